@@ -1,0 +1,105 @@
+// swift-tools-version: 6.1
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+let package = Package(
+    name: "tidebell",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]),
+        .library(name: "TidebellTesting", targets: ["TidebellTesting"]),
+        .executable(name: "tidebell", targets: ["tidebell"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // Floor 0: the vocabulary client and server share.
+        .target(name: "TidebellWire", swiftSettings: strict),
+        // Floor 1: the rules, without clock, randomness or I/O.
+        .target(name: "TidebellCore", dependencies: ["TidebellWire"], swiftSettings: strict),
+        // Floor 2: an engine below the rules, the pipeline beside it.
+        .target(
+            name: "TidebellSQLite",
+            dependencies: ["TidebellCore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TidebellPush",
+            dependencies: [
+                "TidebellCore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        // Floor 3: the Web Services API.
+        .target(
+            name: "TidebellHTTP",
+            dependencies: [
+                "TidebellCore", "TidebellPush",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        // Floor 4: the composition root.
+        .target(
+            name: "TidebellServer",
+            dependencies: [
+                "TidebellSQLite", "TidebellHTTP", "TidebellPush",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        // Floor 5: the command line.
+        .executableTarget(
+            name: "tidebell",
+            dependencies: [
+                "TidebellServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        // The client SDK.
+        .target(name: "CoreLocation", swiftSettings: strict),
+        .target(
+            name: "CloudKit",
+            dependencies: [
+                "TidebellWire", "CoreLocation",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+        // The test kit.
+        .target(
+            name: "TidebellTesting",
+            dependencies: ["CloudKit", "TidebellServer"],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "TidebellWireTests", dependencies: ["TidebellWire"], swiftSettings: strict),
+        .testTarget(name: "TidebellCoreTests", dependencies: ["TidebellCore"], swiftSettings: strict),
+        .testTarget(name: "TidebellSQLiteTests", dependencies: ["TidebellSQLite"], swiftSettings: strict),
+        .testTarget(name: "TidebellPushTests", dependencies: ["TidebellPush", "TidebellSQLite"], swiftSettings: strict),
+        .testTarget(name: "TidebellHTTPTests", dependencies: ["TidebellHTTP", "TidebellServer"], swiftSettings: strict),
+        .testTarget(name: "CloudKitTests", dependencies: ["CloudKit"], swiftSettings: strict),
+        .testTarget(name: "TidebellTestingTests", dependencies: ["TidebellTesting"], swiftSettings: strict),
+        .testTarget(name: "EndToEndTests", dependencies: ["CloudKit", "TidebellTesting", "tidebell"], swiftSettings: strict),
+    ]
+)
