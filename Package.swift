@@ -93,13 +93,41 @@ let package = Package(
             dependencies: ["CloudKit", "TidebellServer"],
             swiftSettings: strict
         ),
-        .testTarget(name: "TidebellWireTests", dependencies: ["TidebellWire"], swiftSettings: strict),
-        .testTarget(name: "TidebellCoreTests", dependencies: ["TidebellCore"], swiftSettings: strict),
-        .testTarget(name: "TidebellSQLiteTests", dependencies: ["TidebellSQLite"], swiftSettings: strict),
-        .testTarget(name: "TidebellPushTests", dependencies: ["TidebellPush", "TidebellSQLite"], swiftSettings: strict),
-        .testTarget(name: "TidebellHTTPTests", dependencies: ["TidebellHTTP", "TidebellServer"], swiftSettings: strict),
+        .testTarget(
+            name: "TidebellWireTests",
+            dependencies: ["TidebellWire"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellCoreTests",
+            dependencies: ["TidebellCore"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellSQLiteTests",
+            dependencies: ["TidebellSQLite"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellPushTests",
+            dependencies: ["TidebellPush", "TidebellSQLite"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellHTTPTests",
+            dependencies: ["TidebellHTTP", "TidebellServer"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "CloudKitTests", dependencies: ["CloudKit"], swiftSettings: strict),
-        .testTarget(name: "TidebellTestingTests", dependencies: ["TidebellTesting"], swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["CloudKit", "TidebellTesting", "tidebell"], swiftSettings: strict),
+        .testTarget(
+            name: "TidebellTestingTests",
+            dependencies: ["TidebellTesting"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["CloudKit", "TidebellTesting", "tidebell"],
+            swiftSettings: strict
+        ),
     ]
 )

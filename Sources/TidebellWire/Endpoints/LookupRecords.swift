@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `records/lookup` (web-services 5.3).
+package enum LookupRecords {
+    /// One record to look up.
+    package struct Item: Sendable, Hashable {
+        package var recordName: String
+        package var desiredKeys: [String]?
+
+        /// Creates an item.
+        package init(recordName: String, desiredKeys: [String]? = nil) {
+            self.recordName = recordName
+            self.desiredKeys = desiredKeys
+        }
+    }
+
+    /// The request.
+    package struct Request: Sendable, Hashable {
+        package var zoneID: ZoneID
+        package var records: [Item]
+        package var desiredKeys: [String]?
+        package var numbersAsStrings: Bool
+
+        /// Creates a request.
+        package init(
+            zoneID: ZoneID,
+            records: [Item],
+            desiredKeys: [String]? = nil,
+            numbersAsStrings: Bool = false
+        ) {
+            self.zoneID = zoneID
+            self.records = records
+            self.desiredKeys = desiredKeys
+            self.numbersAsStrings = numbersAsStrings
+        }
+    }
+
+    /// The answer has the shape of `records/modify`'s.
+    package typealias Response = ModifyRecords.Response
+}
+
+extension LookupRecords.Request {
+    /// Reads a request of at most `limit` records.
+    package init(from reader: inout JSONReader, limit: Int) throws {
+        self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName), records: [])
+        var hasRecords = false
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "zoneID": zoneID = try ZoneID(from: &reader)
+            case "records":
+                hasRecords = true
+                records = try reader.readList(limit: limit) { try LookupRecords.Item(from: &$0) }
+            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "numbersAsStrings": numbersAsStrings = try reader.readBool()
+            default: try reader.skipValue()
+            }
+        }
+        guard hasRecords else { throw JSONError("missing required field 'records'") }
+    }
+
+    /// Writes the request.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("zoneID")
+            zoneID.write(to: &writer)
+            writer.key("records")
+            writer.array(records) { writer, item in
+                writer.object { writer in
+                    writer.member("recordName", item.recordName)
+                    writer.member("desiredKeys", item.desiredKeys)
+                }
+            }
+            writer.member("desiredKeys", desiredKeys)
+            if numbersAsStrings { writer.member("numbersAsStrings", true) }
+        }
+    }
+}
+
+extension LookupRecords.Item {
+    fileprivate init(from reader: inout JSONReader) throws {
+        var recordName: String?
+        var desiredKeys: [String]?
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "recordName": recordName = try reader.readString()
+            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            default: try reader.skipValue()
+            }
+        }
+        guard let recordName else { throw JSONError("missing required field 'recordName'") }
+        self.init(recordName: recordName, desiredKeys: desiredKeys)
+    }
+}

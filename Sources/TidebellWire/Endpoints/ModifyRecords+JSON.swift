@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension ModifyRecords.Request {
+    /// Reads a request of at most `operationLimit` operations.
+    package init(from reader: inout JSONReader, operationLimit: Int) throws {
+        self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName), operations: [])
+        var hasOperations = false
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "zoneID": zoneID = try ZoneID(from: &reader)
+            case "operations":
+                hasOperations = true
+                operations = try reader.readList(limit: operationLimit) {
+                    try ModifyRecords.Operation(from: &$0)
+                }
+            case "atomic": atomic = try reader.readBool()
+            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "numbersAsStrings": numbersAsStrings = try reader.readBool()
+            case "clientChangeToken": clientChangeToken = try reader.readBytes()
+            default: try reader.skipValue()
+            }
+        }
+        guard hasOperations else { throw JSONError("missing required field 'operations'") }
+    }
+
+    /// Writes the request.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("zoneID")
+            zoneID.write(to: &writer)
+            if let atomic { writer.member("atomic", atomic) }
+            writer.member("desiredKeys", desiredKeys)
+            if numbersAsStrings { writer.member("numbersAsStrings", true) }
+            writer.member(
+                "clientChangeToken",
+                clientChangeToken.map { Data($0).base64EncodedString() }
+            )
+            writer.key("operations")
+            writer.array(operations) { $1.write(to: &$0) }
+        }
+    }
+}
+
+extension ModifyRecords.Operation {
+    init(from reader: inout JSONReader) throws {
+        var type: ModifyRecords.OperationType?
+        var hasRecord = false
+        self.init(.create, recordName: nil)
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "operationType":
+                let text = try reader.readString()
+                type = ModifyRecords.OperationType(rawValue: text)
+                guard type != nil else { throw JSONError("unknown operation type \"\(text)\"") }
+            case "record":
+                hasRecord = true
+                try readRecord(from: &reader)
+            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            default: try reader.skipValue()
+            }
+        }
+        guard let type else { throw JSONError("missing required field 'operationType'") }
+        guard hasRecord else { throw JSONError("missing required field 'record'") }
+        self.type = type
+    }
+
+    private mutating func readRecord(from reader: inout JSONReader) throws {
+        try reader.readObject { reader, name in
+            if name == "parent" {
+                parent = .some(try reader.readOptional(WireRecord.readParent))
+                return
+            }
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "recordName": recordName = try reader.readString()
+            case "recordType": recordType = try reader.readString()
+            case "recordChangeTag": recordChangeTag = try reader.readString()
+            case "fields": fields = try FieldChanges(from: &reader)
+            default: try reader.skipValue()
+            }
+        }
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("operationType", type.rawValue)
+            writer.key("record")
+            writer.object { writer in
+                writer.member("recordName", recordName)
+                writer.member("recordType", recordType)
+                writer.member("recordChangeTag", recordChangeTag)
+                if !type.deletes {
+                    writer.key("fields")
+                    fields.write(to: &writer)
+                }
+                if let parent {
+                    writer.key("parent")
+                    if let parent {
+                        writer.object { $0.member("recordName", parent) }
+                    } else {
+                        writer.null()
+                    }
+                }
+            }
+            writer.member("desiredKeys", desiredKeys)
+        }
+    }
+}
+
+extension ModifyRecords.Response {
+    /// Writes the answer.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("records")
+            writer.array(records) { $1.write(to: &$0) }
+        }
+    }
+
+    /// Reads the answer.
+    package init(from reader: inout JSONReader) throws {
+        self.init(records: try reader.readMemberList("records") { try RecordResult(from: &$0) })
+    }
+}
+
+extension JSONReader {
+    /// Reads base64 text as bytes.
+    mutating func readBytes() throws -> [UInt8] {
+        guard let data = Data(base64Encoded: try readString()) else {
+            throw JSONError("expected base64 text")
+        }
+        return [UInt8](data)
+    }
+
+    /// Reads an object for the one array it must have.
+    mutating func readMemberList<Value>(
+        _ member: String,
+        limit: Int = .max,
+        _ read: (inout JSONReader) throws -> Value
+    ) throws -> [Value] {
+        var values: [Value]?
+        try readObject { reader, name in
+            if name == member {
+                values = try reader.readList(limit: limit, read)
+            } else {
+                try reader.skipValue()
+            }
+        }
+        guard let values else { throw JSONError("missing required field '\(member)'") }
+        return values
+    }
+}

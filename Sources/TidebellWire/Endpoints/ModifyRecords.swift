@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `records/modify` (web-services 5.2).
+package enum ModifyRecords {
+    /// What an operation does to its record (SAVE-28).
+    package enum OperationType: String, Sendable, Hashable, CaseIterable {
+        case create
+        case update
+        case forceUpdate
+        case replace
+        case forceReplace
+        case delete
+        case forceDelete
+
+        /// Whether the record's change tag must be given and current.
+        package var needsChangeTag: Bool {
+            self == .update || self == .replace || self == .delete
+        }
+
+        /// Whether the record is deleted.
+        package var deletes: Bool { self == .delete || self == .forceDelete }
+
+        /// Whether fields the request does not name are dropped.
+        package var replaces: Bool { self == .replace || self == .forceReplace }
+    }
+
+    /// One operation of a request.
+    package struct Operation: Sendable, Hashable {
+        package var type: OperationType
+        /// Nil lets the server choose a UUID; creations only.
+        package var recordName: String?
+        package var recordType: String?
+        package var recordChangeTag: String?
+        package var fields: FieldChanges
+        /// The parent's record name; `.some(nil)` removes it.
+        package var parent: String??
+        package var desiredKeys: [String]?
+
+        /// Creates an operation.
+        package init(
+            _ type: OperationType,
+            recordName: String?,
+            recordType: String? = nil,
+            recordChangeTag: String? = nil,
+            fields: FieldChanges = FieldChanges(),
+            parent: String?? = nil,
+            desiredKeys: [String]? = nil
+        ) {
+            self.type = type
+            self.recordName = recordName
+            self.recordType = recordType
+            self.recordChangeTag = recordChangeTag
+            self.fields = fields
+            self.parent = parent
+            self.desiredKeys = desiredKeys
+        }
+    }
+
+    /// The request.
+    package struct Request: Sendable, Hashable {
+        package var zoneID: ZoneID
+        package var operations: [Operation]
+        /// Nil means true where the zone supports it (SAVE-14).
+        package var atomic: Bool?
+        package var desiredKeys: [String]?
+        package var numbersAsStrings: Bool
+        /// Echoed with the zone's next token (TOK-24); an extension.
+        package var clientChangeToken: [UInt8]?
+
+        /// Creates a request.
+        package init(
+            zoneID: ZoneID,
+            operations: [Operation],
+            atomic: Bool? = nil,
+            desiredKeys: [String]? = nil,
+            numbersAsStrings: Bool = false,
+            clientChangeToken: [UInt8]? = nil
+        ) {
+            self.zoneID = zoneID
+            self.operations = operations
+            self.atomic = atomic
+            self.desiredKeys = desiredKeys
+            self.numbersAsStrings = numbersAsStrings
+            self.clientChangeToken = clientChangeToken
+        }
+    }
+
+    /// The answer: one result for each operation, in order.
+    package struct Response: Sendable, Hashable {
+        package var records: [RecordResult]
+
+        /// Creates an answer.
+        package init(records: [RecordResult]) {
+            self.records = records
+        }
+    }
+}

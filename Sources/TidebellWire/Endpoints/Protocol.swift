@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names of the protocol that client and server must spell alike.
+package enum WireProtocol {
+    /// The header by which a client opts into the extensions (web-services 9).
+    package static let extensionsHeader = "X-Tidebell-Extensions"
+    /// The header of every answer that names the request in the server's log.
+    package static let requestUUIDHeader = "X-Apple-Request-UUID"
+    /// Query parameter: the API token.
+    package static let apiToken = "ckAPIToken"
+    /// Query parameter: the signed-in user's web token.
+    package static let webAuthToken = "ckWebAuthToken"
+    /// Query parameter: the device, and so the origin a push is not sent to.
+    package static let clientID = "clientId"
+    /// Query parameter of the device stream: the newest event the device has.
+    package static let cursor = "cursor"
+    /// The most operations or records in a request of a plain web client (LIMIT-5).
+    package static let itemLimit = 200
+    /// The same for a client that opted into the extensions (LIMIT-1).
+    package static let extendedItemLimit = 400
+    /// The records of one page of changes or of one lookup answer (LIMIT-5).
+    package static let pageLimit = 200
+}

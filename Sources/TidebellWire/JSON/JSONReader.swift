@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A strict pull reader over UTF-8 JSON.
+///
+/// The caller asks for what it expects and gets it, or a ``JSONError`` that names
+/// the culprit. Nothing is built that nobody asked for: unknown members are
+/// skipped without allocation. Nesting is bounded by ``maximumDepth``.
+///
+/// A reader is only valid inside the `read` call that made it.
+package struct JSONReader {
+    /// The deepest nesting accepted; the protocol itself needs 9.
+    package static let maximumDepth = 64
+
+    /// What the next value is, judged by its first byte.
+    package enum Kind: String, Sendable {
+        case object = "an object"
+        case array = "an array"
+        case string = "a string"
+        case number = "a number"
+        case boolean = "a boolean"
+        case null
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    var position = 0
+    private var depth = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    /// Reads one whole document and refuses anything after it.
+    package static func read<Result>(
+        _ document: [UInt8],
+        _ body: (inout JSONReader) throws -> Result
+    ) throws -> Result {
+        try document.withUnsafeBufferPointer { buffer in
+            var reader = JSONReader(buffer)
+            let result = try body(&reader)
+            guard reader.skipSpace() == nil else {
+                throw JSONError("unexpected text after the document at byte \(reader.position)")
+            }
+            return result
+        }
+    }
+
+    /// Returns what the next value is without consuming it.
+    package mutating func kind() throws -> Kind {
+        guard let byte = skipSpace() else { throw JSONError("unexpected end of the document") }
+        switch byte {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .boolean
+        case UInt8(ascii: "n"): return .null
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
+        default: throw JSONError("unexpected character at byte \(position)")
+        }
+    }
+
+    /// Reads an object, calling `member` with each name; `member` must consume
+    /// the value.
+    package mutating func readObject(
+        _ member: (inout JSONReader, String) throws -> Void
+    ) throws {
+        try expect(.object)
+        try enter()
+        position += 1
+        if skipSpace() == UInt8(ascii: "}") {
+            position += 1
+            depth -= 1
+            return
+        }
+        while true {
+            guard skipSpace() == UInt8(ascii: "\"") else {
+                throw JSONError("expected a member name at byte \(position)")
+            }
+            let name = try scanString()
+            guard skipSpace() == UInt8(ascii: ":") else {
+                throw JSONError("expected ':' after \"\(name)\" at byte \(position)")
+            }
+            position += 1
+            do {
+                try member(&self, name)
+            } catch let error as JSONError {
+                throw error.inside(name)
+            }
+            if try endsContainer(with: UInt8(ascii: "}")) { return }
+        }
+    }
+
+    /// Reads an array, calling `element` before each element; `element` must
+    /// consume it.
+    package mutating func readArray(_ element: (inout JSONReader) throws -> Void) throws {
+        try expect(.array)
+        try enter()
+        position += 1
+        if skipSpace() == UInt8(ascii: "]") {
+            position += 1
+            depth -= 1
+            return
+        }
+        var index = 0
+        while true {
+            do {
+                try element(&self)
+            } catch let error as JSONError {
+                throw error.inside("[\(index)]")
+            }
+            index += 1
+            if try endsContainer(with: UInt8(ascii: "]")) { return }
+        }
+    }
+
+    /// Reads a string.
+    package mutating func readString() throws -> String {
+        try expect(.string)
+        return try scanString()
+    }
+
+    /// Reads `true` or `false`.
+    package mutating func readBool() throws -> Bool {
+        try expect(.boolean)
+        if bytes[position] == UInt8(ascii: "t") {
+            try literal("true")
+            return true
+        }
+        try literal("false")
+        return false
+    }
+
+    /// Consumes a `null` if one is next; explicit nulls mean "absent" in the
+    /// protocol (web-services 1.2).
+    package mutating func readNull() throws -> Bool {
+        guard try kind() == .null else { return false }
+        try literal("null")
+        return true
+    }
+
+    /// Reads a value with `read`, or returns nil for an explicit null.
+    package mutating func readOptional<Value>(
+        _ read: (inout JSONReader) throws -> Value
+    ) throws -> Value? {
+        try readNull() ? nil : try read(&self)
+    }
+
+    /// Reads an array of values.
+    package mutating func readList<Value>(
+        limit: Int = .max,
+        _ read: (inout JSONReader) throws -> Value
+    ) throws -> [Value] {
+        var values: [Value] = []
+        try readArray { reader in
+            guard values.count < limit else { throw JSONError("more than \(limit) items") }
+            values.append(try read(&reader))
+        }
+        return values
+    }
+
+    /// Reads past the next value, checking its syntax.
+    package mutating func skipValue() throws {
+        switch try kind() {
+        case .object: try readObject { reader, _ in try reader.skipValue() }
+        case .array: try readArray { reader in try reader.skipValue() }
+        case .string: try skipString()
+        case .number: _ = try readNumber()
+        case .boolean: _ = try readBool()
+        case .null: try literal("null")
+        }
+    }
+
+    /// Reads past the next value and returns its text, byte for byte.
+    package mutating func readRaw() throws -> [UInt8] {
+        _ = try kind()
+        let start = position
+        try skipValue()
+        return Array(bytes[start..<position])
+    }
+
+    /// Fails unless the next value is of `kind`.
+    package mutating func expect(_ expected: Kind) throws {
+        let found = try kind()
+        guard found == expected else {
+            throw JSONError("expected \(expected.rawValue), found \(found.rawValue)")
+        }
+    }
+
+    // MARK: -
+
+    /// Moves to the next byte that is not white space and returns it.
+    mutating func skipSpace() -> UInt8? {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
+            position += 1
+        }
+        return nil
+    }
+
+    private mutating func enter() throws {
+        depth += 1
+        guard depth <= Self.maximumDepth else {
+            throw JSONError("nested deeper than \(Self.maximumDepth) levels")
+        }
+    }
+
+    private mutating func endsContainer(with end: UInt8) throws -> Bool {
+        let byte = skipSpace()
+        if byte == end {
+            position += 1
+            depth -= 1
+            return true
+        }
+        guard byte == UInt8(ascii: ",") else {
+            throw JSONError("expected ',' or the end of the container at byte \(position)")
+        }
+        position += 1
+        return false
+    }
+
+    private mutating func literal(_ text: StaticString) throws {
+        let end = position + text.utf8CodeUnitCount
+        guard end <= bytes.count,
+            text.withUTF8Buffer({ $0.elementsEqual(bytes[position..<end]) })
+        else {
+            throw JSONError("expected \(text) at byte \(position)")
+        }
+        position = end
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension Field {
+    /// Reads `{"value", "type"?, "isEncrypted"?}`.
+    ///
+    /// Returns nil for a field to remove: `value` null or absent (web-services
+    /// 4.3). Without a tag the type follows from the JSON.
+    package static func read(from reader: inout JSONReader) throws -> Field? {
+        var value: FieldValue?
+        var type: FieldType?
+        var isEncrypted = false
+        try reader.readObject { reader, name in
+            switch name {
+            case "value": value = try reader.readOptional(FieldValue.readUntyped)
+            case "type":
+                guard let tag = try reader.readOptional({ try $0.readString() }) else { return }
+                type = FieldType(tag: tag)
+                guard type != nil else { throw JSONError("unknown field type \"\(tag)\"") }
+            case "isEncrypted": isEncrypted = try reader.readOptional { try $0.readBool() } ?? false
+            default: try reader.skipValue()
+            }
+        }
+        guard let value else { return nil }
+        return Field(try type.map(value.coerced(to:)) ?? value, isEncrypted: isEncrypted)
+    }
+
+    /// Writes the field with its tag; `numbersAsStrings` writes INT64 as text.
+    package func write(to writer: inout JSONWriter, numbersAsStrings: Bool = false) {
+        writer.object { writer in
+            writer.key("value")
+            value.write(to: &writer, numbersAsStrings: numbersAsStrings)
+            if let type = value.type { writer.member("type", type.rawValue) }
+            if isEncrypted { writer.member("isEncrypted", true) }
+        }
+    }
+}
+
+extension FieldValue {
+    /// Reads a value by its JSON shape alone.
+    static func readUntyped(from reader: inout JSONReader) throws -> FieldValue {
+        switch try reader.kind() {
+        case .string: return .string(try reader.readString())
+        case .number:
+            switch try reader.readNumber() {
+            case .integer(let value): return .int64(value)
+            case .double(let value): return .double(value)
+            }
+        case .object: return try readObject(from: &reader)
+        case .array: return try readList(from: &reader)
+        case .boolean: throw JSONError("CloudKit has no boolean type; use INT64 0 or 1")
+        case .null: throw JSONError("null inside a list")
+        }
+    }
+
+    private static func readList(from reader: inout JSONReader) throws -> FieldValue {
+        let elements = try reader.readList { try readUntyped(from: &$0) }
+        guard let first = elements.first else { return .list(nil, []) }
+        guard let element = first.type, let list = element.list else {
+            throw JSONError("a list cannot hold lists")
+        }
+        if elements.allSatisfy({ $0.type == element }) { return .list(list, elements) }
+        // [1, 2.5] is one list of doubles, not a mixture.
+        return try FieldValue.list(nil, elements).coerced(to: .doubleList)
+    }
+
+    private static func readObject(from reader: inout JSONReader) throws -> FieldValue {
+        var reference = WireReference(recordName: "")
+        var asset = WireAsset(fileChecksum: "", size: 0)
+        var location = WireLocation(latitude: .nan, longitude: .nan)
+        try reader.readObject { reader, name in
+            switch name {
+            case "recordName": reference.recordName = try reader.readString()
+            case "zoneID": reference.zoneID = try reader.readOptional(ZoneID.init(from:))
+            case "action":
+                let text = try reader.readString()
+                guard let action = WireReference.Action(rawValue: text) else {
+                    throw JSONError("unknown reference action \"\(text)\"")
+                }
+                reference.action = action
+            case "fileChecksum": asset.fileChecksum = try reader.readString()
+            case "size": asset.size = try reader.readInt64()
+            case "receipt": asset.receipt = try reader.readOptional { try $0.readString() }
+            case "downloadURL": asset.downloadURL = try reader.readOptional { try $0.readString() }
+            default: try location.readMember(name, from: &reader)
+            }
+        }
+        if !reference.recordName.isEmpty { return .reference(reference) }
+        if !asset.fileChecksum.isEmpty { return .asset(asset) }
+        if !location.latitude.isNaN, !location.longitude.isNaN { return .location(location) }
+        throw JSONError("an object that is no reference, asset or location")
+    }
+
+    /// Returns the value as one of `type`, or fails where that would change it.
+    package func coerced(to type: FieldType) throws -> FieldValue {
+        switch (self, type) {
+        case (.list(_, let elements), let type):
+            guard let element = type.element else { break }
+            return .list(type, try elements.map { try $0.coerced(to: element) })
+        case (let value, let type) where value.type == type: return value
+        case (.int64(let value), .double): return .double(Double(value))
+        case (.int64(let value), .timestamp): return .timestamp(value)
+        case (.double(let value), .int64), (.double(let value), .timestamp):
+            guard let whole = Int64(exactly: value) else { break }
+            return type == .int64 ? .int64(whole) : .timestamp(whole)
+        case (.string(let text), .int64):
+            guard let value = Int64(text) else { break }
+            return .int64(value)
+        case (.string(let text), .bytes):
+            guard let data = Data(base64Encoded: text) else { break }
+            return .bytes([UInt8](data))
+        default: break
+        }
+        throw JSONError("Invalid value, expected type \(type.rawValue).")
+    }
+
+    /// Writes the bare value.
+    func write(to writer: inout JSONWriter, numbersAsStrings: Bool) {
+        switch self {
+        case .string(let text): writer.string(text)
+        case .int64(let value):
+            numbersAsStrings ? writer.string(String(value)) : writer.number(value)
+        case .double(let value): writer.number(value)
+        case .timestamp(let value): writer.number(value)
+        case .bytes(let bytes): writer.string(Data(bytes).base64EncodedString())
+        case .reference(let reference): reference.write(to: &writer)
+        case .asset(let asset): asset.write(to: &writer)
+        case .location(let location): location.write(to: &writer)
+        case .list(_, let elements):
+            writer.array(elements) { $1.write(to: &$0, numbersAsStrings: numbersAsStrings) }
+        }
+    }
+}
+
+extension WireReference {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("recordName", recordName)
+            if let zoneID {
+                writer.key("zoneID")
+                zoneID.write(to: &writer)
+            }
+            writer.member("action", action.rawValue)
+        }
+    }
+}
+
+extension WireAsset {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("fileChecksum", fileChecksum)
+            writer.member("size", size)
+            writer.member("receipt", receipt)
+            writer.member("downloadURL", downloadURL)
+        }
+    }
+}
+
+extension WireLocation {
+    fileprivate mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
+        switch name {
+        case "latitude": latitude = try reader.readDouble()
+        case "longitude": longitude = try reader.readDouble()
+        case "horizontalAccuracy":
+            horizontalAccuracy = try reader.readOptional { try $0.readDouble() }
+        case "verticalAccuracy": verticalAccuracy = try reader.readOptional { try $0.readDouble() }
+        case "altitude": altitude = try reader.readOptional { try $0.readDouble() }
+        case "speed": speed = try reader.readOptional { try $0.readDouble() }
+        case "course": course = try reader.readOptional { try $0.readDouble() }
+        case "timestamp": timestamp = try reader.readOptional { try $0.readInt64() }
+        default: try reader.skipValue()
+        }
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        func member(_ name: StaticString, _ value: Double?, _ writer: inout JSONWriter) {
+            guard let value else { return }
+            writer.key(name)
+            writer.number(value)
+        }
+        writer.object { writer in
+            member("latitude", latitude, &writer)
+            member("longitude", longitude, &writer)
+            member("horizontalAccuracy", horizontalAccuracy, &writer)
+            member("verticalAccuracy", verticalAccuracy, &writer)
+            member("altitude", altitude, &writer)
+            member("speed", speed, &writer)
+            member("course", course, &writer)
+            if let timestamp { writer.member("timestamp", timestamp) }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fields of a record in their stored form: one canonical JSON object.
+///
+/// The text is exactly what an answer carries, so a page of changes is copied
+/// from the store to the wire without being parsed. Only rules that look into a
+/// record (merging, predicates, payload fields) decode it.
+package struct RecordFields: Sendable, Hashable {
+    /// `{"name":{"value":…,"type":…},…}`, names sorted.
+    package let json: [UInt8]
+
+    /// No fields at all.
+    package static let none = RecordFields(json: Array("{}".utf8))
+
+    /// Takes text that was made by ``init(_:)`` earlier.
+    package init(json: [UInt8]) {
+        self.json = json
+    }
+
+    /// Encodes fields canonically.
+    package init(_ fields: [String: Field]) {
+        json = JSONWriter.write(capacity: 64 * fields.count + 2) { writer in
+            writer.object { writer in
+                for (name, field) in fields.sorted(by: { $0.key < $1.key }) {
+                    writer.key(name)
+                    field.write(to: &writer)
+                }
+            }
+        }
+    }
+
+    /// Decodes the fields.
+    package func decoded() throws -> [String: Field] {
+        try JSONReader.read(json) { reader in
+            try FieldChanges(from: &reader).values.compactMapValues { $0 }
+        }
+    }
+
+    /// Whether there is no field.
+    package var isEmpty: Bool { json.count <= 2 }
+}
+
+/// What a request wants to do to a record's fields: a value sets, nil removes.
+package struct FieldChanges: Sendable, Hashable {
+    /// The most fields accepted in one record (LIMIT-12).
+    package static let maximumCount = 256
+
+    /// The changes by field name.
+    package var values: [String: Field?]
+
+    /// Creates changes.
+    package init(_ values: [String: Field?] = [:]) {
+        self.values = values
+    }
+
+    /// Reads a `fields` object, refusing a name that stands twice.
+    package init(from reader: inout JSONReader) throws {
+        var values: [String: Field?] = [:]
+        try reader.readObject { reader, name in
+            guard values.updateValue(try Field.read(from: &reader), forKey: name) == nil else {
+                throw JSONError("the field stands twice")
+            }
+            guard values.count <= Self.maximumCount else {
+                throw JSONError("more than \(Self.maximumCount) fields")
+            }
+        }
+        self.values = values
+    }
+
+    /// Writes the changes; a removal is `{"value":null}`.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            for (name, field) in values.sorted(by: { $0.key < $1.key }) {
+                writer.key(name)
+                if let field {
+                    field.write(to: &writer)
+                } else {
+                    writer.object { writer in
+                        writer.key("value")
+                        writer.null()
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A server error code with the HTTP status of its request-level form
+/// (web-services 3.3).
+package enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
+    case accessDenied = "ACCESS_DENIED"
+    case atomicError = "ATOMIC_ERROR"
+    case authenticationFailed = "AUTHENTICATION_FAILED"
+    case authenticationRequired = "AUTHENTICATION_REQUIRED"
+    case badRequest = "BAD_REQUEST"
+    case conflict = "CONFLICT"
+    case exists = "EXISTS"
+    case internalError = "INTERNAL_ERROR"
+    case notFound = "NOT_FOUND"
+    case quotaExceeded = "QUOTA_EXCEEDED"
+    case throttled = "THROTTLED"
+    case tryAgainLater = "TRY_AGAIN_LATER"
+    case uniqueFieldError = "UNIQUE_FIELD_ERROR"
+    case validatingReferenceError = "VALIDATING_REFERENCE_ERROR"
+    case zoneNotFound = "ZONE_NOT_FOUND"
+
+    /// The HTTP status of a request that fails as a whole with this code.
+    package var status: Int {
+        switch self {
+        case .badRequest, .atomicError: 400
+        case .authenticationFailed: 401
+        case .accessDenied: 403
+        case .notFound, .zoneNotFound: 404
+        case .conflict, .exists, .uniqueFieldError: 409
+        case .validatingReferenceError: 412
+        case .quotaExceeded: 413
+        case .authenticationRequired: 421
+        case .throttled: 429
+        case .internalError: 500
+        case .tryAgainLater: 503
+        }
+    }
+
+    /// The `CKError.Code` raw value this maps to where no detail says otherwise.
+    package var ckErrorCode: Int {
+        switch self {
+        case .accessDenied: 10
+        case .atomicError: 22
+        case .authenticationFailed, .authenticationRequired: 9
+        case .badRequest: 12
+        case .conflict, .exists: 14
+        case .internalError: 1
+        case .notFound: 11
+        case .quotaExceeded: 25
+        case .throttled: 7
+        case .tryAgainLater: 6
+        case .uniqueFieldError: 19
+        case .validatingReferenceError: 31
+        case .zoneNotFound: 26
+        }
+    }
+}
+
+/// An error as the wire carries it, of a request or of one item.
+package struct WireError: Error, Sendable, Hashable {
+    /// Detail that only clients which opted into the extensions receive
+    /// (web-services 9).
+    package struct Detail: Sendable, Hashable {
+        /// The exact `CKError.Code` raw value.
+        package var ckCode: Int?
+        /// The server's version of a record in conflict.
+        package var serverRecord: WireRecord?
+
+        /// Creates detail.
+        package init(ckCode: Int? = nil, serverRecord: WireRecord? = nil) {
+            self.ckCode = ckCode
+            self.serverRecord = serverRecord
+        }
+    }
+
+    package var code: ServerErrorCode
+    /// What is wrong, naming the culprit.
+    package var reason: String
+    /// The request's UUID; request-level errors only, never in items.
+    package var uuid: String?
+    /// Seconds to wait before another try.
+    package var retryAfter: Double?
+    /// Where a user can sign in.
+    package var redirectURL: String?
+    package var detail: Detail?
+
+    /// Creates an error.
+    package init(
+        _ code: ServerErrorCode,
+        _ reason: String,
+        uuid: String? = nil,
+        retryAfter: Double? = nil,
+        redirectURL: String? = nil,
+        detail: Detail? = nil
+    ) {
+        self.code = code
+        self.reason = reason
+        self.uuid = uuid
+        self.retryAfter = retryAfter
+        self.redirectURL = redirectURL
+        self.detail = detail
+    }
+
+    /// The `CKError.Code` raw value a client should show.
+    package var ckErrorCode: Int { detail?.ckCode ?? code.ckErrorCode }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension WireNotificationInfo {
+    /// Reads an info; absent and null members keep their defaults.
+    package init(from reader: inout JSONReader) throws {
+        self.init()
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            if let path = Self.texts[name] {
+                self[keyPath: path] = try reader.readString()
+            } else if let path = Self.lists[name] {
+                self[keyPath: path] = try reader.readList { try $0.readString() }
+            } else if let path = Self.flags[name] {
+                self[keyPath: path] = try reader.readBool()
+            } else {
+                try reader.skipValue()
+            }
+        }
+    }
+
+    /// Writes what is set, members in alphabetical order of their group.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            for (name, path) in Self.texts.sorted(by: { $0.key < $1.key }) {
+                guard let text = self[keyPath: path] else { continue }
+                writer.key(name)
+                writer.string(text)
+            }
+            for (name, path) in Self.lists.sorted(by: { $0.key < $1.key }) {
+                guard let list = self[keyPath: path] else { continue }
+                writer.key(name)
+                writer.array(list) { $0.string($1) }
+            }
+            for (name, path) in Self.flags.sorted(by: { $0.key < $1.key })
+            where self[keyPath: path] {
+                writer.key(name)
+                writer.bool(true)
+            }
+        }
+    }
+
+    private typealias Path<Value> = any WritableKeyPath<Self, Value> & Sendable
+
+    private static let texts: [String: Path<String?>] = [
+        "alertBody": \.alertBody, "alertLocalizationKey": \.alertLocalizationKey,
+        "title": \.title, "titleLocalizationKey": \.titleLocalizationKey,
+        "subtitle": \.subtitle, "subtitleLocalizationKey": \.subtitleLocalizationKey,
+        "alertActionLocalizationKey": \.alertActionLocalizationKey,
+        "alertLaunchImage": \.alertLaunchImage, "soundName": \.soundName,
+        "category": \.category, "collapseIDKey": \.collapseIDKey,
+    ]
+
+    private static let lists: [String: Path<[String]?>] = [
+        "alertLocalizationArgs": \.alertLocalizationArgs,
+        "titleLocalizationArgs": \.titleLocalizationArgs,
+        "subtitleLocalizationArgs": \.subtitleLocalizationArgs,
+        "additionalFields": \.desiredKeys,
+    ]
+
+    private static let flags: [String: Path<Bool>] = [
+        "shouldBadge": \.shouldBadge,
+        "shouldSendContentAvailable": \.shouldSendContentAvailable,
+        "shouldSendMutableContent": \.shouldSendMutableContent,
+    ]
+}
