@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Foundation
+package import TidebellWire
+
+/// Who calls, for which database, when: what every operation needs to know
+/// beside its request.
+package struct Call: Sendable {
+    /// The container and environment of the path.
+    package var container: ContainerKey
+    /// The database of the path.
+    package var scope: DatabaseScope
+    /// The signed-in user; nil for a caller with an API token only.
+    package var user: StoredUser?
+    /// The device that calls, as far as it says so.
+    package var clientID: String?
+    /// Whether the client opted into the extensions (web-services 9).
+    package var usesExtensions: Bool
+    /// The moment of the call.
+    package var now: Instant
+    /// The store's identity, part of every sync token.
+    package var storeIdentity: UInt64
+    /// The limits in force.
+    package var limits: Limits
+    /// Makes the UUIDs of records that come without a name.
+    package var makeUUID: @Sendable () -> UUID
+
+    /// Creates a call.
+    package init(
+        container: ContainerKey,
+        scope: DatabaseScope,
+        user: StoredUser?,
+        clientID: String? = nil,
+        usesExtensions: Bool = false,
+        now: Instant,
+        storeIdentity: UInt64,
+        limits: Limits = Limits(),
+        makeUUID: @escaping @Sendable () -> UUID = { UUID() }
+    ) {
+        self.container = container
+        self.scope = scope
+        self.user = user
+        self.clientID = clientID
+        self.usesExtensions = usesExtensions
+        self.now = now
+        self.storeIdentity = storeIdentity
+        self.limits = limits
+        self.makeUUID = makeUUID
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// The bounds an operator may change (LIMIT-20); defaults are CloudKit's.
+package struct Limits: Sendable, Hashable {
+    /// Operations or items in one request of a plain web client (LIMIT-5).
+    package var itemsPerRequest = WireProtocol.itemLimit
+    /// The same for a client that opted into the extensions (LIMIT-1).
+    package var itemsPerExtendedRequest = WireProtocol.extendedItemLimit
+    /// Records in one page of changes or one lookup answer (LIMIT-5).
+    package var recordsPerPage = WireProtocol.pageLimit
+    /// Zones in one page of database changes.
+    package var zonesPerPage = 200
+    /// Bytes of one request body: LIMIT-2's 2 MB and room for JSON.
+    package var bodyBytes = 4 * 1024 * 1024
+    /// Bytes of one record's fields, assets excluded (LIMIT-4).
+    package var recordBytes = 1024 * 1024
+    /// Characters of a record, zone, field or subscription name (LIMIT-11).
+    package var nameLength = 255
+    /// Subscriptions of one user in one database (SUB-45).
+    package var subscriptionsPerUser = 1000
+    /// Records that one deletion may take along through references.
+    package var cascadedDeletions = 10_000
+    /// How long tombstones are kept, and so change tokens stay valid (TOK-22).
+    package var tombstoneRetention = Duration.seconds(30 * 24 * 3600)
+    /// How long notifications are kept for devices that are away (NOTIF-15).
+    package var notificationRetention = Duration.seconds(30 * 24 * 3600)
+
+    /// Creates the default limits.
+    package init() {}
+
+    /// The most items in one of this caller's requests.
+    package func items(forExtendedClient isExtended: Bool) -> Int {
+        isExtended ? itemsPerExtendedRequest : itemsPerRequest
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// An account: a person who can sign in to this server.
+package struct AccountID: RawRepresentable, Sendable, Hashable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// An account's user in one container and environment (ACCT-5).
+package struct UserID: RawRepresentable, Sendable, Hashable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One database: public, or somebody's private or shared one.
+package struct DatabaseID: RawRepresentable, Sendable, Hashable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One incarnation of a zone: deleting a zone and creating it again under the
+/// same name gives a new one, never used before in this store (TOK-22).
+package struct ZoneKey: RawRepresentable, Sendable, Hashable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One device of one user.
+package struct DeviceKey: RawRepresentable, Sendable, Hashable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// The place of a change in its database's history; grows with every change and
+/// is never used twice in a database.
+package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
+    /// Before the first change.
+    package static let start = Position(rawValue: 0)
+
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Position, right: Position) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// Returns the place `distance` changes later.
+    package func advanced(by distance: Int) -> Position {
+        Position(rawValue: rawValue + Int64(distance))
+    }
+
+    /// The change tag of a record whose latest change stands here (SAVE-4).
+    package var changeTag: String { String(rawValue, radix: 36) }
+}
+
+/// The place of a notification in the server's notification log.
+package struct NotificationSequence: RawRepresentable, Sendable, Hashable, Comparable {
+    /// Before the first notification.
+    package static let start = NotificationSequence(rawValue: 0)
+
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A moment: milliseconds since 1970. Core is told the time, it never asks.
+package struct Instant: RawRepresentable, Sendable, Hashable, Comparable {
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Instant, right: Instant) -> Bool { left.rawValue < right.rawValue }
+
+    /// Returns the moment `duration` later.
+    package func advanced(by duration: Duration) -> Instant {
+        let (seconds, attoseconds) = duration.components
+        return Instant(rawValue: rawValue + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+/// What names a database before it has an ID.
+package struct DatabaseKey: Sendable, Hashable {
+    package var container: ContainerKey
+    package var scope: DatabaseScope
+    /// The owner; nil for the public database.
+    package var owner: UserID?
+
+    /// Creates a key.
+    package init(container: ContainerKey, scope: DatabaseScope, owner: UserID?) {
+        self.container = container
+        self.scope = scope
+        self.owner = owner
+    }
+}

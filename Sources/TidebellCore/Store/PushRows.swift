@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// What happened to a record; the raw value is `fo` in payloads (PUSH-18).
+package enum RecordEvent: Int, Sendable, Hashable {
+    case created = 1
+    case updated = 2
+    case deleted = 3
+}
+
+/// One record's part of a change.
+package struct RecordChange: Sendable, Hashable {
+    package var recordName: String
+    package var recordType: String
+    package var event: RecordEvent
+    /// The fields after the change (of a deletion: before it); only kept when
+    /// the database has query subscriptions.
+    package var fields: RecordFields?
+
+    package init(
+        recordName: String,
+        recordType: String,
+        event: RecordEvent,
+        fields: RecordFields? = nil
+    ) {
+        self.recordName = recordName
+        self.recordType = recordType
+        self.event = event
+        self.fields = fields
+    }
+}
+
+/// A committed change the pipeline has yet to tell about: what one request did
+/// to one zone (SUB-62).
+package struct OutboxEntry: Sendable, Hashable {
+    /// What happened to the zone.
+    package enum Event: Sendable, Hashable {
+        case records([RecordChange])
+        case zoneCreated
+        case zoneDeleted(ZoneDeletionReason)
+    }
+
+    /// Set by the store; grows in commit order.
+    package var id: Int64
+    package var database: DatabaseID
+    package var zoneName: String
+    /// The zone owner as payloads name it (`zoid`).
+    package var zoneOwner: String
+    package var event: Event
+    /// The user who made the change.
+    package var originUser: UserID?
+    /// The client ID of the device that made it; never told (SUB-46).
+    package var originClient: String?
+    package var committedAt: Instant
+
+    package init(
+        id: Int64 = 0,
+        database: DatabaseID,
+        zoneName: String,
+        zoneOwner: String,
+        event: Event,
+        originUser: UserID?,
+        originClient: String?,
+        committedAt: Instant
+    ) {
+        self.id = id
+        self.database = database
+        self.zoneName = zoneName
+        self.zoneOwner = zoneOwner
+        self.event = event
+        self.originUser = originUser
+        self.originClient = originClient
+        self.committedAt = committedAt
+    }
+}
+
+/// A notification in the log: one event for one user, told to every device of
+/// the user but the origin (PUSH-9).
+package struct StoredNotification: Sendable, Hashable {
+    /// Set by the store.
+    package var sequence: NotificationSequence
+    package var user: UserID
+    /// Lower-case UUID (PUSH-7).
+    package var notificationID: String
+    package var database: DatabaseID
+    package var subscriptionID: String
+    package var originClient: String?
+    /// The payload, encoded once for all devices and routes.
+    package var payload: [UInt8]
+    /// Whether it is a background push, which a newer one may replace (PUSH-2).
+    package var isBackground: Bool
+    package var createdAt: Instant
+
+    package init(
+        sequence: NotificationSequence = .start,
+        user: UserID,
+        notificationID: String,
+        database: DatabaseID,
+        subscriptionID: String,
+        originClient: String?,
+        payload: [UInt8],
+        isBackground: Bool,
+        createdAt: Instant
+    ) {
+        self.sequence = sequence
+        self.user = user
+        self.notificationID = notificationID
+        self.database = database
+        self.subscriptionID = subscriptionID
+        self.originClient = originClient
+        self.payload = payload
+        self.isBackground = isBackground
+        self.createdAt = createdAt
+    }
+}
+
+/// A registered device.
+package struct StoredDevice: Sendable, Hashable {
+    package var key: DeviceKey
+    package var user: UserID
+    /// The installation's own ID, sent with every request.
+    package var clientID: String
+    /// Everything up to here was received.
+    package var acknowledged: NotificationSequence
+
+    package init(
+        key: DeviceKey,
+        user: UserID,
+        clientID: String,
+        acknowledged: NotificationSequence
+    ) {
+        self.key = key
+        self.user = user
+        self.clientID = clientID
+        self.acknowledged = acknowledged
+    }
+}
+
+/// A push token: one we issued, with its courier, or a native one.
+package struct StoredPushToken: Sendable, Hashable {
+    package var token: String
+    package var apnsEnvironment: CloudEnvironment
+    /// The capability in the courier URL; nil for a native token.
+    package var courier: String?
+    package var topic: String?
+
+    package init(
+        token: String,
+        apnsEnvironment: CloudEnvironment,
+        courier: String?,
+        topic: String? = nil
+    ) {
+        self.token = token
+        self.apnsEnvironment = apnsEnvironment
+        self.courier = courier
+        self.topic = topic
+    }
+}

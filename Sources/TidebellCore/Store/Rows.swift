@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// A user of a container as stored.
+package struct StoredUser: Sendable, Hashable {
+    package var id: UserID
+    package var account: AccountID
+    package var container: ContainerKey
+    /// `_` and 32 hex digits (ACCT-5).
+    package var recordName: String
+
+    package init(id: UserID, account: AccountID, container: ContainerKey, recordName: String) {
+        self.id = id
+        self.account = account
+        self.container = container
+        self.recordName = recordName
+    }
+}
+
+/// A database as stored.
+package struct StoredDatabase: Sendable, Hashable {
+    package var id: DatabaseID
+    package var key: DatabaseKey
+    /// The place of its latest change.
+    package var head: Position
+    /// Which kinds of subscription exist in it; a change in a database without
+    /// any writes no outbox entry.
+    package var subscriptionKinds: Set<WireSubscription.Kind>
+
+    package init(
+        id: DatabaseID,
+        key: DatabaseKey,
+        head: Position,
+        subscriptionKinds: Set<WireSubscription.Kind>
+    ) {
+        self.id = id
+        self.key = key
+        self.head = head
+        self.subscriptionKinds = subscriptionKinds
+    }
+}
+
+/// A zone as stored: alive, or the trace it left in the database's history.
+package struct StoredZone: Sendable, Hashable {
+    package var key: ZoneKey
+    package var database: DatabaseID
+    package var name: String
+    /// The place of the zone's latest change, which is also its place in the
+    /// database's history.
+    package var position: Position
+    /// Tokens from before this place expired: tombstones up to it were removed.
+    package var floor: Position
+    /// Why the zone is gone; nil while it lives.
+    package var deletion: ZoneDeletionReason?
+    /// The newest client change token given by a writer (TOK-24).
+    package var clientChangeToken: [UInt8]?
+
+    package init(
+        key: ZoneKey,
+        database: DatabaseID,
+        name: String,
+        position: Position,
+        floor: Position = .start,
+        deletion: ZoneDeletionReason? = nil,
+        clientChangeToken: [UInt8]? = nil
+    ) {
+        self.key = key
+        self.database = database
+        self.name = name
+        self.position = position
+        self.floor = floor
+        self.deletion = deletion
+        self.clientChangeToken = clientChangeToken
+    }
+}
+
+/// A record as stored: alive, or its tombstone.
+package struct StoredRecord: Sendable, Hashable {
+    package var name: String
+    package var type: String
+    /// The place of its latest change; also its change tag.
+    package var position: Position
+    package var created: RecordStamp
+    package var modified: RecordStamp
+    package var parent: String?
+    /// Empty for a tombstone.
+    package var fields: RecordFields
+    package var isDeleted: Bool
+
+    package init(
+        name: String,
+        type: String,
+        position: Position,
+        created: RecordStamp,
+        modified: RecordStamp,
+        parent: String? = nil,
+        fields: RecordFields,
+        isDeleted: Bool = false
+    ) {
+        self.name = name
+        self.type = type
+        self.position = position
+        self.created = created
+        self.modified = modified
+        self.parent = parent
+        self.fields = fields
+        self.isDeleted = isDeleted
+    }
+}
+
+/// A reference that has consequences when its target is deleted.
+package struct StoredReference: Sendable, Hashable {
+    /// What the source asked for.
+    package enum Kind: Int, Sendable {
+        /// Deleting the target deletes the source (REF-2).
+        case deleteSelf = 1
+        /// The target cannot be deleted while the source lives (SAVE-24).
+        case parent = 2
+    }
+
+    package var source: String
+    package var target: String
+    package var kind: Kind
+
+    package init(source: String, target: String, kind: Kind) {
+        self.source = source
+        self.target = target
+        self.kind = kind
+    }
+}
+
+/// A subscription as stored; its identity is (database, user, subscriptionID)
+/// (SUB-29).
+package struct StoredSubscription: Sendable, Hashable {
+    package var database: DatabaseID
+    package var user: UserID
+    package var subscription: WireSubscription
+
+    package init(database: DatabaseID, user: UserID, subscription: WireSubscription) {
+        self.database = database
+        self.user = user
+        self.subscription = subscription
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An engine that keeps everything: records, subscriptions, the outbox, the
+/// notification log, users.
+///
+/// Guarantees, tested for every engine by one conformance suite:
+/// - A body runs as one transaction: all of it is durable (survives power loss)
+///   when `write` returns, or none of it happened.
+/// - A body that throws leaves no trace, and bodies committed together (group
+///   commit) do not feel one another's failure.
+/// - A body sees every write that returned before it was called.
+/// - Bodies of `write` run one after the other in each database; a position or
+///   an outbox ID a reader sees is never followed by a smaller one.
+///
+/// A body is synchronous and must not block on anything but the store.
+package protocol Store: Sendable {
+    /// Runs `body` in a transaction and returns when it is durable.
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result
+
+    /// Runs `body` on a consistent snapshot.
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result
+
+    /// Yields after commits that wrote outbox entries; a hint, several commits
+    /// may yield once (bounded to one waiting element).
+    func outboxCommits() -> AsyncStream<Void>
+
+    /// A random number that tells this store from any other; part of every sync
+    /// token.
+    var identity: UInt64 { get }
+
+    /// Releases the engine's files or connections; later calls fail.
+    func close() async throws
+}

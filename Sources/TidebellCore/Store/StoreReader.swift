@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// What can be read in a transaction.
+///
+/// Every call is set-shaped: its cost in statements does not grow with the
+/// number of records asked for.
+package protocol StoreReader {
+    // MARK: Databases and zones
+
+    /// Returns the database, or nil while nothing was ever written to it.
+    func database(_ key: DatabaseKey) throws -> StoredDatabase?
+
+    /// Returns the database with an ID that the store gave.
+    func database(id: DatabaseID) throws -> StoredDatabase?
+
+    /// Returns the zones with these names, deleted ones included; nil asks for
+    /// all living zones, by name.
+    func zones(_ names: Set<String>?, in database: DatabaseID) throws -> [StoredZone]
+
+    /// Returns zones whose position is after `position`, oldest change first,
+    /// deleted ones included.
+    func zoneChanges(
+        in database: DatabaseID,
+        after position: Position,
+        limit: Int
+    ) throws -> [StoredZone]
+
+    // MARK: Records
+
+    /// Returns the living records with these names.
+    func records(_ names: Set<String>, in zone: ZoneKey) throws -> [String: StoredRecord]
+
+    /// Returns a page of the zone's history after `position`, tombstones
+    /// included, oldest change first; with `reverse`, newest first, *before*
+    /// `position`.
+    func recordChanges(
+        in zone: ZoneKey,
+        after position: Position,
+        limit: Int,
+        reverse: Bool
+    ) throws -> [StoredRecord]
+
+    /// Returns the references that point to these records.
+    func references(to targets: Set<String>, in zone: ZoneKey) throws -> [StoredReference]
+
+    // MARK: Schema
+
+    /// Returns the known fields of these record types; a type that no record
+    /// ever had is absent (ENV-1).
+    func fieldTypes(
+        of recordTypes: Set<String>,
+        in container: ContainerKey
+    ) throws -> [String: [String: FieldType]]
+
+    // MARK: Subscriptions
+
+    /// Returns a user's subscriptions in a database, by ID; nil asks for all.
+    func subscriptions(
+        _ ids: Set<String>?,
+        of user: UserID,
+        in database: DatabaseID
+    ) throws -> [StoredSubscription]
+
+    /// Returns the subscriptions of all users that a change in the zone can
+    /// concern: database kinds, those on the zone, and query kinds without zone
+    /// or on it; of query kinds only those on one of `recordTypes`.
+    ///
+    /// Cost grows with what is returned, not with what exists.
+    func subscriptions(
+        in database: DatabaseID,
+        zoneName: String,
+        recordTypes: Set<String>
+    ) throws -> [StoredSubscription]
+
+    // MARK: Push
+
+    /// Returns the oldest outbox entries.
+    func outbox(limit: Int) throws -> [OutboxEntry]
+
+    /// Returns a user's notifications after `sequence`, oldest first, without
+    /// those whose origin is `client` and without replaced ones.
+    func notifications(
+        for user: UserID,
+        after sequence: NotificationSequence,
+        excludingOrigin client: String?,
+        limit: Int
+    ) throws -> [StoredNotification]
+
+    /// The place of the newest notification.
+    func notificationHead() throws -> NotificationSequence
+
+    /// Returns the user's devices.
+    func devices(of user: UserID) throws -> [StoredDevice]
+
+    /// Returns the push token, and the devices it tells, found by its courier
+    /// capability.
+    func pushToken(courier: String) throws -> (token: StoredPushToken, devices: [StoredDevice])?
+
+    /// Returns a push token.
+    func pushToken(_ token: String) throws -> StoredPushToken?
+
+    // MARK: Accounts
+
+    /// Returns the account whose web token has this hash and has not expired.
+    func account(webTokenHash: [UInt8], at now: Instant) throws -> AccountID?
+
+    /// Returns the account with this name.
+    func account(named name: String) throws -> AccountID?
+
+    /// Returns all account names in alphabetical order.
+    func accountNames() throws -> [String]
+
+    /// Whether an API token with this hash exists that is valid for the
+    /// container (tokens may be for all containers).
+    func hasAPIToken(hash: [UInt8], for container: ContainerKey) throws -> Bool
+
+    /// Returns an account's user in a container; nil before its first access.
+    func user(of account: AccountID, in container: ContainerKey) throws -> StoredUser?
+
+    /// Returns users by ID.
+    func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser]
+}

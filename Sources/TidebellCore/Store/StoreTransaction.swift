@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// What can be written in a transaction, beside all that can be read.
+package protocol StoreTransaction: StoreReader {
+    // MARK: Databases and zones
+
+    /// Returns the database, created (with its default zone, for public and
+    /// private ones) if this is its first use.
+    func makeDatabase(_ key: DatabaseKey) throws -> StoredDatabase
+
+    /// Takes the next `count` places in the database's history and returns the
+    /// first of them.
+    func advance(_ database: DatabaseID, by count: Int) throws -> Position
+
+    /// Creates zones that do not live, each at its own position, and returns
+    /// them with their new keys; traces of deleted zones with the same names go.
+    func createZones(
+        _ zones: [(name: String, position: Position)],
+        in database: DatabaseID
+    ) throws -> [StoredZone]
+
+    /// Deletes zones with all their records and references, leaving a trace at
+    /// `position` each.
+    func deleteZones(
+        _ zones: [(key: ZoneKey, position: Position)],
+        reason: ZoneDeletionReason
+    ) throws
+
+    /// Marks a zone as changed at `position`; a client change token replaces the
+    /// one before unless nil.
+    func touchZone(_ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?) throws
+
+    // MARK: Records
+
+    /// Inserts records and tombstones, replacing what stands under their names.
+    func putRecords(_ records: [StoredRecord], in zone: ZoneKey) throws
+
+    /// Replaces all references that go out from `sources`.
+    func putReferences(
+        _ references: [StoredReference],
+        from sources: Set<String>,
+        in zone: ZoneKey
+    ) throws
+
+    /// Removes tombstones and zone traces that are older than `moment`, raising
+    /// the floor of their zones (TOK-22); returns how many went. At most `limit`.
+    func removeTombstones(modifiedBefore moment: Instant, limit: Int) throws -> Int
+
+    // MARK: Schema
+
+    /// Adds fields (and with them types) that a container's schema lacks.
+    func addFieldTypes(_ fields: [String: [String: FieldType]], in container: ContainerKey) throws
+
+    // MARK: Subscriptions
+
+    /// Inserts subscriptions, replacing those with the same identity, and keeps
+    /// the database's ``StoredDatabase/subscriptionKinds`` true.
+    func putSubscriptions(_ subscriptions: [StoredSubscription]) throws
+
+    /// Removes a user's subscriptions; IDs that do not exist are ignored.
+    func removeSubscriptions(_ ids: Set<String>, of user: UserID, in database: DatabaseID) throws
+
+    /// Removes zone subscriptions on the zone and query subscriptions limited to
+    /// it, of all users (SUB-65).
+    func removeSubscriptions(onZone name: String, in database: DatabaseID) throws
+
+    // MARK: Push
+
+    /// Appends entries; their IDs are given by the store, in order.
+    func appendOutbox(_ entries: [OutboxEntry]) throws
+
+    /// Removes entries whose telling is done.
+    func removeOutbox(upTo id: Int64) throws
+
+    /// Appends notifications and returns them with their sequences.
+    ///
+    /// A background notification replaces the older background notifications of
+    /// the same user, database, subscription and origin (PUSH-2): they are no
+    /// longer returned by `notifications`.
+    func appendNotifications(
+        _ notifications: [StoredNotification]
+    ) throws -> [StoredNotification]
+
+    /// Removes notifications older than `moment` (NOTIF-15), at most `limit`;
+    /// returns how many went.
+    func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int
+
+    /// Returns the user's device with this client ID, registered at the head of
+    /// the log if it is new. A client ID that was another user's of the same
+    /// container stops being that user's device (SUB-51).
+    func registerDevice(
+        clientID: String,
+        user: UserID,
+        container: ContainerKey,
+        at now: Instant
+    ) throws -> StoredDevice
+
+    /// Moves the device's acknowledgement forward, never back.
+    func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws
+
+    /// Inserts or replaces a push token and adds the device to those it tells.
+    func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws
+
+    // MARK: Accounts
+
+    /// Creates an account; the name must be free.
+    func createAccount(named name: String, at now: Instant) throws -> AccountID
+
+    /// Removes an account with its web tokens, so that its devices are refused.
+    func removeAccount(_ account: AccountID) throws
+
+    /// Stores a web token by its hash.
+    func putWebToken(hash: [UInt8], account: AccountID, expiresAt: Instant) throws
+
+    /// Stores an API token by its hash; nil means all containers.
+    func putAPIToken(hash: [UInt8], name: String, container: ContainerKey?, at now: Instant) throws
+
+    /// Returns the account's user in the container, created with `recordName`
+    /// if this is its first access.
+    func makeUser(
+        of account: AccountID,
+        in container: ContainerKey,
+        recordName: String
+    ) throws -> StoredUser
+}
