@@ -9,6 +9,10 @@ package struct Limits: Sendable, Hashable {
     package var itemsPerExtendedRequest = WireProtocol.extendedItemLimit
     /// Records in one page of changes or one lookup answer (LIMIT-5).
     package var recordsPerPage = WireProtocol.pageLimit
+    /// The same for a client that opted into the extensions and asks for more.
+    package var recordsPerExtendedPage = 1000
+    /// Bytes of fields in one page, whatever its number of records.
+    package var pageBytes = 4 * 1024 * 1024
     /// Zones in one page of database changes.
     package var zonesPerPage = 200
     /// Bytes of one request body: LIMIT-2's 2 MB and room for JSON.

@@ -37,7 +37,9 @@ package struct OutboxEntry: Sendable, Hashable {
     package enum Event: Sendable, Hashable {
         case records([RecordChange])
         case zoneCreated
-        case zoneDeleted(ZoneDeletionReason)
+        /// Carries the subscriptions that went with the zone (SUB-65): when the
+        /// pipeline tells of the deletion they are no longer in the store.
+        case zoneDeleted(ZoneDeletionReason, subscriptions: [StoredSubscription])
     }
 
     /// Set by the store; grows in commit order.

@@ -62,8 +62,10 @@ package protocol StoreTransaction: StoreReader {
     func removeSubscriptions(_ ids: Set<String>, of user: UserID, in database: DatabaseID) throws
 
     /// Removes zone subscriptions on the zone and query subscriptions limited to
-    /// it, of all users (SUB-65).
-    func removeSubscriptions(onZone name: String, in database: DatabaseID) throws
+    /// it, of all users (SUB-65), and returns them.
+    func removeSubscriptions(
+        onZone name: String, in database: DatabaseID
+    ) throws -> [StoredSubscription]
 
     // MARK: Push
 
