@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
 /// The bounds an operator may change (LIMIT-20); defaults are CloudKit's.
 package struct Limits: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
 /// What happened to a record; the raw value is `fo` in payloads (PUSH-18).
 package enum RecordEvent: Int, Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
 /// What can be read in a transaction.
 ///
@@ -34,12 +34,13 @@ package protocol StoreReader {
     /// Returns a page of the zone's history after `position`, tombstones
     /// included, oldest change first; with `reverse`, newest first, *before*
     /// `position`.
+    ///
+    /// The page ends after `limit` records, or after the record that brings the
+    /// bytes of its fields to `byteLimit`; it is complete when the history ended
+    /// before either did.
     func recordChanges(
-        in zone: ZoneKey,
-        after position: Position,
-        limit: Int,
-        reverse: Bool
-    ) throws -> [StoredRecord]
+        in zone: ZoneKey, after position: Position, limit: Int, byteLimit: Int, reverse: Bool
+    ) throws -> (records: [StoredRecord], isComplete: Bool)
 
     /// Returns the references that point to these records.
     func references(to targets: Set<String>, in zone: ZoneKey) throws -> [StoredReference]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
 /// What can be written in a transaction, beside all that can be read.
 package protocol StoreTransaction: StoreReader {

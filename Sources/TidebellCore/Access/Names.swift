@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// The rules for names, each with the sentence that refuses a bad one.
+enum Names {
+    /// Checks a record name that a client chose (REC-1).
+    static func checkRecordName(_ name: String, limits: Limits) throws {
+        try check(name, what: "record name", limits: limits)
+        guard !name.hasPrefix("_") else {
+            throw WireError.badRequest("record name '\(name)' must not start with an underscore")
+        }
+    }
+
+    /// Checks a zone name that a client chose (ZONE-4).
+    static func checkZoneName(_ name: String, limits: Limits) throws {
+        try check(name, what: "zone name", limits: limits)
+        guard !name.hasPrefix("_") else {
+            throw WireError.badRequest("zone name '\(name)' must not start with an underscore")
+        }
+    }
+
+    /// Checks a subscription ID (SUB-28).
+    static func checkSubscriptionID(_ id: String, limits: Limits) throws {
+        guard !id.isEmpty else { throw WireError.badRequest("the subscriptionID is empty") }
+        guard id.count <= limits.nameLength else {
+            throw WireError.badRequest(
+                "subscriptionID '\(shortened(id))' is longer than \(limits.nameLength) characters"
+            )
+        }
+    }
+
+    /// Checks a record type (REC-2); the system's own cannot be saved by apps.
+    static func checkRecordType(_ type: String, limits: Limits) throws {
+        guard isIdentifier(type), type.utf8.count <= limits.nameLength else {
+            throw WireError.badRequest(
+                "record type '\(shortened(type))' must be a letter followed by letters, digits "
+                    + "and underscores, at most \(limits.nameLength) characters"
+            )
+        }
+        guard type != "Users" else {
+            throw WireError(.accessDenied, "records of the system type 'Users' cannot be created")
+        }
+    }
+
+    /// Checks a field name (REC-3).
+    static func checkFieldName(_ name: String, limits: Limits) throws {
+        guard !name.hasPrefix("_") else {
+            throw WireError(
+                .accessDenied,
+                "Unprivileged attempt to insert a system field: \(shortened(name))"
+            )
+        }
+        guard isIdentifier(name), name.utf8.count <= limits.nameLength else {
+            throw WireError.badRequest(
+                "field name '\(shortened(name))' must be a letter followed by letters, digits "
+                    + "and underscores, at most \(limits.nameLength) characters"
+            )
+        }
+    }
+
+    private static func check(_ name: String, what: String, limits: Limits) throws {
+        guard !name.isEmpty else { throw WireError.badRequest("the \(what) is empty") }
+        guard name.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+            throw WireError.badRequest("\(what) '\(shortened(name))' must be printable ASCII")
+        }
+        guard name.utf8.count <= limits.nameLength else {
+            throw WireError.badRequest(
+                "\(what) '\(shortened(name))' is longer than \(limits.nameLength) characters"
+            )
+        }
+    }
+
+    private static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.utf8.first, isLetter(first) else { return false }
+        return name.utf8.allSatisfy {
+            isLetter($0) || $0 == UInt8(ascii: "_")
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Keeps an error sentence readable however long the culprit is.
+    static func shortened(_ name: String) -> String {
+        name.count <= 60 ? name : name.prefix(57) + "..."
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// The `CKError.Code` raw values that have no web code of their own (ERR-10 to
+/// ERR-46).
+package enum CKErrorCode {
+    package static let serverRejectedRequest = 15
+    package static let changeTokenExpired = 21
+    package static let badDatabase = 24
+    package static let limitExceeded = 27
+    package static let userDeletedZone = 28
+}
+
+extension WireError {
+    /// The caller must sign in first (ACCT-3).
+    package static let authenticationRequired = WireError(
+        .authenticationRequired, "request needs authorization"
+    )
+
+    /// What the caller sent is malformed or not allowed.
+    package static func badRequest(_ reason: String, ckCode: Int? = nil) -> WireError {
+        WireError(.badRequest, reason, detail: ckCode.map { Detail(ckCode: $0) })
+    }
+
+    /// The zone does not exist, or no longer (SAVE-11, TOK-23).
+    static func zoneNotFound(
+        _ zoneID: ZoneID, deletion: ZoneDeletionReason? = nil
+    ) -> WireError {
+        let isPurged = deletion == .purged
+        return WireError(
+            .zoneNotFound,
+            isPurged
+                ? "Zone '\(zoneID.zoneName)' was purged by its user"
+                : "Zone '\(zoneID.zoneName)' does not exist",
+            detail: isPurged ? Detail(ckCode: CKErrorCode.userDeletedZone) : nil
+        )
+    }
+
+    /// A token of another family, user, database, zone or environment, or one
+    /// that is too old (TOK-3, TOK-22).
+    static func changeTokenExpired(_ why: String) -> WireError {
+        badRequest(
+            "client knowledge differs from server knowledge: \(why); "
+                + "discard the cache and fetch without a token",
+            ckCode: CKErrorCode.changeTokenExpired
+        )
+    }
+
+    /// Returns the error without what only extended clients may see.
+    func visible(to call: Call) -> WireError {
+        guard !call.usesExtensions else { return self }
+        var error = self
+        error.detail = nil
+        return error
+    }
+}

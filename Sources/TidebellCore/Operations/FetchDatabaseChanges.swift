@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension FetchDatabaseChanges {
+    /// Returns the custom zones that changed or went since the token, each once,
+    /// oldest change first (TOK-7, TOK-17).
+    package static func run(
+        _ request: Request, for call: Call, in reader: any StoreReader
+    ) throws -> Response {
+        try call.requireChangeTracking()
+        let token = try call.syncToken(request.syncToken, family: .database)
+        let database = try reader.database(try call.databaseKey())
+        let head = database?.head ?? .start
+        var next =
+            try token
+            ?? SyncToken(
+                family: .database, database: call.databaseHash(), zone: ZoneKey(rawValue: 0),
+                position: .start, baseline: head
+            )
+        guard next.position <= head else {
+            throw WireError.changeTokenExpired("the syncToken is ahead of the database")
+        }
+        let limit = call.limits.page(request.resultsLimit, atMost: call.limits.zonesPerPage)
+        let zones =
+            try database.map {
+                try reader.zoneChanges(in: $0.id, after: next.position, limit: limit)
+            } ?? []
+        let moreComing = zones.count == limit
+        next.position = moreComing ? zones.last?.position ?? head : head
+        return Response(
+            zones: zones.compactMap { zone in call.answered(zone, since: next.baseline) },
+            syncToken: next.text, moreComing: moreComing
+        )
+    }
+}
+
+extension Call {
+    /// Fails in the public database, which has no change tracking (TOK-4).
+    func requireChangeTracking() throws {
+        guard scope != .public else {
+            throw WireError.badRequest("the public database does not track changes")
+        }
+    }
+
+    /// The item for a zone of the database's history; nil for what is no news:
+    /// the default zone (SUB-7), and zones gone before a first fetch (TOK-6).
+    fileprivate func answered(_ zone: StoredZone, since baseline: Position) -> ZoneResult? {
+        guard zone.name != ZoneID.defaultName else { return nil }
+        let zoneID = answered(zone.name)
+        guard let reason = zone.deletion else {
+            return .zone(WireZone(zoneID: zoneID, isAtomic: true))
+        }
+        guard zone.position > baseline else { return nil }
+        return .deleted(zoneID, usesExtensions ? reason : nil)
+    }
+}
+
+extension Limits {
+    /// The size of a page for a caller that asked for `wanted`; nil and 0 leave
+    /// it to the server (TOK-12).
+    func page(_ wanted: Int?, atMost most: Int) -> Int {
+        guard let wanted, wanted > 0 else { return most }
+        return min(wanted, most)
+    }
+}

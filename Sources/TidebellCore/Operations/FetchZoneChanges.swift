@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension FetchZoneChanges {
+    /// Returns a page of changes for each zone: every record that changed since
+    /// the token once, in its latest state (TOK-15). A zone that fails does so
+    /// alone (web-services 5.6).
+    package static func run(
+        _ request: Request, for call: Call, in reader: any StoreReader
+    ) throws -> Response {
+        try call.requireChangeTracking()
+        _ = try call.requireUser()
+        var budget = call.limits.recordBudget(for: call)
+        return Response(
+            zones: try request.zones.map { zone in
+                do {
+                    let options = zone.options.merged(over: request.options)
+                    let page = try page(
+                        of: zone, options: options, budget: budget, for: call, in: reader
+                    )
+                    budget -= page.records.count
+                    return .changes(page)
+                } catch let error as WireError {
+                    return .failed(
+                        call.answered(zone.zoneID.zoneName), error.visible(to: call)
+                    )
+                }
+            }
+        )
+    }
+
+    private static func page(
+        of request: Zone, options: Options, budget: Int, for call: Call,
+        in reader: any StoreReader
+    ) throws -> Page {
+        guard !request.zoneID.isDefault else {
+            throw WireError.badRequest("cannot get changes in default zone")
+        }
+        guard let (_, zone) = try call.zone(request.zoneID, in: reader) else {
+            throw WireError.zoneNotFound(request.zoneID)
+        }
+        let isReverse = options.reverse ?? false
+        var token = try startingToken(
+            request.syncToken, in: zone, isReverse: isReverse, for: call
+        )
+        let limit = min(budget, call.limits.recordPage(options.resultsLimit, for: call))
+        let page = try changes(
+            in: zone, after: token.position, limit: limit, call, reader, isReverse)
+        if isReverse {
+            token.position = page.isComplete ? .start : page.records.last?.position ?? .start
+        } else {
+            token.position =
+                page.isComplete ? zone.position : page.records.last?.position ?? token.position
+        }
+        return Page(
+            zoneID: call.answered(zone.name), syncToken: token.text,
+            moreComing: !page.isComplete,
+            records: try results(
+                for: page.records, in: zone, since: token.baseline, options: options, for: call
+            ),
+            clientChangeToken: call.usesExtensions ? zone.clientChangeToken : nil
+        )
+    }
+
+    private static func changes(
+        in zone: StoredZone, after position: Position, limit: Int, _ call: Call,
+        _ reader: any StoreReader, _ isReverse: Bool
+    ) throws -> (records: [StoredRecord], isComplete: Bool) {
+        // The zone before this one took the whole page: come back for this one.
+        guard limit > 0 else { return ([], false) }
+        return try reader.recordChanges(
+            in: zone.key, after: position, limit: limit, byteLimit: call.limits.pageBytes,
+            reverse: isReverse
+        )
+    }
+
+    private static func startingToken(
+        _ text: String?, in zone: StoredZone, isReverse: Bool, for call: Call
+    ) throws -> SyncToken {
+        let family = isReverse ? SyncToken.Family.zoneReverse : .zone
+        guard let token = try call.syncToken(text, family: family) else {
+            return try SyncToken(
+                family: family, database: call.databaseHash(), zone: zone.key,
+                position: isReverse ? zone.position.advanced(by: 1) : .start,
+                baseline: zone.position
+            )
+        }
+        guard token.zone == zone.key else {
+            throw WireError.changeTokenExpired(
+                "the syncToken is of another zone, or of an earlier zone '\(zone.name)'"
+            )
+        }
+        // A first fetch that is still under way needs no tombstone it could miss.
+        guard isReverse || token.position >= zone.floor || token.baseline >= zone.floor else {
+            throw WireError.changeTokenExpired("the syncToken is older than the kept tombstones")
+        }
+        guard token.position <= zone.position.advanced(by: 1) else {
+            throw WireError.changeTokenExpired("the syncToken is ahead of the zone")
+        }
+        return token
+    }
+
+    private static func results(
+        for records: [StoredRecord], in zone: StoredZone, since baseline: Position,
+        options: Options, for call: Call
+    ) throws -> [RecordResult] {
+        let zoneID = call.answered(zone.name)
+        let selection = FieldSelection(
+            desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false
+        )
+        return try records.compactMap { record in
+            if let types = options.desiredRecordTypes, !types.contains(record.type) { return nil }
+            guard record.isDeleted else {
+                return .record(try record.answered(in: zoneID, selecting: selection))
+            }
+            // TOK-6: what was gone before the first fetch began is not news.
+            guard record.position > baseline else { return nil }
+            return .deleted(
+                WireTombstone(
+                    recordName: record.name, zoneID: zoneID,
+                    recordType: call.usesExtensions ? record.type : nil
+                )
+            )
+        }
+    }
+}
+
+extension Limits {
+    /// The records all zones of one request may bring together.
+    fileprivate func recordBudget(for call: Call) -> Int {
+        call.usesExtensions ? recordsPerExtendedPage : recordsPerPage
+    }
+
+    /// The records one zone may bring to a caller that asked for `wanted`.
+    fileprivate func recordPage(_ wanted: Int?, for call: Call) -> Int {
+        page(wanted, atMost: recordBudget(for: call))
+    }
+}

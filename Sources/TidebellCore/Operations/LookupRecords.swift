@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension LookupRecords {
+    /// Returns the records in the order asked for; a missing one is a
+    /// `NOT_FOUND` item (REC-12), a missing zone fails the request.
+    package static func run(
+        _ request: Request, for call: Call, in reader: any StoreReader
+    ) throws -> Response {
+        let place = try call.zone(request.zoneID, in: reader)
+        let names = Set(request.records.map(\.recordName))
+        let records = try place.map { try reader.records(names, in: $0.zone.key) } ?? [:]
+        let zoneID = call.answered(request.zoneID.zoneName)
+        return Response(
+            records: try request.records.map { item in
+                guard let record = records[item.recordName] else {
+                    return .failed(
+                        recordName: item.recordName, WireError(.notFound, "Record not found")
+                    )
+                }
+                let selection = FieldSelection(
+                    desiredKeys: item.desiredKeys ?? request.desiredKeys,
+                    numbersAsStrings: request.numbersAsStrings
+                )
+                return .record(try record.answered(in: zoneID, selecting: selection))
+            }
+        )
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Which fields of a record an answer carries, and how.
+struct FieldSelection {
+    /// Nil means all, empty means none (TOK-13).
+    var desiredKeys: [String]?
+    /// Whether INT64 values are written as text.
+    var numbersAsStrings = false
+
+    /// Returns the fields as selected; untouched, they are not even parsed.
+    func callAsFunction(_ fields: RecordFields) throws -> RecordFields {
+        if desiredKeys == nil, !numbersAsStrings { return fields }
+        var decoded = try fields.decoded()
+        if let desiredKeys { decoded = decoded.filter { desiredKeys.contains($0.key) } }
+        guard numbersAsStrings else { return RecordFields(decoded) }
+        let json = JSONWriter.write { writer in
+            writer.object { writer in
+                for (name, field) in decoded.sorted(by: { $0.key < $1.key }) {
+                    writer.key(name)
+                    field.write(to: &writer, numbersAsStrings: true)
+                }
+            }
+        }
+        return RecordFields(json: json)
+    }
+}
+
+extension StoredRecord {
+    /// The record as answers carry it.
+    func answered(in zoneID: ZoneID, selecting selection: FieldSelection) throws -> WireRecord {
+        WireRecord(
+            recordName: name, recordType: type, recordChangeTag: position.changeTag,
+            zoneID: zoneID, fields: try selection(fields), created: created, modified: modified,
+            parent: parent
+        )
+    }
+}

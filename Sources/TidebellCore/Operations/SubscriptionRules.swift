@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Which subscriptions may be saved.
+enum SubscriptionRules {
+    /// The most desired keys (NINFO-16).
+    static let desiredKeyLimit = 3
+
+    /// Checks everything about a subscription that needs no look at the store.
+    static func check(
+        _ subscription: WireSubscription, in scope: DatabaseScope, limits: Limits
+    ) throws {
+        try checkLegality(of: subscription.kind, in: scope)
+        if let type = subscription.recordType, !(subscription.kind == .query && type == "Users") {
+            try Names.checkRecordType(type, limits: limits)
+        }
+        switch subscription.kind {
+        case .query: try checkQuery(subscription)
+        case .zone: try checkZone(subscription)
+        case .database: break
+        }
+        try check(subscription.notificationInfo, of: subscription.kind)
+    }
+
+    /// Whether two subscriptions with different IDs have the same trigger, which
+    /// CloudKit refuses (SUB-32 to 34). Of database subscriptions an app may own
+    /// several.
+    static func isDuplicate(_ new: WireSubscription, of old: WireSubscription) -> Bool {
+        new.subscriptionID != old.subscriptionID && new.kind == old.kind && new.kind != .database
+            && new.zoneID?.zoneName == old.zoneID?.zoneName && new.recordType == old.recordType
+            && new.firesOn == old.firesOn && new.firesOnce == old.firesOnce
+            && new.filters == old.filters
+    }
+
+    /// The nine cells of SUB-2 to SUB-5.
+    private static func checkLegality(
+        of kind: WireSubscription.Kind, in scope: DatabaseScope
+    ) throws {
+        let isLegal =
+            switch (kind, scope) {
+            case (.query, .public), (.query, .private): true
+            case (.zone, .private): true
+            case (.database, .private), (.database, .shared): true
+            default: false
+            }
+        guard isLegal else {
+            throw WireError.badRequest(
+                "a \(kind) subscription cannot be saved in the \(scope) database"
+            )
+        }
+    }
+
+    private static func checkQuery(_ subscription: WireSubscription) throws {
+        guard let type = subscription.recordType, !type.isEmpty else {
+            throw WireError.badRequest("a query subscription needs a record type")
+        }
+        guard type != "Users" else {
+            throw WireError.badRequest("records of the system type 'Users' cannot be queried")
+        }
+        guard !subscription.firesOn.isEmpty else {
+            throw WireError.badRequest(
+                "a query subscription needs at least one of create, update and delete in firesOn"
+            )
+        }
+        guard subscription.filters.allSatisfy({ Array("[] \n\r\t".utf8).contains($0) }) else {
+            throw WireError.badRequest(
+                "query subscriptions match by record type only for now; remove the filters of "
+                    + "subscription '\(Names.shortened(subscription.subscriptionID))'"
+            )
+        }
+    }
+
+    private static func checkZone(_ subscription: WireSubscription) throws {
+        guard let zoneID = subscription.zoneID else {
+            throw WireError.badRequest("a zone subscription needs a zoneID")
+        }
+        // SUB-6: the zone must track changes.
+        guard !zoneID.isDefault else {
+            throw WireError.badRequest("a zone subscription cannot watch the default zone")
+        }
+    }
+
+    private static func check(
+        _ info: WireNotificationInfo?, of kind: WireSubscription.Kind
+    ) throws {
+        guard let info else { return }
+        if info.collapseIDKey != nil, kind != .query {
+            // The sentence is Apple's (web-services 3.3).
+            throw WireError.badRequest("cannot add collapseId to this subscription type")
+        }
+        if let keys = info.desiredKeys, keys.count > desiredKeyLimit {
+            throw WireError.badRequest(
+                "additionalFields names \(keys.count) fields; at most \(desiredKeyLimit) fit a push"
+            )
+        }
+    }
+}

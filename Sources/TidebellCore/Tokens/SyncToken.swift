@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellWire
+
+/// A point in the history of a database or zone (TOK-1), with all that is needed
+/// to refuse it elsewhere without a look-up: TOK-3.
+///
+/// Clients see 51 characters of base64url.
+struct SyncToken: Sendable, Hashable {
+    /// What the token is a point of; families are not interchangeable (TOK-2).
+    enum Family: UInt8, Sendable {
+        case database = 1
+        case zone = 2
+        /// A zone read newest first.
+        case zoneReverse = 3
+    }
+
+    var family: Family
+    /// A hash of the store, container, environment, scope and owner.
+    var database: UInt64
+    /// The zone's incarnation; 0 in a database token.
+    var zone: ZoneKey
+    /// All changes up to here were delivered.
+    var position: Position
+    /// Where the history ended when a fetch without a token began: deletions up
+    /// to here are not news to that client (TOK-6).
+    var baseline: Position
+
+    /// The token as clients store it.
+    var text: String {
+        var bytes: [UInt8] = [Self.version, family.rawValue]
+        for value in [
+            database, UInt64(bitPattern: zone.rawValue), UInt64(bitPattern: position.rawValue),
+            UInt64(bitPattern: baseline.rawValue),
+        ] {
+            withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        withUnsafeBytes(of: Self.checksum(bytes).bigEndian) { bytes.append(contentsOf: $0) }
+        return Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    private static let version: UInt8 = 1
+    private static let byteCount = 2 + 4 * 8 + 4
+
+    /// Guards against damage, not against forgery: a token grants nothing.
+    private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        var hash = StableHash()
+        hash.combine(bytes)
+        return UInt32(truncatingIfNeeded: hash.value ^ hash.value >> 32)
+    }
+}
+
+extension SyncToken {
+    /// Reads a token's text; nil for what this server never issued.
+    init?(text: String) {
+        let padded =
+            text
+            .replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+            + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: padded), data.count == Self.byteCount else {
+            return nil
+        }
+        let bytes = [UInt8](data)
+        func value<Value: FixedWidthInteger>(at offset: Int, as: Value.Type) -> Value {
+            bytes[offset..<offset + MemoryLayout<Value>.size].reduce(0) { $0 << 8 | Value($1) }
+        }
+        guard bytes[0] == Self.version, let family = Family(rawValue: bytes[1]),
+            value(at: 34, as: UInt32.self) == Self.checksum(bytes.prefix(34))
+        else { return nil }
+        func signed(at offset: Int) -> Int64 {
+            Int64(bitPattern: value(at: offset, as: UInt64.self))
+        }
+        self.init(
+            family: family, database: value(at: 2, as: UInt64.self),
+            zone: ZoneKey(rawValue: signed(at: 10)), position: Position(rawValue: signed(at: 18)),
+            baseline: Position(rawValue: signed(at: 26))
+        )
+    }
+}
+
+/// FNV-1a: the same on every machine and in every process, unlike `Hasher`.
+struct StableHash {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func combine(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+
+    mutating func combine(_ number: UInt64) {
+        withUnsafeBytes(of: number.littleEndian) { combine($0) }
+    }
+}
+
+extension Call {
+    /// The hash by which tokens know this call's database.
+    func databaseHash() throws -> UInt64 {
+        let key = try databaseKey()
+        var hash = StableHash()
+        hash.combine(storeIdentity)
+        hash.combine(UInt64(bitPattern: key.owner?.rawValue ?? 0))
+        hash.combine("\(key.container.environment)/\(key.scope)/\(key.container.container)".utf8)
+        return hash.value
+    }
+
+    /// Reads a token that must be of this database and of `family`; nil text
+    /// gives nil.
+    func syncToken(_ text: String?, family: SyncToken.Family) throws -> SyncToken? {
+        guard let text else { return nil }
+        guard let token = SyncToken(text: text) else {
+            throw WireError.changeTokenExpired("the syncToken was not issued by this server")
+        }
+        guard token.family == family else {
+            throw WireError.changeTokenExpired(
+                "the syncToken is a \(token.family) token where a \(family) token is needed"
+            )
+        }
+        guard token.database == (try databaseHash()) else {
+            throw WireError.changeTokenExpired("the syncToken belongs to another database")
+        }
+        return token
+    }
+}
