@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension ModifyRecords {
+    /// Saves and deletes records of one zone (web-services 5.2).
+    ///
+    /// Atomic batches, the rule in custom zones, are written whole or not at all
+    /// (SAVE-14); what fails carries its own error, the rest `ATOMIC_ERROR`
+    /// (SAVE-15). The change, its place in the zone's history and its outbox
+    /// entry are one transaction, so a push can neither precede the change nor be
+    /// lost (PUSH-14).
+    package static func run(
+        _ request: Request, for call: Call, in transaction: any StoreTransaction
+    ) throws -> Response {
+        // Access
+        let user = try call.requireUser()
+        try request.check()
+        try call.checkOwner(of: request.zoneID)
+        let database = try transaction.makeDatabase(try call.databaseKey())
+        let zones = try transaction.zones([request.zoneID.zoneName], in: database.id)
+        guard let zone = zones.first, zone.deletion == nil else {
+            throw WireError.zoneNotFound(request.zoneID, deletion: zones.first?.deletion)
+        }
+        // Schema, save policy, references
+        var batch = try RecordBatch(request, by: user, for: call, zone: zone, in: transaction)
+        try batch.plan()
+        try batch.followReferences(in: transaction)
+        if request.isAtomic, batch.hasFailures { return batch.rolledBack() }
+        // Save, history, outbox
+        let changes = try batch.save(in: transaction)
+        try tell(changes, of: zone, in: database, for: call, in: transaction)
+        return try batch.response()
+    }
+
+    /// Appends the outbox entry, where anybody could be told (SUB-7, SUB-62).
+    private static func tell(
+        _ changes: [RecordChange], of zone: StoredZone, in database: StoredDatabase,
+        for call: Call, in transaction: any StoreTransaction
+    ) throws {
+        let kinds = database.subscriptionKinds
+        let isDefault = zone.name == ZoneID.defaultName
+        guard !changes.isEmpty, isDefault ? kinds.contains(.query) : !kinds.isEmpty else { return }
+        var changes = changes
+        if !kinds.contains(.query) {
+            // Only query subscriptions look into records.
+            for index in changes.indices { changes[index].fields = nil }
+        }
+        try transaction.appendOutbox([
+            call.outboxEntry(.records(changes), zone: zone.name, in: database)
+        ])
+    }
+}
+
+extension ModifyRecords.Request {
+    /// Whether the batch is all or nothing: the default in custom zones, not
+    /// available in default zones (SAVE-14, SAVE-16).
+    var isAtomic: Bool { !zoneID.isDefault && atomic ?? true }
+
+    /// Checks what makes the request as a whole malformed.
+    func check() throws {
+        guard !(zoneID.isDefault && atomic == true) else {
+            throw WireError.badRequest("atomic operations not supported in default zone")
+        }
+        if let twice = operations.compactMap(\.recordName).firstDuplicate {
+            throw WireError.badRequest(
+                "record '\(Names.shortened(twice))' stands twice in the request"
+            )
+        }
+        for (index, operation) in operations.enumerated() {
+            if let missing = operation.missingField {
+                throw WireError.badRequest(
+                    "BadRequestException: missing required field '\(missing)' "
+                        + "in operations[\(index)] (\(operation.type))"
+                )
+            }
+        }
+    }
+}
+
+extension ModifyRecords.Operation {
+    /// The first member this type of operation cannot do without, if it is
+    /// absent.
+    fileprivate var missingField: String? {
+        if type == .create { return recordType == nil ? "recordType" : nil }
+        if recordName == nil { return "recordName" }
+        return type.needsChangeTag && recordChangeTag == nil ? "recordChangeTag" : nil
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension RecordBatch {
+    /// Writes everything that did not fail, each record at its own place in the
+    /// history, and returns what happened.
+    mutating func save(in transaction: any StoreTransaction) throws -> [RecordChange] {
+        let count = cascaded.count + outcomes.count { $0.isChange }
+        guard count > 0 else { return [] }
+        var next = try transaction.advance(zone.database, by: count)
+        var records: [StoredRecord] = []
+        var changes: [RecordChange] = []
+        func place(_ record: StoredRecord, _ event: RecordEvent, fields: RecordFields) {
+            records.append(record)
+            changes.append(
+                RecordChange(
+                    recordName: record.name, recordType: record.type, event: event, fields: fields
+                )
+            )
+            next = next.advanced(by: 1)
+        }
+        for index in outcomes.indices {
+            switch outcomes[index] {
+            case .save(var saved):
+                saved.record.position = next
+                outcomes[index] = .save(saved)
+                let event: RecordEvent = saved.previous == nil ? .created : .updated
+                place(saved.record, event, fields: saved.record.fields)
+            case .delete(let record):
+                place(tombstone(of: record, at: next), .deleted, fields: record.fields)
+            case .nothingToDelete, .failed: break
+            }
+        }
+        // SUB-60: cascaded deletions are deletions like any other.
+        for record in cascaded {
+            place(tombstone(of: record, at: next), .deleted, fields: record.fields)
+        }
+        try transaction.putRecords(records, in: zone.key)
+        try putReferences(in: transaction)
+        if !schema.added.isEmpty {
+            try transaction.addFieldTypes(schema.added, in: call.container)
+        }
+        try transaction.touchZone(
+            zone.key, position: records.last?.position ?? zone.position,
+            clientChangeToken: request.clientChangeToken
+        )
+        return changes
+    }
+
+    private func tombstone(of record: StoredRecord, at position: Position) -> StoredRecord {
+        StoredRecord(
+            name: record.name, type: record.type, position: position, created: record.created,
+            modified: RecordStamp(
+                timestamp: call.now.rawValue, userRecordName: user.recordName,
+                deviceID: call.clientID ?? ""
+            ),
+            fields: .none, isDeleted: true
+        )
+    }
+
+    private func putReferences(in transaction: any StoreTransaction) throws {
+        var references: [StoredReference] = []
+        var sources: Set<String> = []
+        for outcome in outcomes {
+            switch outcome {
+            case .save(let saved):
+                let hadReferences = saved.previous?.mayHoldConsequentialReferences ?? false
+                if hadReferences || !saved.references.isEmpty { sources.insert(saved.record.name) }
+                references += saved.references
+            case .delete(let record) where record.mayHoldConsequentialReferences:
+                sources.insert(record.name)
+            case .delete, .nothingToDelete, .failed: break
+            }
+        }
+        sources.formUnion(cascaded.map(\.name))
+        guard !sources.isEmpty else { return }
+        try transaction.putReferences(references, from: sources, in: zone.key)
+    }
+
+    /// The answer of a batch that was written.
+    func response() throws -> ModifyRecords.Response {
+        let zoneID = call.answered(zone.name)
+        return ModifyRecords.Response(
+            records: try outcomes.indices.map { index in
+                switch outcomes[index] {
+                case .save(let saved):
+                    let selection = FieldSelection(
+                        desiredKeys: request.operations[index].desiredKeys ?? request.desiredKeys,
+                        numbersAsStrings: request.numbersAsStrings
+                    )
+                    return .record(try saved.record.answered(in: zoneID, selecting: selection))
+                case .delete, .nothingToDelete:
+                    return .deleted(WireTombstone(recordName: names[index]))
+                case .failed(let error):
+                    return .failed(recordName: names[index], error)
+                }
+            }
+        )
+    }
+
+    /// The answer of an atomic batch of which something failed: nothing was
+    /// written (SAVE-15).
+    func rolledBack() -> ModifyRecords.Response {
+        let culprits = outcomes.indices.filter {
+            if case .failed = outcomes[$0] { true } else { false }
+        }
+        let culprit = culprits.first.map { names[$0] } ?? ""
+        return ModifyRecords.Response(
+            records: outcomes.indices.map { index in
+                if case .failed(let error) = outcomes[index] {
+                    return .failed(recordName: names[index], error)
+                }
+                return .failed(
+                    recordName: names[index],
+                    WireError(
+                        .atomicError,
+                        "the batch is atomic and record '\(Names.shortened(culprit))' failed"
+                    )
+                )
+            }
+        )
+    }
+}
+
+extension RecordBatch.Outcome {
+    /// Whether something is written for it.
+    fileprivate var isChange: Bool {
+        switch self {
+        case .save, .delete: true
+        case .nothingToDelete, .failed: false
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// The operations of one request on their way from wish to fact.
+struct RecordBatch {
+    /// What becomes of an operation.
+    enum Outcome {
+        case save(SavedRecord)
+        case delete(StoredRecord)
+        /// A forced deletion of what is not there: success without effect
+        /// (SAVE-23).
+        case nothingToDelete
+        case failed(WireError)
+    }
+
+    /// A record to be written, its position still open.
+    struct SavedRecord {
+        var record: StoredRecord
+        /// The version before; nil for a new record.
+        var previous: StoredRecord?
+        /// The references of the record that have consequences.
+        var references: [StoredReference]
+    }
+
+    let request: ModifyRecords.Request
+    let call: Call
+    let user: StoredUser
+    let zone: StoredZone
+    /// The record name of each operation, given or made.
+    let names: [String]
+    /// The living records the operations name, and the parents they name.
+    let existing: [String: StoredRecord]
+    var schema: RecordSchema
+    /// One for each operation, once planned.
+    var outcomes: [Outcome] = []
+    /// Records that go because what they refer to goes (REF-2).
+    var cascaded: [StoredRecord] = []
+
+    init(
+        _ request: ModifyRecords.Request, by user: StoredUser, for call: Call, zone: StoredZone,
+        in reader: any StoreReader
+    ) throws {
+        self.request = request
+        self.user = user
+        self.call = call
+        self.zone = zone
+        names = request.operations.map { $0.recordName ?? call.makeUUID().uuidString }
+        let parents = request.operations.compactMap { $0.parent ?? nil }
+        existing = try reader.records(Set(names).union(parents), in: zone.key)
+        let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
+        schema = RecordSchema(
+            known: try reader.fieldTypes(of: Set(types), in: call.container)
+        )
+    }
+
+    /// Whether an operation failed.
+    var hasFailures: Bool {
+        outcomes.contains { if case .failed = $0 { true } else { false } }
+    }
+
+    /// Decides every operation on its own: names, access, save policy, schema.
+    mutating func plan() throws {
+        for (operation, name) in zip(request.operations, names) {
+            do {
+                outcomes.append(try plan(operation, named: name))
+            } catch let error as WireError {
+                outcomes.append(.failed(error.visible(to: call)))
+            }
+        }
+    }
+
+    private mutating func plan(
+        _ operation: ModifyRecords.Operation, named name: String
+    ) throws -> Outcome {
+        let existing = existing[name]
+        try SavePolicy.check(
+            operation, against: existing,
+            serverRecord: { try $0.answered(in: call.answered(zone.name), selecting: .all) }
+        )
+        if let existing { try checkWriter(of: existing) }
+        if operation.type.deletes {
+            return existing.map { .delete($0) } ?? .nothingToDelete
+        }
+        if existing == nil { try Names.checkRecordName(name, limits: call.limits) }
+        return .save(try savedRecord(for: operation, named: name, over: existing))
+    }
+
+    /// In the public database only its creator changes a record (ACCT-7).
+    private func checkWriter(of record: StoredRecord) throws {
+        guard call.scope != .public || record.created.userRecordName == user.recordName else {
+            throw WireError(
+                .accessDenied,
+                "WRITE operation not permitted: record '\(record.name)' was created by another user"
+            )
+        }
+    }
+
+    private mutating func savedRecord(
+        for operation: ModifyRecords.Operation, named name: String, over previous: StoredRecord?
+    ) throws -> SavedRecord {
+        guard let type = operation.recordType ?? previous?.type else {
+            throw WireError.badRequest(
+                "missing required field 'recordType' for new record '\(name)'")
+        }
+        guard previous == nil || previous?.type == type else {
+            throw WireError.badRequest(
+                "record '\(name)' is of type '\(previous?.type ?? "")'; a record's type cannot change"
+            )
+        }
+        try Names.checkRecordType(type, limits: call.limits)
+        let changes = try schema.conform(
+            operation.fields, of: type, in: call.scope, limits: call.limits
+        )
+        let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
+        let fields = RecordFields(merged)
+        guard fields.json.count <= call.limits.recordBytes else {
+            throw WireError.badRequest(
+                "record too large: record '\(name)' takes \(fields.json.count) bytes of at most "
+                    + "\(call.limits.recordBytes); keep large data in assets",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+        let parent = operation.parent ?? previous?.parent
+        let stamp = RecordStamp(
+            timestamp: call.now.rawValue, userRecordName: user.recordName,
+            deviceID: call.clientID ?? ""
+        )
+        return SavedRecord(
+            record: StoredRecord(
+                name: name, type: type, position: .start, created: previous?.created ?? stamp,
+                modified: stamp, parent: parent, fields: fields
+            ),
+            previous: previous,
+            references: RecordReferences.consequential(from: name, fields: merged, parent: parent)
+        )
+    }
+}
+
+extension FieldSelection {
+    /// All fields, as stored.
+    static let all = FieldSelection()
+}

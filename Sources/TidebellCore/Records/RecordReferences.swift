@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Which references have consequences.
+enum RecordReferences {
+    /// Returns a record's references that matter when their target is deleted:
+    /// those with `DELETE_SELF`, and its parent.
+    static func consequential(
+        from name: String, fields: [String: Field], parent: String?
+    ) -> [StoredReference] {
+        var references = Set<StoredReference>()
+        for field in fields.values {
+            for reference in field.value.references where reference.action == .deleteSelf {
+                references.insert(
+                    StoredReference(source: name, target: reference.recordName, kind: .deleteSelf)
+                )
+            }
+        }
+        if let parent {
+            references.insert(StoredReference(source: name, target: parent, kind: .parent))
+        }
+        return Array(references)
+    }
+}
+
+extension FieldValue {
+    /// The references in the value.
+    fileprivate var references: [WireReference] {
+        switch self {
+        case .reference(let reference): [reference]
+        case .list(_, let elements): elements.flatMap(\.references)
+        default: []
+        }
+    }
+}
+
+extension StoredRecord {
+    /// Whether the store may hold references that go out from this version.
+    ///
+    /// A search for the action's name in the text: a hit in some string costs a
+    /// needless deletion of no rows, while records without references cost none.
+    var mayHoldConsequentialReferences: Bool {
+        parent != nil || fields.json.contains(Self.deleteSelf)
+    }
+
+    private static let deleteSelf = Array(WireReference.Action.deleteSelf.rawValue.utf8)
+}
+
+extension [UInt8] {
+    /// Whether `pattern` stands somewhere in the bytes.
+    fileprivate func contains(_ pattern: [UInt8]) -> Bool {
+        guard let first = pattern.first, count >= pattern.count else { return false }
+        var start = 0
+        while let hit = self[start...(count - pattern.count)].firstIndex(of: first) {
+            if self[hit..<hit + pattern.count].elementsEqual(pattern) { return true }
+            start = hit + 1
+            if start > count - pattern.count { return false }
+        }
+        return false
+    }
+}
