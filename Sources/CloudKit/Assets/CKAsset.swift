@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A file that is stored beside a record (ASSET-1).
+///
+/// Compares by identity, as Apple's class does. One asset belongs to one record.
+/// See <https://developer.apple.com/documentation/cloudkit/ckasset>.
+open class CKAsset: NSObject, @unchecked Sendable {
+    // Sendable: the state is behind a lock.
+    private let state: Locked<State>
+
+    /// Creates an asset of a file that exists now.
+    ///
+    /// The file is read when the record is saved; if it is gone by then, saving
+    /// fails with `assetFileNotFound` (ASSET-5).
+    public init(fileURL: URL) {
+        state = Locked(State(fileURL: fileURL))
+        super.init()
+    }
+
+    /// Creates an asset the server named.
+    init(stored: StoredFile?, fileURL: URL?) {
+        state = Locked(State(fileURL: fileURL, stored: stored))
+        super.init()
+    }
+
+    /// The file; nil when its content was not downloaded (SAVE-7).
+    open var fileURL: URL? { state.current.fileURL }
+
+    /// The file name and size as text, for logs and debuggers.
+    open override var description: String {
+        "<CKAsset: fileURL=\(fileURL?.path ?? "nil")>"
+    }
+}
+
+extension CKAsset {
+    /// What a server knows of an uploaded file.
+    struct StoredFile: Sendable, Hashable {
+        /// The checksum the server identifies the content by.
+        var fileChecksum: String
+
+        /// The size of the content, in bytes.
+        var size: Int64
+
+        /// The checksum of the key the content is encrypted with.
+        var referenceChecksum: String?
+
+        /// The key the content is encrypted with.
+        var wrappingKey: String?
+
+        /// The receipt of the upload, which stands for the content in a save.
+        var receipt: String?
+
+        /// Where to download the content from.
+        var downloadURL: String?
+    }
+
+    /// The file and what the server knows of it.
+    struct State: Sendable, Equatable {
+        /// The local file.
+        var fileURL: URL?
+
+        /// The uploaded file; nil before the upload.
+        var stored: StoredFile?
+    }
+
+    /// What the server knows of the file; nil before the upload.
+    var stored: StoredFile? {
+        get { state.current.stored }
+        set { state.withLock { $0.stored = newValue } }
+    }
+
+    /// Takes over the place the content was downloaded to.
+    func setDownloaded(to url: URL) {
+        state.withLock { $0.fileURL = url }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A point in the history of a database or of a zone (TOK-1).
+///
+/// Opaque: only the server that made it can read it. Compares by value.
+/// See <https://developer.apple.com/documentation/cloudkit/ckserverchangetoken>.
+open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    // Sendable: every stored property of this class is a constant.
+
+    /// The bytes the server gave; empty in a token that was made from nothing.
+    let data: Data
+
+    /// Creates a token of the bytes a server gave.
+    init(data: Data) {
+        self.data = data
+        super.init()
+    }
+
+    /// Reads a token from an archive; nil when it is damaged.
+    ///
+    /// Reads archives of Apple's systems too. An archive without any token gives an
+    /// empty one, as on Apple's systems, where test doubles are made so; every server
+    /// refuses it with `changeTokenExpired`.
+    public required init?(coder: NSCoder) {
+        if let values = coder.decodeArchiveBlob(Values.self) {
+            data = values.data
+        } else if coder.holdsValue(forKey: NSCoder.archiveBlobKey) {
+            return nil
+        } else {
+            data = coder.appleData(forKey: "ChangeTokenData") ?? Data()
+        }
+        super.init()
+    }
+
+    /// True: tokens may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the token to a keyed archive.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(Values(data: data))
+    }
+
+    /// Returns the token itself, which never changes.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Compares the bytes.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKServerChangeToken else { return false }
+        return data == other.data
+    }
+
+    /// A hash of the bytes.
+    open override var hash: Int { data.hashValue }
+
+    /// The bytes in Base64, for logs and debuggers.
+    open override var description: String {
+        "<CKServerChangeToken: data=\(data.base64EncodedString())>"
+    }
+}
+
+extension CKServerChangeToken {
+    /// The archived state of a token.
+    struct Values: ArchiveValue {
+        var data: Data
+
+        static var kind: ArchiveKind { .serverChangeToken }
+
+        init(data: Data) {
+            self.data = data
+        }
+
+        init(from reader: inout BlobReader) throws(BlobError) {
+            data = try reader.data()
+        }
+
+        func write(to writer: inout BlobWriter) {
+            writer.write(data)
+        }
+    }
+}

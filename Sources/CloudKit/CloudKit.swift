@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Apple's CloudKit brings these two along: code that imports CloudKit alone may
+// name `Date`, `Data` or `CLLocation`.
+@_exported import CoreLocation
+@_exported import Foundation

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The frame around one archived object: magic number, version, kind, length, checksum.
+///
+/// Foundation's keyed archives are fragile on Linux: one flipped byte among many
+/// small keys can end the process. So each of our objects is a single run of bytes
+/// under a single key, checked before anything in it is believed.
+///
+/// | bytes | content |
+/// |---|---|
+/// | 4 | "TDBL" |
+/// | 1 | version of the format, 1 |
+/// | 1 | ``ArchiveKind`` |
+/// | 4 | length of the values |
+/// | n | the values |
+/// | 4 | CRC-32 of everything before |
+enum ArchiveBlob {
+    /// The first four bytes of every blob.
+    static let magic: [UInt8] = Array("TDBL".utf8)
+
+    /// The version this code writes, and the newest it reads.
+    static let version: UInt8 = 1
+
+    /// The largest object, in bytes: a bound against damaged lengths.
+    static let maximumSize = 1 << 30
+
+    private static let headerSize = 10
+    private static let checksumSize = 4
+
+    /// Returns the bytes that stand for `value`.
+    static func bytes<Value: ArchiveValue>(of value: Value) -> [UInt8] {
+        var payload = BlobWriter()
+        value.write(to: &payload)
+        var frame = BlobWriter()
+        for byte in magic { frame.write(byte: byte) }
+        frame.write(byte: version)
+        frame.write(byte: Value.kind.rawValue)
+        frame.write(count: payload.bytes.count)
+        let checked = frame.bytes + payload.bytes
+        var tail = BlobWriter()
+        tail.write(CRC32.checksum(checked))
+        return checked + tail.bytes
+    }
+
+    /// Returns the value `bytes` stand for.
+    ///
+    /// Fails when the bytes are damaged, cut off or of another kind; never traps.
+    static func value<Value: ArchiveValue>(
+        _ type: Value.Type,
+        from bytes: [UInt8]
+    ) throws(BlobError) -> Value {
+        guard bytes.count >= headerSize + checksumSize else { throw .truncated }
+        let payloadEnd = bytes.count - checksumSize
+        var tail = BlobReader(bytes, from: payloadEnd)
+        guard Array(bytes[0..<4]) == magic, bytes[4] == version,
+            try tail.uint32() == CRC32.checksum(bytes[0..<payloadEnd])
+        else { throw .damagedFrame }
+        guard bytes[5] == Value.kind.rawValue else { throw .otherKind }
+        var header = BlobReader(bytes, from: 6, upTo: payloadEnd)
+        guard try header.count() == payloadEnd - headerSize else { throw .damagedFrame }
+        var payload = BlobReader(bytes, from: headerSize, upTo: payloadEnd)
+        let value = try Value(from: &payload)
+        try payload.finish()
+        return value
+    }
+}
+
+/// The stored values of an archived class.
+///
+/// A class keeps its archived state in such a value, so that reading cannot leave
+/// a half-built object behind.
+protocol ArchiveValue {
+    /// The class the values belong to.
+    static var kind: ArchiveKind { get }
+
+    /// Reads the values.
+    init(from reader: inout BlobReader) throws(BlobError)
+
+    /// Writes the values.
+    func write(to writer: inout BlobWriter)
+}
+
+/// The class an archived object belongs to. Numbers are stored: never reuse one.
+enum ArchiveKind: UInt8 {
+    case recordZoneID = 1
+    case recordID = 2
+    case reference = 3
+    case record = 4
+    case recordSystemFields = 5
+    case recordZone = 6
+    case serverChangeToken = 7
+    case notificationInfo = 8
+    case querySubscription = 9
+    case recordZoneSubscription = 10
+    case databaseSubscription = 11
+    case notificationID = 12
+    case query = 13
+    case queryCursor = 14
+    case share = 15
+    case shareParticipant = 16
+    case shareMetadata = 17
+    case userIdentity = 18
+    case userIdentityLookupInfo = 19
+    case locationSortDescriptor = 20
+    case allowedSharingOptions = 21
+    case operationConfiguration = 22
+    case operationGroup = 23
+    case zoneConfiguration = 24
+}
+
+/// The CRC-32 of IEEE 802.3, which finds every single damaged byte.
+enum CRC32 {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { crc, _ in
+            crc & 1 == 1 ? 0xEDB8_8320 ^ (crc >> 1) : crc >> 1
+        }
+    }
+
+    /// Returns the checksum of `bytes`.
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        let crc = bytes.reduce(UInt32.max) { crc, byte in
+            table[Int((crc ^ UInt32(byte)) & 0xFF)] ^ (crc >> 8)
+        }
+        return ~crc
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension CKError {
+    /// The error of each failed item, by its ID, of a `partialFailure` (ERR-2, ERR-4).
+    public var partialErrorsByItemID: [AnyHashable: any Error]? {
+        let value = userInfo[CKPartialErrorsByItemIDKey]
+        if let errors = value as? [AnyHashable: any Error] { return errors }
+        guard let dictionary = value as? NSDictionary else { return nil }
+        var errors: [AnyHashable: any Error] = [:]
+        for (key, error) in dictionary {
+            guard let key = key as? AnyHashable, let error = error as? any Error else { return nil }
+            errors[key] = error
+        }
+        return errors
+    }
+
+    /// The record before either side changed it, of a `serverRecordChanged` (ERR-2).
+    public var ancestorRecord: CKRecord? {
+        userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
+    }
+
+    /// The record the server holds, of a `serverRecordChanged`; merge into this one (ERR-2).
+    public var serverRecord: CKRecord? {
+        userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord
+    }
+
+    /// The record the client tried to save, of a `serverRecordChanged` (ERR-2).
+    public var clientRecord: CKRecord? {
+        userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord
+    }
+
+    /// The seconds to wait before trying again; any code may carry them (ERR-2, ERR-6).
+    public var retryAfterSeconds: Double? {
+        switch userInfo[CKErrorRetryAfterKey] {
+        case let seconds as Double: seconds
+        case let number as NSNumber: number.doubleValue
+        case let seconds as Int: Double(seconds)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// An error of CloudKit.
+///
+/// Wraps an `NSError` of the domain ``CKErrorDomain``, as on Apple's systems:
+/// `catch let error as CKError`, `error as? CKError` of an `NSError`,
+/// `catch CKError.networkFailure`, `CKError.partialFailure ~= error` and
+/// `(error as NSError).code` all work (ERR-1, ERR-2).
+/// See <https://developer.apple.com/documentation/cloudkit/ckerror-swift.struct>.
+public struct CKError: _BridgedStoredNSError, Sendable {
+    /// The wrapped error.
+    public let _nsError: NSError
+
+    /// Wraps an error of the domain ``CKErrorDomain``.
+    public init(_nsError error: NSError) {
+        precondition(
+            error.domain == CKErrorDomain,
+            "CKError wraps errors of CKErrorDomain only, not of \(error.domain)."
+        )
+        _nsError = error
+    }
+
+    /// Creates an error of a code, with details under the `CKError…Key` constants.
+    public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
+        _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
+    }
+
+    /// The domain of every CloudKit error.
+    public static var errorDomain: String { CKErrorDomain }
+
+    /// The domain that casts from `NSError` compare with.
+    public static var _nsErrorDomain: String { CKErrorDomain }
+
+    /// What went wrong; a number this version does not know reads as `internalError`.
+    public var code: CKError.Code {
+        // NB: Foundation's default traps on numbers it does not know.
+        CKError.Code(rawValue: _nsError.code) ?? .internalError
+    }
+
+    /// The number of the code, also when this version does not know it.
+    public var errorCode: Int { _nsError.code }
+
+    /// The details of the error.
+    public var userInfo: [String: Any] { _nsError.userInfo }
+
+    /// The details of the error.
+    public var errorUserInfo: [String: Any] { _nsError.userInfo }
+
+    /// A sentence for people: the reason where one is known, else the meaning of the code.
+    public var localizedDescription: String {
+        if let reason = userInfo[NSLocalizedDescriptionKey] as? String { return reason }
+        return code.sentence
+    }
+}
+
+extension CKError: Hashable {
+    /// Tells whether both have the same number and equal details.
+    public static func == (lhs: CKError, rhs: CKError) -> Bool {
+        lhs._nsError.isEqual(rhs._nsError)
+    }
+
+    /// Hashes the number of the code.
+    public func hash(into hasher: inout Hasher) {
+        // NB: `NSError.hash` calls itself for ever on Linux; keep away from it.
+        hasher.combine(CKErrorDomain)
+        hasher.combine(_nsError.code)
+    }
+
+    /// The hash of the number of the code.
+    public var hashValue: Int {
+        var hasher = Hasher()
+        hash(into: &hasher)
+        return hasher.finalize()
+    }
+}
+
+extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Code, number and reason in one line, for logs.
+    public var description: String {
+        "<CKError \(_nsError.code) (\(code)): \(localizedDescription)>"
+    }
+
+    /// Code, number and reason in one line, for debuggers.
+    public var debugDescription: String { description }
+}
+
+// Linux only: without this conformance every cast from NSError to CKError gives nil.
+// The requirements are Foundation's own; the runtime calls them for `as?` and `catch`.
+extension CKError: _ObjectiveCBridgeable {
+    /// The class this error bridges to.
+    public typealias _ObjectiveCType = NSError
+
+    /// Returns the wrapped error.
+    public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+    /// Wraps `source`, which must be of the domain ``CKErrorDomain``.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) {
+        result = CKError(_nsError: source)
+    }
+
+    /// Wraps `source` when it is of the domain ``CKErrorDomain``.
+    public static func _conditionallyBridgeFromObjectiveC(
+        _ source: NSError,
+        result: inout CKError?
+    ) -> Bool {
+        result = source.domain == CKErrorDomain ? CKError(_nsError: source) : nil
+        return result != nil
+    }
+
+    /// Wraps `source`; without one, an internal error.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CKError {
+        guard let source else { return CKError(.internalError) }
+        return CKError(_nsError: source)
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A push of a ``CKDatabaseSubscription``: something in the database changed (NOTIF-6).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckdatabasenotification>.
+open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
+    /// Creates a notification of the given content.
+    init(_ content: Content) {
+        super.init(content, type: NotificationType.database.rawValue)
+    }
+
+    /// The database that changed (PUSH-19).
+    open var databaseScope: CKDatabase.Scope { content.databaseScope }
+}

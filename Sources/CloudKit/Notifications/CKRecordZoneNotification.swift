@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A push of a ``CKRecordZoneSubscription``: something in the zone changed (NOTIF-6).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckrecordzonenotification>.
+open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
+    /// Creates a notification of the given content.
+    init(_ content: Content) {
+        super.init(content, type: NotificationType.recordZone.rawValue)
+    }
+
+    /// The zone that changed; nil when the push does not say (NOTIF-10).
+    open var recordZoneID: CKRecordZone.ID? { content.zoneID }
+
+    /// The database of the zone (PUSH-19).
+    open var databaseScope: CKDatabase.Scope { content.databaseScope }
+}

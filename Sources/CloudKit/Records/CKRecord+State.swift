@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension CKRecord {
+    /// Everything about a record that can change.
+    struct State: Sendable, Equatable {
+        /// What the server alone sets.
+        var server = ServerState()
+
+        /// The fields everyone with access can read on the server.
+        var plain = Fields()
+
+        /// The fields that are encrypted before they leave the device (REC-11).
+        var encrypted = Fields()
+
+        /// The record above this one in a shared hierarchy.
+        var parent: CKRecordReference?
+
+        /// Whether ``parent`` differs from what the server has.
+        var isParentChanged = false
+
+        /// The share this record is the root of.
+        var share: CKRecordReference?
+    }
+
+    /// What the server alone sets on a record, new with every save (SAVE-29, SAVE-30).
+    struct ServerState: Sendable, Equatable {
+        /// The version of the record; nil when it was never saved.
+        var recordChangeTag: String?
+
+        /// The time of the first save.
+        var creationDate: Date?
+
+        /// The user of the first save.
+        var creatorUserRecordID: CKRecordID?
+
+        /// The time of the last save.
+        var modificationDate: Date?
+
+        /// The user of the last save.
+        var lastModifiedUserRecordID: CKRecordID?
+    }
+
+    /// Fields, and which of them changed.
+    struct Fields: Sendable, Equatable {
+        /// The values by name; a field without a value is not here.
+        var values: [FieldKey: FieldValue] = [:]
+
+        /// The names set or removed since the last fetch or save.
+        var changedKeys: Set<FieldKey> = []
+
+        /// Sets or, with nil, removes a value, and remembers the change.
+        mutating func set(_ value: FieldValue?, forKey key: FieldKey) {
+            values[key] = value
+            changedKeys.insert(key)
+        }
+    }
+
+    /// A field with its name, for the wire.
+    struct Field: Sendable, Equatable {
+        /// The name of the field.
+        var key: FieldKey
+
+        /// The value; nil when the field was removed.
+        var value: FieldValue?
+
+        /// Whether the value is encrypted before it leaves the device.
+        var isEncrypted = false
+    }
+}
+
+// What operations do with a record between the program and the wire.
+extension CKRecord {
+    /// Creates a record a server told of, without changes.
+    convenience init(
+        fetched identity: Identity,
+        server: ServerState,
+        fields: [Field],
+        parent: CKRecordReference? = nil,
+        share: CKRecordReference? = nil
+    ) {
+        var state = State(server: server, parent: parent, share: share)
+        state.replaceValues(fields)
+        self.init(identity, state: state)
+    }
+
+    /// What the server alone sets.
+    var serverState: ServerState { state.withLock { $0.server } }
+
+    /// Takes over what the server set in a save (SAVE-29).
+    func applyServerState(_ server: ServerState) {
+        state.withLock { $0.server = server }
+    }
+
+    /// Replaces all values by what the server holds; nothing counts as changed.
+    func replaceValues(_ fields: [Field]) {
+        state.withLock { $0.replaceValues(fields) }
+    }
+
+    /// Replaces the reference to the share by what the server holds.
+    func replaceShare(_ share: CKRecordReference?) {
+        state.withLock { $0.share = share }
+    }
+
+    /// Replaces the reference to the parent by what the server holds; it does not count
+    /// as changed.
+    func replaceParent(_ parent: CKRecordReference?) {
+        state.withLock { state in
+            state.parent = parent
+            state.isParentChanged = false
+        }
+    }
+
+    /// Forgets which fields changed, after all of them were saved (SAVE-29).
+    func markSaved() {
+        state.withLock { state in
+            state.plain.changedKeys = []
+            state.encrypted.changedKeys = []
+            state.isParentChanged = false
+        }
+    }
+
+    /// Every field with a value, in ascending order of the names.
+    var fields: [Field] {
+        let state = state.current
+        let plain = state.plain.values.map { Field(key: $0.key, value: $0.value) }
+        let encrypted = state.encrypted.values.map {
+            Field(key: $0.key, value: $0.value, isEncrypted: true)
+        }
+        return (plain + encrypted).sorted { $0.key < $1.key }
+    }
+
+    /// The fields set or removed since the last fetch or save; removed ones without a value.
+    ///
+    /// A name that moved from plain to encrypted, or back, is here once, with its value.
+    var changedFields: [Field] {
+        let state = state.current
+        var changed: [FieldKey: Field] = [:]
+        for key in state.plain.changedKeys {
+            changed[key] = Field(key: key, value: state.plain.values[key])
+        }
+        for key in state.encrypted.changedKeys {
+            let field = Field(key: key, value: state.encrypted.values[key], isEncrypted: true)
+            if field.value != nil || changed[key]?.value == nil { changed[key] = field }
+        }
+        return changed.values.sorted { $0.key < $1.key }
+    }
+
+    /// Whether the reference to the parent was set or removed since the last fetch or save.
+    var isParentChanged: Bool { state.current.isParentChanged }
+
+    /// Returns the value of a field as the record keeps it.
+    func value(ofField key: FieldKey, isEncrypted: Bool) -> FieldValue? {
+        state.withLock { isEncrypted ? $0.encrypted.values[key] : $0.plain.values[key] }
+    }
+
+    /// Sets or, with nil, removes a field.
+    ///
+    /// A name stands for one field: setting it on one side removes it from the other.
+    /// - Precondition: The key is not empty; the value is of a type CloudKit supports
+    ///   (REC-4), and not a reference or an asset when encrypted (REC-11).
+    func setField(_ object: Any?, forKey key: FieldKey, isEncrypted: Bool) {
+        precondition(!key.isEmpty, "The name of a field must not be empty.")
+        let value = object.map { object in
+            guard let value = FieldValue(object) else {
+                preconditionFailure(
+                    "The field '\(key)' cannot hold a value of type \(Swift.type(of: object))."
+                )
+            }
+            return value
+        }
+        precondition(
+            !isEncrypted || value?.isEncryptable != false,
+            "The encrypted field '\(key)' cannot hold a reference or an asset."
+        )
+        state.withLock { $0.set(value, forKey: key, isEncrypted: isEncrypted) }
+    }
+}
+
+extension CKRecord.State {
+    mutating func set(
+        _ value: CKRecord.FieldValue?,
+        forKey key: CKRecord.FieldKey,
+        isEncrypted: Bool
+    ) {
+        if isEncrypted {
+            encrypted.set(value, forKey: key)
+            if value != nil, plain.values[key] != nil { plain.set(nil, forKey: key) }
+        } else {
+            plain.set(value, forKey: key)
+            if value != nil, encrypted.values[key] != nil { encrypted.set(nil, forKey: key) }
+        }
+    }
+
+    mutating func replaceValues(_ fields: [CKRecord.Field]) {
+        plain = CKRecord.Fields()
+        encrypted = CKRecord.Fields()
+        for field in fields {
+            if field.isEncrypted {
+                encrypted.values[field.key] = field.value
+            } else {
+                plain.values[field.key] = field.value
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A set of named values that is saved in a database.
+///
+/// Values are kept as ``FieldValue``s and read as Foundation objects. A record
+/// compares by identity, as Apple's class does. It may be used from several threads;
+/// each call is atomic by itself.
+/// See <https://developer.apple.com/documentation/cloudkit/ckrecord>.
+open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, Sequence,
+    @unchecked Sendable
+{
+    // Sendable: type and ID are constants, the rest is behind a lock.
+    private let identity: Identity
+    let state: Locked<State>
+
+    /// The name and the value of a field.
+    public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)
+
+    /// Walks the fields of a record.
+    public typealias Iterator = CKRecordKeyValueIterator
+
+    /// Creates a record that does not exist on the server yet.
+    ///
+    /// - Parameters:
+    ///   - recordType: A letter, then letters, digits and underscores (REC-2). The
+    ///     server checks all but that it is not empty.
+    ///   - recordID: The ID; a fresh UUID in the default zone when left out (REC-7).
+    /// - Precondition: `recordType` is not empty.
+    public convenience init(
+        recordType: CKRecord.RecordType,
+        recordID: CKRecord.ID = CKRecord.ID()
+    ) {
+        precondition(!recordType.isEmpty, "The type of a record must not be empty.")
+        self.init(Identity(recordType: recordType, recordID: recordID), state: State())
+    }
+
+    /// Creates a record of a fresh UUID in a zone.
+    @available(*, deprecated, renamed: "init(recordType:recordID:)")
+    public convenience init(recordType: CKRecord.RecordType, zoneID: CKRecordZone.ID) {
+        self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
+    }
+
+    /// Creates a record of the given state; nothing is checked.
+    init(_ identity: Identity, state: State) {
+        self.identity = identity
+        self.state = Locked(state)
+        super.init()
+    }
+
+    /// Reads a record, or only its system fields, from an archive; nil when it is damaged.
+    ///
+    /// A record read from system fields has no values and no changed keys (REC-9).
+    /// Reads archives of Apple's systems too.
+    public required init?(coder: NSCoder) {
+        guard let values = ArchivedValues(coder: coder) else { return nil }
+        identity = values.identity
+        state = Locked(values.state)
+        super.init()
+    }
+
+    /// True: records may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the record with all values to a keyed archive.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(ArchivedValues(identity: identity, state: state.current))
+    }
+
+    /// Writes only what the server gave to a keyed archive: ID, type, tag, dates, users,
+    /// parent and share (REC-9).
+    ///
+    /// Keep it beside your own copy of the values; `init(coder:)` makes a record of it
+    /// that can be saved without a conflict.
+    open func encodeSystemFields(with coder: NSCoder) {
+        coder.encodeArchiveBlob(SystemFields(identity: identity, state: state.current))
+    }
+
+    /// The kind of the record.
+    open var recordType: CKRecord.RecordType { identity.recordType }
+
+    /// The identity of the record.
+    open var recordID: CKRecord.ID { identity.recordID }
+
+    /// The version of the record the server last told of; new with every save (SAVE-4).
+    open var recordChangeTag: String? { serverState.recordChangeTag }
+
+    /// The ID of the user who created the record.
+    open var creatorUserRecordID: CKRecord.ID? { serverState.creatorUserRecordID }
+
+    /// The time the server first saved the record.
+    open var creationDate: Date? { serverState.creationDate }
+
+    /// The ID of the user who last changed the record.
+    open var lastModifiedUserRecordID: CKRecord.ID? { serverState.lastModifiedUserRecordID }
+
+    /// The time the server last saved the record.
+    open var modificationDate: Date? { serverState.modificationDate }
+
+    /// Returns the value of a field; nil when it has none.
+    open func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
+        value(ofField: key, isEncrypted: false)?.object
+    }
+
+    /// Sets the value of a field; nil removes it (SAVE-12).
+    ///
+    /// - Precondition: The key is not empty and the value of a type CloudKit supports (REC-4).
+    open func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: CKRecord.FieldKey) {
+        setField(object, forKey: key, isEncrypted: false)
+    }
+
+    /// The value of a field; setting nil removes it.
+    @_disfavoredOverload
+    open subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
+        get { object(forKey: key) }
+        set { setObject(newValue, forKey: key) }
+    }
+
+    /// Returns the names of the fields that have a value, in ascending order (REC-8).
+    open func allKeys() -> [CKRecord.FieldKey] {
+        state.withLock { $0.plain.values.keys.sorted() }
+    }
+
+    /// Returns the words of all text fields, each once, in order of their fields (REC-8).
+    open func allTokens() -> [String] {
+        RecordTokens.tokens(of: state.withLock { $0.plain.values })
+    }
+
+    /// Returns the names of the fields set or removed since the last fetch or save (REC-8).
+    open func changedKeys() -> [CKRecord.FieldKey] {
+        state.withLock { $0.plain.changedKeys.sorted() }
+    }
+
+    /// The fields that are encrypted before they leave the device (REC-11).
+    open var encryptedValues: any CKRecordKeyValueSetting & Sendable {
+        EncryptedRecordValues(of: self)
+    }
+
+    /// The share the record is the root of.
+    open var share: CKRecord.Reference? { state.current.share }
+
+    /// The record above this one in a shared hierarchy (REF-7).
+    ///
+    /// - Precondition: The action of the reference is `none` (REF-6).
+    open var parent: CKRecord.Reference? {
+        get { state.current.parent }
+        set { setParentReference(newValue) }
+    }
+
+    /// Makes `parentRecord` the record above this one.
+    open func setParent(_ parentRecord: CKRecord?) {
+        setParentReference(parentRecord.map { CKRecordReference(record: $0, action: .none) })
+    }
+
+    /// Makes the record of `parentRecordID` the record above this one.
+    open func setParent(_ parentRecordID: CKRecord.ID?) {
+        setParentReference(parentRecordID.map { CKRecordReference(recordID: $0, action: .none) })
+    }
+
+    /// Returns an iterator over names and values, in ascending order of the names.
+    open func makeIterator() -> CKRecordKeyValueIterator {
+        CKRecordKeyValueIterator(state.withLock { $0.plain.values })
+    }
+
+    /// Returns a record with the same identity, values and changes.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        CKRecord(identity, state: state.current)
+    }
+
+    /// Type, ID and tag as text, for logs and debuggers; no values.
+    open override var description: String {
+        "<CKRecord: recordType=\(recordType), recordID=\(recordID), "
+            + "recordChangeTag=\(recordChangeTag ?? "nil")>"
+    }
+}
+
+extension CKRecord {
+    /// What a record is: fixed for its life.
+    struct Identity: Sendable, Hashable {
+        /// The kind of the record.
+        var recordType: CKRecord.RecordType
+
+        /// The ID of the record.
+        var recordID: CKRecordID
+    }
+
+    private func setParentReference(_ reference: CKRecordReference?) {
+        precondition(
+            reference == nil || reference?.action == CKRecord.ReferenceAction.none,
+            "The reference to the parent of a record must have the action 'none'."
+        )
+        state.withLock { state in
+            state.isParentChanged = state.isParentChanged || state.parent != reference
+            state.parent = reference
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension CKRecord {
+    /// A link from a field of one record to another record.
+    // NB: Foundation on Linux cannot archive nested classes.
+    public typealias Reference = CKRecordReference
+
+    /// What happens to a record when the target of its reference is deleted (REF-1).
+    public enum ReferenceAction: UInt, Sendable {
+        /// Nothing: the reference dangles (REF-3).
+        case none = 0
+        /// The record is deleted too (REF-2).
+        case deleteSelf = 1
+    }
+}
+
+/// The old name of `CKRecord.ReferenceAction`.
+@available(*, deprecated, renamed: "CKRecord.ReferenceAction")
+public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction
+
+/// A link from a field of one record to another record of the same zone and database.
+/// Known as `CKRecord.Reference`.
+///
+/// Compares by value.
+/// See <https://developer.apple.com/documentation/cloudkit/ckrecord/reference>.
+open class CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    // Sendable: every stored property of this class is a constant.
+    private let values: Values
+
+    /// The old name of `CKRecord.ReferenceAction`.
+    @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
+    public typealias Action = CKRecord.ReferenceAction
+
+    /// Creates a reference to the record of an ID, which need not exist yet (REF-5).
+    public init(recordID: CKRecord.ID, action: CKRecord.ReferenceAction) {
+        values = Values(recordID: recordID, action: action)
+        super.init()
+    }
+
+    /// Creates a reference to a record.
+    public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
+        self.init(recordID: record.recordID, action: action)
+    }
+
+    /// Reads a reference from an archive; nil when it is damaged.
+    ///
+    /// Reads archives of Apple's systems too.
+    public required init?(coder: NSCoder) {
+        guard let values = coder.decodeArchiveBlob(Values.self) ?? Values(apple: coder) else {
+            return nil
+        }
+        self.values = values
+        super.init()
+    }
+
+    /// True: references may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the reference to a keyed archive.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(values)
+    }
+
+    /// What happens to the record that holds the reference when the target is deleted.
+    open var action: CKRecord.ReferenceAction { values.action }
+
+    /// The ID of the target.
+    open var recordID: CKRecord.ID { values.recordID }
+
+    /// Returns the reference itself, which never changes.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Compares target and action.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKRecordReference else { return false }
+        return values == other.values
+    }
+
+    /// A hash of target and action.
+    open override var hash: Int { values.hashValue }
+
+    /// Target and action as text, for logs and debuggers.
+    open override var description: String {
+        "<CKReference: recordID=\(recordID), action=\(action)>"
+    }
+}
+
+extension CKRecordReference {
+    /// The archived state of a reference.
+    struct Values: Hashable, Sendable, ArchiveValue {
+        var recordID: CKRecordID
+        var action: CKRecord.ReferenceAction
+
+        static var kind: ArchiveKind { .reference }
+    }
+}
+
+extension CKRecordReference.Values {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        let recordID = try reader.recordID()
+        guard let action = CKRecord.ReferenceAction(rawValue: UInt(try reader.byte())) else {
+            throw .badValue
+        }
+        self.init(recordID: recordID, action: action)
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(recordID)
+        writer.write(byte: UInt8(truncatingIfNeeded: action.rawValue))
+    }
+
+    /// Reads what Apple's class writes; nil when the archive holds nothing of it.
+    init?(apple coder: NSCoder) {
+        guard let recordID = coder.appleObject(CKRecordID.self, forKey: "RecordID") else {
+            return nil
+        }
+        let action = coder.appleInteger(forKey: "ReferenceAction") ?? 0
+        self.init(
+            recordID: recordID,
+            action: action == 1 ? .deleteSelf : .none
+        )
+    }
+}
+
+extension BlobReader {
+    /// Reads a reference.
+    mutating func reference() throws(BlobError) -> CKRecordReference {
+        let values = try CKRecordReference.Values(from: &self)
+        return CKRecordReference(recordID: values.recordID, action: values.action)
+    }
+}
+
+extension BlobWriter {
+    /// Writes a reference.
+    mutating func write(_ reference: CKRecordReference) {
+        CKRecordReference.Values(recordID: reference.recordID, action: reference.action)
+            .write(to: &self)
+    }
+}

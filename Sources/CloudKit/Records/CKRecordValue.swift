@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreLocation
+import Foundation
+
+/// A Swift type whose values a field of a record can hold (REC-4).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckrecordvalueprotocol>.
+public protocol CKRecordValueProtocol {}
+
+/// A type whose values a field of a record can hold (REC-4). Known as `CKRecordValue`.
+///
+/// NB: on Apple's systems only classes conform, and `"text" as CKRecordValue`
+/// bridges. Linux does not bridge in casts, so the Swift types conform too.
+public protocol __CKRecordObjCValue {}
+
+/// The older name of the types a field of a record can hold.
+public typealias CKRecordValue = __CKRecordObjCValue
+
+extension String: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Date: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Data: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Bool: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Double: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Float: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Int: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension UInt: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Int8: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension UInt8: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Int16: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension UInt16: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Int32: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension UInt32: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Int64: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension UInt64: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension Array: CKRecordValueProtocol, __CKRecordObjCValue where Element: CKRecordValueProtocol {}
+
+extension NSString: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension NSNumber: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension NSDate: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension NSData: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension NSArray: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension CLLocation: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension CKRecordReference: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension CKAsset: CKRecordValueProtocol, __CKRecordObjCValue {}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A wish to be told about any change in the custom zones of a database (SUB-7, SUB-8).
+///
+/// May be saved in the private and the shared database (SUB-2).
+/// See <https://developer.apple.com/documentation/cloudkit/ckdatabasesubscription>.
+open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
+    // Sendable: the state is behind a lock.
+    private let type: Locked<CKRecord.RecordType?>
+
+    /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
+    @available(*, deprecated, renamed: "init(subscriptionID:)")
+    public convenience init() {
+        self.init(subscriptionID: UUID().uuidString)
+    }
+
+    /// Creates a subscription.
+    ///
+    /// - Precondition: `subscriptionID` is not empty (SUB-28).
+    public convenience init(subscriptionID: CKSubscription.ID) {
+        precondition(!subscriptionID.isEmpty, "The ID of a subscription must not be empty.")
+        self.init(Values(common: Common(subscriptionID: subscriptionID)))
+    }
+
+    /// Creates a subscription of the given state; nothing is checked.
+    init(_ values: Values) {
+        type = Locked(values.recordType)
+        super.init(unchecked: .database, values.common)
+    }
+
+    /// Reads a subscription from an archive.
+    ///
+    /// A damaged archive fails its unarchiver; without one that reports failures, the
+    /// result is a subscription with a fresh ID.
+    public required init(coder: NSCoder) {
+        let values = coder.decodeArchiveBlob(Values.self)
+        if values == nil { coder.failDecoding(of: CKDatabaseSubscription.self) }
+        let common = values?.common ?? Common(subscriptionID: UUID().uuidString)
+        type = Locked(values?.recordType)
+        super.init(unchecked: .database, common)
+    }
+
+    /// Writes the subscription to a keyed archive.
+    open override func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(values)
+    }
+
+    /// The only type of records whose changes count; nil for all (SUB-12, SUB-15).
+    open var recordType: CKRecord.RecordType? {
+        get { type.current }
+        set { type.current = newValue }
+    }
+
+    /// Returns a copy with the same state.
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        CKDatabaseSubscription(values)
+    }
+
+    /// Compares ID, notification and record type.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKDatabaseSubscription else { return false }
+        return super.isEqual(other) && recordType == other.recordType
+    }
+}
+
+extension CKDatabaseSubscription {
+    /// The archived state of a database subscription.
+    struct Values: ArchiveValue {
+        var common: Common
+        var recordType: CKRecord.RecordType?
+
+        static var kind: ArchiveKind { .databaseSubscription }
+    }
+
+    private var values: Values { Values(common: common, recordType: recordType) }
+}
+
+extension CKDatabaseSubscription.Values {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        common = try CKSubscription.Common(from: &reader)
+        recordType = try reader.optionalString()
+    }
+
+    func write(to writer: inout BlobWriter) {
+        common.write(to: &writer)
+        writer.write(recordType)
+    }
+}
