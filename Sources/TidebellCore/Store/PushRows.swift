@@ -89,8 +89,12 @@ package struct StoredNotification: Sendable, Hashable {
     package var originClient: String?
     /// The payload, encoded once for all devices and routes.
     package var payload: [UInt8]
-    /// Whether it is a background push, which a newer one may replace (PUSH-2).
+    /// Whether it is a background push: APNs priority 5 (NINFO-25).
     package var isBackground: Bool
+    /// Notifications of one user, database, subscription and origin with equal
+    /// collapse IDs replace one another, the newest stays; nil is never replaced
+    /// (PUSH-2: silent query pushes are background pushes, yet all are told).
+    package var collapseID: String?
     package var createdAt: Instant
 
     package init(
@@ -102,6 +106,7 @@ package struct StoredNotification: Sendable, Hashable {
         originClient: String?,
         payload: [UInt8],
         isBackground: Bool,
+        collapseID: String?,
         createdAt: Instant
     ) {
         self.sequence = sequence
@@ -112,6 +117,7 @@ package struct StoredNotification: Sendable, Hashable {
         self.originClient = originClient
         self.payload = payload
         self.isBackground = isBackground
+        self.collapseID = collapseID
         self.createdAt = createdAt
     }
 }

@@ -77,9 +77,9 @@ package protocol StoreTransaction: StoreReader {
 
     /// Appends notifications and returns them with their sequences.
     ///
-    /// A background notification replaces the older background notifications of
-    /// the same user, database, subscription and origin (PUSH-2): they are no
-    /// longer returned by `notifications`.
+    /// A notification with a collapse ID replaces the older ones of the same
+    /// user, database, subscription, origin and collapse ID (PUSH-2): they are
+    /// no longer returned by `notifications`.
     func appendNotifications(
         _ notifications: [StoredNotification]
     ) throws -> [StoredNotification]
