@@ -20,6 +20,11 @@ extension FetchDatabaseChanges {
         guard next.position <= head else {
             throw WireError.changeTokenExpired("the syncToken is ahead of the database")
         }
+        let floor = database?.floor ?? .start
+        // A first fetch that is still under way needs no trace it could miss.
+        guard next.position >= floor || next.baseline >= floor else {
+            throw WireError.changeTokenExpired("the syncToken is older than the kept zone traces")
+        }
         let limit = call.limits.page(request.resultsLimit, atMost: call.limits.zonesPerPage)
         let zones =
             try database.map {

@@ -82,7 +82,7 @@ extension ModifyZones {
         _ transaction: any StoreTransaction
     ) throws {
         let position = try transaction.advance(database.id, by: 1)
-        try transaction.deleteZones([(zone.key, position)], reason: .deleted)
+        try transaction.deleteZones([(zone.key, position)], reason: .deleted, at: call.now)
         guard !database.subscriptionKinds.isEmpty else { return }
         let ended = try transaction.removeSubscriptions(onZone: zone.name, in: database.id)
         try transaction.appendOutbox([

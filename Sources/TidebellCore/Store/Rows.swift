@@ -23,6 +23,9 @@ package struct StoredDatabase: Sendable, Hashable {
     package var key: DatabaseKey
     /// The place of its latest change.
     package var head: Position
+    /// Tokens of the database from before this place expired: traces of deleted
+    /// zones up to it were removed.
+    package var floor: Position
     /// Which kinds of subscription exist in it; a change in a database without
     /// any writes no outbox entry.
     package var subscriptionKinds: Set<WireSubscription.Kind>
@@ -31,11 +34,13 @@ package struct StoredDatabase: Sendable, Hashable {
         id: DatabaseID,
         key: DatabaseKey,
         head: Position,
+        floor: Position = .start,
         subscriptionKinds: Set<WireSubscription.Kind>
     ) {
         self.id = id
         self.key = key
         self.head = head
+        self.floor = floor
         self.subscriptionKinds = subscriptionKinds
     }
 }

@@ -36,8 +36,8 @@ package protocol StoreReader {
     /// `position`.
     ///
     /// The page ends after `limit` records, or after the record that brings the
-    /// bytes of its fields to `byteLimit`; it is complete when the history ended
-    /// before either did.
+    /// bytes of its fields to `byteLimit`; it is complete when no record lies
+    /// beyond it.
     func recordChanges(
         in zone: ZoneKey, after position: Position, limit: Int, byteLimit: Int, reverse: Bool
     ) throws -> (records: [StoredRecord], isComplete: Bool)

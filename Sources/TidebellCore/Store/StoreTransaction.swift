@@ -21,10 +21,11 @@ package protocol StoreTransaction: StoreReader {
     ) throws -> [StoredZone]
 
     /// Deletes zones with all their records and references, leaving a trace at
-    /// `position` each.
+    /// `position` each; `now` tells the traces' age to ``removeTombstones``.
     func deleteZones(
         _ zones: [(key: ZoneKey, position: Position)],
-        reason: ZoneDeletionReason
+        reason: ZoneDeletionReason,
+        at now: Instant
     ) throws
 
     /// Marks a zone as changed at `position`; a client change token replaces the
@@ -44,7 +45,8 @@ package protocol StoreTransaction: StoreReader {
     ) throws
 
     /// Removes tombstones and zone traces that are older than `moment`, raising
-    /// the floor of their zones (TOK-22); returns how many went. At most `limit`.
+    /// the floor of the tombstones' zones and of the traces' databases (TOK-22);
+    /// returns how many went. At most `limit`.
     func removeTombstones(modifiedBefore moment: Instant, limit: Int) throws -> Int
 
     // MARK: Schema
@@ -106,10 +108,11 @@ package protocol StoreTransaction: StoreReader {
 
     // MARK: Accounts
 
-    /// Creates an account; the name must be free.
+    /// Creates an account; throws `EXISTS` if the name is taken.
     func createAccount(named name: String, at now: Instant) throws -> AccountID
 
-    /// Removes an account with its web tokens, so that its devices are refused.
+    /// Removes an account with its web tokens and the devices of its users, so
+    /// that these are refused and told nothing more (SUB-51). Its databases stay.
     func removeAccount(_ account: AccountID) throws
 
     /// Stores a web token by its hash.
