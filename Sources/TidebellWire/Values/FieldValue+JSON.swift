@@ -22,7 +22,8 @@ extension Field {
             }
         }
         guard let value else { return nil }
-        return Field(try type.map(value.coerced(to:)) ?? value, isEncrypted: isEncrypted)
+        let typed = try type.map(value.coerced(to:)) ?? value.settled()
+        return Field(typed, isEncrypted: isEncrypted)
     }
 
     /// Writes the field with its tag; `numbersAsStrings` writes INT64 as text.
@@ -55,13 +56,25 @@ extension FieldValue {
 
     private static func readList(from reader: inout JSONReader) throws -> FieldValue {
         let elements = try reader.readList { try readUntyped(from: &$0) }
-        guard let first = elements.first else { return .list(nil, []) }
-        guard let element = first.type, let list = element.list else {
+        guard elements.allSatisfy({ $0.type?.list != nil }) else {
             throw JSONError("a list cannot hold lists")
         }
-        if elements.allSatisfy({ $0.type == element }) { return .list(list, elements) }
-        // [1, 2.5] is one list of doubles, not a mixture.
-        return try FieldValue.list(nil, elements).coerced(to: .doubleList)
+        let types = Set(elements.map(\.type))
+        // Several types: what the list is waits for the tag, which may follow.
+        return .list(types.count == 1 ? elements[0].type?.list : nil, elements)
+    }
+
+    /// Returns the value without help of a tag: `[1, 2.5]` is a list of doubles,
+    /// any other mixture is an error.
+    fileprivate func settled() throws -> FieldValue {
+        guard case .list(nil, let elements) = self, !elements.isEmpty else { return self }
+        let types = Set(elements.compactMap { $0.type?.rawValue }).sorted()
+        guard types == [FieldType.double.rawValue, FieldType.int64.rawValue] else {
+            throw JSONError(
+                "a list holds one type of value, not \(types.joined(separator: " and "))"
+            )
+        }
+        return try coerced(to: .doubleList)
     }
 
     private static func readObject(from reader: inout JSONReader) throws -> FieldValue {
@@ -69,9 +82,10 @@ extension FieldValue {
         var asset = WireAsset(fileChecksum: "", size: 0)
         var location = WireLocation(latitude: .nan, longitude: .nan)
         try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
             switch name {
             case "recordName": reference.recordName = try reader.readString()
-            case "zoneID": reference.zoneID = try reader.readOptional(ZoneID.init(from:))
+            case "zoneID": reference.zoneID = try ZoneID(from: &reader)
             case "action":
                 let text = try reader.readString()
                 guard let action = WireReference.Action(rawValue: text) else {
@@ -80,8 +94,8 @@ extension FieldValue {
                 reference.action = action
             case "fileChecksum": asset.fileChecksum = try reader.readString()
             case "size": asset.size = try reader.readInt64()
-            case "receipt": asset.receipt = try reader.readOptional { try $0.readString() }
-            case "downloadURL": asset.downloadURL = try reader.readOptional { try $0.readString() }
+            case "receipt": asset.receipt = try reader.readString()
+            case "downloadURL": asset.downloadURL = try reader.readString()
             default: try location.readMember(name, from: &reader)
             }
         }
@@ -161,13 +175,12 @@ extension WireLocation {
         switch name {
         case "latitude": latitude = try reader.readDouble()
         case "longitude": longitude = try reader.readDouble()
-        case "horizontalAccuracy":
-            horizontalAccuracy = try reader.readOptional { try $0.readDouble() }
-        case "verticalAccuracy": verticalAccuracy = try reader.readOptional { try $0.readDouble() }
-        case "altitude": altitude = try reader.readOptional { try $0.readDouble() }
-        case "speed": speed = try reader.readOptional { try $0.readDouble() }
-        case "course": course = try reader.readOptional { try $0.readDouble() }
-        case "timestamp": timestamp = try reader.readOptional { try $0.readInt64() }
+        case "horizontalAccuracy": horizontalAccuracy = try reader.readDouble()
+        case "verticalAccuracy": verticalAccuracy = try reader.readDouble()
+        case "altitude": altitude = try reader.readDouble()
+        case "speed": speed = try reader.readDouble()
+        case "course": course = try reader.readDouble()
+        case "timestamp": timestamp = try reader.readInt64()
         default: try reader.skipValue()
         }
     }

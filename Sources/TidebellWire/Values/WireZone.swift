@@ -73,7 +73,12 @@ extension ZoneResult {
             case "syncToken": zone.syncToken = try reader.readOptional { try $0.readString() }
             case "atomic": zone.isAtomic = try reader.readOptional { try $0.readBool() } ?? false
             case "deleted": isDeleted = try reader.readOptional { try $0.readBool() } ?? false
-            case "ext": reason = try Self.readReason(from: &reader)
+            case "ext":
+                // One extension object serves both: a reason when the zone is
+                // gone, detail when it is in error.
+                let text = try reader.readRaw()
+                reason = try JSONReader.read(text) { try $0.readOptional(Self.readReason) } ?? nil
+                try JSONReader.read(text) { try error.readMember(name, from: &$0) }
             default: try error.readMember(name, from: &reader)
             }
         }
