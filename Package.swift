@@ -93,6 +93,12 @@ let package = Package(
             dependencies: ["CloudKit", "TidebellServer"],
             swiftSettings: strict
         ),
+        // Starting the built programs: for the demo, the end-to-end tests and the benchmarks.
+        .target(name: "TidebellProcesses", swiftSettings: strict),
+        .executableTarget(
+            name: "feed-demo", dependencies: ["CloudKit", "TidebellProcesses", "tidebell"],
+            path: "Examples/FeedDemo", swiftSettings: strict
+        ),
         .testTarget(
             name: "TidebellWireTests",
             dependencies: ["TidebellWire"],
@@ -126,7 +132,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["CloudKit", "TidebellTesting", "tidebell"],
+            dependencies: ["CloudKit", "TidebellTesting", "TidebellProcesses", "tidebell", "feed-demo"],
             swiftSettings: strict
         ),
     ]

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The built `tidebell` program as an operator would run it.
+package struct TidebellProgram: Sendable {
+    /// The program.
+    package var executable: URL
+    /// The data folder of all commands.
+    package var dataFolder: URL
+    /// The port `serve` listens on.
+    package var port: Int
+
+    /// Creates a description; nothing runs yet.
+    package init(executable: URL, dataFolder: URL, port: Int) {
+        self.executable = executable
+        self.dataFolder = dataFolder
+        self.port = port
+    }
+
+    /// Where the server answers.
+    package var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Starts the server; returns once it answers.
+    package func serve(arguments: [String] = []) async throws -> ChildProcess {
+        let server = try ChildProcess(
+            executable,
+            ["serve", "--port", String(port), "--data", dataFolder.path] + arguments,
+            mergesErrors: true
+        )
+        try await waitUntilHealthy(server)
+        return server
+    }
+
+    /// Runs a command to its end and returns its output.
+    package func run(_ arguments: [String]) async throws -> [String] {
+        let child = try ChildProcess(
+            executable, arguments + ["--data", dataFolder.path], mergesErrors: true
+        )
+        var output: [String] = []
+        for await line in child.lines { output.append(line) }
+        let status = await child.waitUntilExit()
+        guard status == 0 else {
+            throw ProcessFailure(
+                description: "tidebell \(arguments.joined(separator: " ")) ended with \(status): "
+                    + output.joined(separator: "\n")
+            )
+        }
+        return output
+    }
+
+    private func waitUntilHealthy(_ server: ChildProcess) async throws {
+        for _ in 0..<Self.healthChecks {
+            if LoopbackPort.answers(port) { return }
+            if kill(server.processID, 0) != 0 { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw ProcessFailure(description: "the server at \(address) did not start")
+    }
+
+    /// Ten milliseconds each: how long a start may take.
+    private static let healthChecks = 1500
+}
+
+/// Why a program did not do what it was started for.
+package struct ProcessFailure: Error, CustomStringConvertible {
+    /// One sentence.
+    package var description: String
+
+    /// Creates a failure.
+    package init(description: String) {
+        self.description = description
+    }
+}
+
+/// TCP ports on 127.0.0.1.
+package enum LoopbackPort {
+    /// Returns a port that was free a moment ago.
+    package static func free() throws -> Int {
+        try withSocket { descriptor in
+            var address = loopback(port: 0)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let bound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard bound else { throw ProcessFailure(description: "no free port on 127.0.0.1") }
+            return Int(in_port_t(bigEndian: address.sin_port))
+        }
+    }
+
+    /// Whether something accepts connections on the port.
+    package static func answers(_ port: Int) -> Bool {
+        let connected = try? withSocket { descriptor in
+            var address = loopback(port: port)
+            return withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+        }
+        return connected ?? false
+    }
+
+    private static func withSocket<Result>(_ body: (Int32) throws -> Result) throws -> Result {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw ProcessFailure(description: "no socket to be had") }
+        defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    private static func loopback(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        return address
+    }
+}
+
+extension TidebellProgram {
+    /// Runs a command that makes a token and returns the token: the value of the
+    /// `export TIDEBELL_…_TOKEN=` line it prints.
+    package func token(_ arguments: [String]) async throws -> String {
+        let output = try await run(arguments)
+        for line in output {
+            if let range = line.range(of: #"TIDEBELL_(API|WEB_AUTH)_TOKEN="#, options: .regularExpression) {
+                return line[range.upperBound...].trimmingCharacters(in: .whitespaces)
+            }
+        }
+        throw ProcessFailure(
+            description: "tidebell \(arguments.joined(separator: " ")) printed no token: "
+                + output.joined(separator: "\n")
+        )
+    }
+}
