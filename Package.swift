@@ -99,6 +99,10 @@ let package = Package(
             name: "feed-demo", dependencies: ["CloudKit", "TidebellProcesses", "tidebell"],
             path: "Examples/FeedDemo", swiftSettings: strict
         ),
+        .executableTarget(
+            name: "tidebell-benchmarks", dependencies: ["TidebellProcesses", "tidebell"],
+            path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
+        ),
         .testTarget(
             name: "TidebellWireTests",
             dependencies: ["TidebellWire"],

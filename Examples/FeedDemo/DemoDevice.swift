@@ -86,7 +86,8 @@ actor DemoDevice {
         while !condition() {
             guard Date() < deadline else {
                 throw ProcessFailure(
-                    description: "device \(name) waited \(Int(Self.patience)) s for \(what); it has "
+                    description:
+                        "device \(name) waited \(Int(Self.patience)) s for \(what); it has "
                         + "\(pushes.count) pushes and \(fetched.count) changes"
                 )
             }

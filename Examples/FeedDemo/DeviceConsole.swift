@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TidebellProcesses
 
 /// Connects a device to the story: commands come by standard input, events go
 /// out by standard output, one JSON line each.
@@ -7,7 +8,6 @@ struct DeviceConsole: Sendable {
     private let device = FeedDevice()
 
     func run() async {
-        setvbuf(stdout, nil, _IOLBF, 0)
         do {
             let pushes = PushInbox(device: device)
             // Tidebell's one addition: what UIApplication does on Apple's platforms.
@@ -111,6 +111,6 @@ struct Event: Codable, Sendable {
 
     func send() {
         guard let json = try? JSONEncoder().encode(self) else { return }
-        print(String(decoding: json, as: UTF8.self))
+        say(String(decoding: json, as: UTF8.self))
     }
 }

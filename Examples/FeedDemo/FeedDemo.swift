@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TidebellProcesses
 
 /// The main job as a story: a record changes, the other device is told, and
 /// fetches just what changed.
@@ -18,7 +19,7 @@ struct FeedDemo {
         do {
             try await Story().tell()
         } catch {
-            print("\n  The demo failed: \(error)")
+            say("\n  The demo failed: \(error)")
             exit(1)
         }
     }

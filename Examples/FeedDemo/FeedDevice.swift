@@ -115,8 +115,8 @@ final class FeedDevice: Sendable {
 
     private func fetchZoneChanges(_ zoneIDs: [CKRecordZone.ID]) async throws -> FetchedChanges {
         guard !zoneIDs.isEmpty else { return FetchedChanges() }
-        var configurations:
-            [CKRecordZone.ID: CKFetchRecordZoneChangesOperation.ZoneConfiguration] = [:]
+        var configurations: [CKRecordZone.ID: CKFetchRecordZoneChangesOperation.ZoneConfiguration] =
+            [:]
         for zoneID in zoneIDs {
             configurations[zoneID] = CKFetchRecordZoneChangesOperation.ZoneConfiguration(
                 previousServerChangeToken: await store.zoneToken(zoneID)

@@ -9,7 +9,6 @@ struct Story {
 
     func tell() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        setvbuf(stdout, nil, _IOLBF, 0)
         let program = TidebellProgram(
             executable: ChildProcess.buildFolder.appendingPathComponent("tidebell"),
             dataFolder: folder.appendingPathComponent("data"), port: try LoopbackPort.free()
@@ -112,7 +111,7 @@ struct Story {
         let status = await server.waitUntilExit()
         try expect(status == 0, "the server ended with \(status)")
         line("server", "stopped cleanly")
-        print(
+        say(
             """
 
               Now run it yourself:   swift run tidebell serve
@@ -150,11 +149,11 @@ struct Story {
     }
 
     private func heading(_ text: String) {
-        print("\n\(text)\n")
+        say("\n\(text)\n")
     }
 
     private func line(_ who: String, _ text: String) {
-        print("  \(who.padding(toLength: 8, withPad: " ", startingAt: 0)) \(text)")
+        say("  \(who.padding(toLength: 8, withPad: " ", startingAt: 0)) \(text)")
     }
 }
 

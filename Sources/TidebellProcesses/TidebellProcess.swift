@@ -124,7 +124,9 @@ extension TidebellProgram {
     package func token(_ arguments: [String]) async throws -> String {
         let output = try await run(arguments)
         for line in output {
-            if let range = line.range(of: #"TIDEBELL_(API|WEB_AUTH)_TOKEN="#, options: .regularExpression) {
+            if let range = line.range(
+                of: #"TIDEBELL_(API|WEB_AUTH)_TOKEN="#, options: .regularExpression)
+            {
                 return line[range.upperBound...].trimmingCharacters(in: .whitespaces)
             }
         }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellProcesses
+
+/// Measures a release build of `tidebell serve` over real sockets.
+///
+/// Prints one line for each figure: the median of several runs and their range.
+/// Figures of different machines or days say nothing; compare within one run.
+@main
+struct TidebellBenchmarks {
+    static func main() async {
+        do {
+            let bench = try await BenchServer.start()
+            defer { bench.stop() }
+            try SaveBenchmark(server: bench).run(clients: 1)
+            try SaveBenchmark(server: bench).run(clients: 32)
+            try PushLatencyBenchmark(server: bench).run()
+            try FetchChangesBenchmark(server: bench).run()
+        } catch {
+            say("The benchmarks failed: \(error)")
+            exit(1)
+        }
+    }
+}
+
+/// How often each measurement is repeated.
+let repetitions = 5
+
+/// Prints a figure: the median of the runs and their range.
+func report(_ what: String, _ runs: [Double], unit: String) {
+    let sorted = runs.sorted()
+    let median = sorted[sorted.count / 2]
+    let text = [median, sorted[0], sorted[sorted.count - 1]].map { value in
+        value < 100 ? String(format: "%.2f", value) : String(Int(value))
+    }
+    let name = what.padding(toLength: 58, withPad: " ", startingAt: 0)
+    say("\(name)\(text[0]) \(unit)   (\(text[1]) to \(text[2]))")
+}
+
+/// The running server with what a client needs to call it.
+struct BenchServer {
+    static let container = "iCloud.org.tidebell.bench"
+
+    let program: TidebellProgram
+    let process: ChildProcess
+    let apiToken: String
+    let webAuthToken: String
+
+    static func start() async throws -> BenchServer {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        let program = TidebellProgram(
+            executable: ChildProcess.buildFolder.appendingPathComponent("tidebell"),
+            dataFolder: folder, port: try LoopbackPort.free()
+        )
+        let process = try await program.serve(arguments: ["--log-level", "error"])
+        return BenchServer(
+            program: program, process: process,
+            apiToken: try await program.token(["api-token", "create", "--name", "bench"]),
+            webAuthToken: try await program.token(["user", "add", "bench"])
+        )
+    }
+
+    func stop() {
+        process.signal(SIGTERM)
+        try? FileManager.default.removeItem(at: program.dataFolder)
+    }
+
+    /// The path of a call to the private database, credentials included.
+    func path(_ call: String, clientID: String = "writer") -> String {
+        "/database/1/\(Self.container)/development/private/\(call)?\(credentials(clientID))"
+    }
+
+    /// The path of the device stream.
+    func streamPath(clientID: String) -> String {
+        "/ext/1/\(Self.container)/development/notifications/stream?\(credentials(clientID))"
+    }
+
+    private func credentials(_ clientID: String) -> String {
+        let allowed = CharacterSet.alphanumerics
+        let token =
+            webAuthToken.addingPercentEncoding(withAllowedCharacters: allowed) ?? webAuthToken
+        return "ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)&clientId=\(clientID)"
+    }
+
+    func makeZone(_ name: String) throws {
+        let connection = try HTTPConnection(port: program.port)
+        _ = try connection.post(
+            path("zones/modify"),
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"\#(name)"}}}]}"#
+        )
+    }
+}
+
+/// The record all measurements use: about 260 bytes of JSON.
+func noteFields(_ number: Int) -> String {
+    let body = String(repeating: "x", count: 200)
+    return #"{"title":{"value":"note \#(number)"},"body":{"value":"\#(body)"},"#
+        + #""count":{"value":\#(number)},"done":{"value":0}}"#
+}
+
+/// A `records/modify` body that creates notes under fresh names.
+func createNotes(_ range: Range<Int>, zone: String) -> String {
+    let operations = range.map { number in
+        #"{"operationType":"create","record":{"recordType":"Note","recordName":"\#(UUID())","#
+            + #""fields":\#(noteFields(number))}}"#
+    }
+    return
+        #"{"zoneID":{"zoneName":"\#(zone)"},"operations":[\#(operations.joined(separator: ","))]}"#
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Prints a line at once, also into a pipe.
+package func say(_ text: String = "") {
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+}
