@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Tells waiting tasks that something changed, so that they look again.
+///
+/// Nobody sleeps: who waits for a condition checks it after every change.
+final class Changes: Sendable {
+    private struct State {
+        var version: UInt64 = 0
+        var lastID: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var cancelled: Set<UInt64> = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Wakes everybody who waits.
+    func notify() {
+        let waiters = state.withLock { state in
+            state.version += 1
+            defer { state.waiters = [:] }
+            return state.waiters.values
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Returns what `condition` returns once that is not nil.
+    ///
+    /// `condition` is called at once and after every change. Fails with
+    /// ``TestCloudError/timedOut`` when that takes longer than `limit` of real time.
+    func first<Value: Sendable>(
+        within limit: Duration,
+        otherwise failure: @escaping @Sendable () async -> String,
+        _ condition: @escaping @Sendable () async throws -> Value?
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                while true {
+                    let version = self.state.withLock { $0.version }
+                    if let value = try await condition() { return value }
+                    try await self.wait(after: version)
+                }
+            }
+            group.addTask {
+                // The one place that waits by real time: it only ends what would
+                // otherwise hang.
+                try await ContinuousClock().sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            if let value = try await group.next() ?? nil { return value }
+            throw TestCloudError.timedOut(await failure(), after: limit)
+        }
+    }
+
+    /// Returns when there was a change after `version`.
+    private func wait(after version: UInt64) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let resumes = state.withLock { state in
+                    if state.cancelled.remove(id) != nil || state.version > version { return true }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if resumes { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                let waiter = state.waiters.removeValue(forKey: id)
+                if waiter == nil { state.cancelled.insert(id) }
+                return waiter
+            }
+            waiter?.resume()
+        }
+        try Task.checkCancellation()
+    }
+}

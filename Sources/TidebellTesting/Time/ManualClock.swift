@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// A clock that stands still until a test moves it.
+///
+/// It drives everything in a ``TestCloud`` that has to do with time: the dates of
+/// records, how long change tokens stay valid, heart-beats, and how long a device
+/// waits before it tries again.
+///
+/// ```swift
+/// let cloud = try await TestCloud()
+/// await cloud.clock.advance(by: .seconds(31 * 24 * 3600))  // a month passes at once
+/// ```
+public final class ManualClock: Clock, Sendable {
+    /// A moment on the clock: the time since the clock was made.
+    public struct Instant: InstantProtocol, Sendable {
+        /// The time since the clock was made.
+        public let offset: Duration
+
+        /// Creates a moment.
+        public init(offset: Duration) {
+            self.offset = offset
+        }
+
+        /// Returns the moment `duration` later.
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(offset: offset + duration)
+        }
+
+        /// Returns how much later `other` is.
+        public func duration(to other: Instant) -> Duration {
+            other.offset - offset
+        }
+
+        /// Whether `left` is earlier than `right`.
+        public static func < (left: Instant, right: Instant) -> Bool {
+            left.offset < right.offset
+        }
+    }
+
+    /// The time of day the clock starts at unless told otherwise: noon (UTC) of
+    /// 1 January 2026.
+    public static let defaultStart = Date(timeIntervalSince1970: 1_767_268_800)
+
+    /// The time of day the clock started at.
+    public let start: Date
+    private let state = Mutex(State())
+
+    /// Creates a clock that stands at `start`.
+    public init(start: Date = ManualClock.defaultStart) {
+        self.start = start
+    }
+
+    /// The moment the clock stands at.
+    public var now: Instant { state.withLock { $0.now } }
+
+    /// The time of day the clock stands at.
+    public var date: Date {
+        let (seconds, attoseconds) = now.offset.components
+        return start.addingTimeInterval(Double(seconds) + Double(attoseconds) * 1e-18)
+    }
+
+    /// The smallest step the clock can make.
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// The moments sleepers wait for, earliest first.
+    public var deadlines: [Instant] {
+        state.withLock { $0.sleepers.values.map(\.deadline).sorted() }
+    }
+
+    /// Waits until the clock was moved to `deadline`.
+    ///
+    /// Fails with `CancellationError` when the task is cancelled first.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let id = state.withLock { $0.makeID() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                fallAsleep(Sleeper(id: id, deadline: deadline, continuation: continuation))
+            }
+        } onCancel: {
+            state.withLock { $0.cancel(id) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Moves the clock on, waking who sleeps until then in the order of their
+    /// deadlines; each finds the clock at its own deadline.
+    ///
+    /// Before every step, and at the end, other tasks get the chance to run. That
+    /// they finished is only sure after ``TestCloud/settle()``.
+    public func advance(by duration: Duration) async {
+        await advance(to: now.advanced(by: duration))
+    }
+
+    /// Moves the clock to `target`, as ``advance(by:)`` does; never back.
+    public func advance(to target: Instant) async {
+        await Self.letOthersRun()
+        while let sleeper = state.withLock({ $0.wakeNext(notAfter: target) }) {
+            sleeper.continuation.resume()
+            await Self.letOthersRun()
+        }
+        state.withLock { $0.now = max($0.now, target) }
+        await Self.letOthersRun()
+    }
+
+    /// Calls `body` whenever somebody falls asleep.
+    func onSleep(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.observers.append(body) }
+    }
+
+    private func fallAsleep(_ sleeper: Sleeper) {
+        let (outcome, observers) = state.withLock { ($0.admit(sleeper), $0.observers) }
+        switch outcome {
+        case .asleep: for observer in observers { observer() }
+        case .awake: sleeper.continuation.resume()
+        case .cancelled: sleeper.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// How often ``letOthersRun()`` gives way: enough for a chain of tasks that
+    /// wake one another.
+    private static let yieldCount = 32
+
+    private static func letOthersRun() async {
+        for _ in 0..<yieldCount { await Task.yield() }
+    }
+}
+
+/// One task that waits for a moment.
+private struct Sleeper {
+    let id: UInt64
+    let deadline: ManualClock.Instant
+    let continuation: CheckedContinuation<Void, any Error>
+}
+
+/// Who sleeps, and what time it is.
+private struct State {
+    enum Admission {
+        case asleep, awake, cancelled
+    }
+
+    var now = ManualClock.Instant(offset: .zero)
+    var sleepers: [UInt64: Sleeper] = [:]
+    var observers: [@Sendable () -> Void] = []
+    private var cancelled: Set<UInt64> = []
+    private var lastID: UInt64 = 0
+
+    mutating func makeID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    /// Lets a sleeper sleep, unless its time has come or it was cancelled before.
+    mutating func admit(_ sleeper: Sleeper) -> Admission {
+        if cancelled.remove(sleeper.id) != nil { return .cancelled }
+        if sleeper.deadline <= now { return .awake }
+        sleepers[sleeper.id] = sleeper
+        return .asleep
+    }
+
+    /// Takes a sleeper out; one that does not sleep yet will not fall asleep.
+    mutating func cancel(_ id: UInt64) -> CheckedContinuation<Void, any Error>? {
+        guard let sleeper = sleepers.removeValue(forKey: id) else {
+            cancelled.insert(id)
+            return nil
+        }
+        return sleeper.continuation
+    }
+
+    /// Takes out the sleeper whose time comes first and moves to its deadline.
+    mutating func wakeNext(notAfter target: ManualClock.Instant) -> Sleeper? {
+        let next = sleepers.values.min { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+        guard let next, next.deadline <= target else { return nil }
+        now = max(now, next.deadline)
+        return sleepers.removeValue(forKey: next.id)
+    }
+}
