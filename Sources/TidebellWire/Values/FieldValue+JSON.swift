@@ -128,8 +128,8 @@ extension FieldValue {
         throw JSONError("Invalid value, expected type \(type.rawValue).")
     }
 
-    /// Writes the bare value.
-    func write(to writer: inout JSONWriter, numbersAsStrings: Bool) {
+    /// Writes the bare value, without its tag.
+    package func write(to writer: inout JSONWriter, numbersAsStrings: Bool = false) {
         switch self {
         case .string(let text): writer.string(text)
         case .int64(let value):
