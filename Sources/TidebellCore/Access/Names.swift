@@ -20,9 +20,12 @@ enum Names {
     }
 
     /// Checks a subscription ID (SUB-28).
+    ///
+    /// Its length counts in Unicode scalars: a grapheme has no greatest size, and
+    /// every push carries the whole ID (PRUNE-6).
     static func checkSubscriptionID(_ id: String, limits: Limits) throws {
         guard !id.isEmpty else { throw WireError.badRequest("the subscriptionID is empty") }
-        guard id.count <= limits.nameLength else {
+        guard id.unicodeScalars.count <= limits.nameLength else {
             throw WireError.badRequest(
                 "subscriptionID '\(shortened(id))' is longer than \(limits.nameLength) characters"
             )
