@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellWire
+
+extension NotificationBuilder {
+    /// What is shown (NINFO-2 to 9).
+    ///
+    /// A localization key beats the text beside it (NINFO-3, NINFO-6); arguments
+    /// without a key have nothing to go into.
+    static func alert(
+        _ info: WireNotificationInfo, _ fields: [String: Field]
+    ) -> PushPayload.Alert {
+        var alert = PushPayload.Alert()
+        alert.localizationKey = boundedText(info.alertLocalizationKey)
+        alert.titleLocalizationKey = boundedText(info.titleLocalizationKey)
+        alert.subtitleLocalizationKey = boundedText(info.subtitleLocalizationKey)
+        if alert.localizationKey == nil {
+            alert.body = boundedText(info.alertBody)
+        } else {
+            alert.localizationArgs = arguments(info.alertLocalizationArgs, fields)
+        }
+        if alert.titleLocalizationKey == nil {
+            alert.title = boundedText(info.title)
+        } else {
+            alert.titleLocalizationArgs = arguments(info.titleLocalizationArgs, fields)
+        }
+        if alert.subtitleLocalizationKey == nil {
+            alert.subtitle = boundedText(info.subtitle)
+        } else {
+            alert.subtitleLocalizationArgs = arguments(info.subtitleLocalizationArgs, fields)
+        }
+        alert.actionLocalizationKey = boundedText(info.alertActionLocalizationKey)
+        alert.launchImage = boundedText(info.alertLaunchImage)
+        return alert
+    }
+
+    /// The values of the fields named, in order, as text; a field that the
+    /// record lacks keeps its place with an empty one (NINFO-21).
+    private static func arguments(
+        _ names: [String]?, _ fields: [String: Field]
+    ) -> [String]? {
+        guard let names, !names.isEmpty else { return nil }
+        var arguments: [String] = []
+        var bytes = 0
+        // What alone exceeds the payload is pruned as a whole, whatever follows.
+        for name in names where bytes <= PayloadPruner.limit {
+            let text = fields[name].flatMap(argument) ?? ""
+            bytes += text.utf8.count + 1
+            arguments.append(text)
+        }
+        return arguments
+    }
+
+    /// The text of an argument; only strings, numbers and dates have one
+    /// (NINFO-4), and what is stored encrypted is not told (NINFO-20).
+    private static func argument(_ field: Field) -> String? {
+        guard !field.isEncrypted else { return nil }
+        switch field.value {
+        case .string(let text): return truncated(text)
+        case .int64(let number): return String(number)
+        case .double(let number):
+            return Int64(exactly: number).map(String.init) ?? number.description
+        case .timestamp(let milliseconds): return dateText(milliseconds)
+        default: return nil
+        }
+    }
+
+    /// The years 1 to 9999, which ISO 8601 writes with four digits.
+    private static let writtenDates: ClosedRange<Int64> =
+        -62_135_596_800_000...253_402_300_799_999
+
+    /// A date as ISO 8601 text in UTC: the device has no format for an argument.
+    private static func dateText(_ milliseconds: Int64) -> String {
+        guard writtenDates.contains(milliseconds) else { return String(milliseconds) }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format()
+    }
+
+    /// The values of the desired keys that the record has and a payload may
+    /// carry, of deletions too (PUSH-23, PUSH-27).
+    static func desiredFields(
+        _ keys: [String]?, _ fields: [String: Field], in zone: ZoneID?
+    ) -> [PushPayload.DesiredField] {
+        var seen: Set<String> = []
+        return (keys ?? []).prefix(SubscriptionRules.desiredKeyLimit).compactMap { key in
+            guard let field = fields[key], !field.isEncrypted, seen.insert(key).inserted,
+                let value = carried(field.value, in: zone)
+            else { return nil }
+            return PushPayload.DesiredField(key: key, value: value)
+        }
+    }
+
+    private static func carried(_ value: FieldValue, in zone: ZoneID?) -> FieldValue? {
+        switch value {
+        case .string(let text): return .string(truncated(text))
+        case .int64, .double, .timestamp, .location: return value
+        case .reference(var reference):
+            reference.zoneID = reference.zoneID ?? zone
+            return .reference(reference)
+        case .bytes, .asset, .list: return nil
+        }
+    }
+
+    private static func truncated(_ text: String) -> String {
+        // NB: scalars, as NINFO-17 rules; a cluster may be cut.
+        text.unicodeScalars.count <= fieldTextLimit
+            ? text : String(text.unicodeScalars.prefix(fieldTextLimit))
+    }
+
+    /// A text that cannot fit any payload is pruned in any case; cutting it to
+    /// one that still cannot fit keeps measuring cheap.
+    static func boundedText(_ text: String?) -> String? {
+        guard let text, text.utf8.count > PayloadPruner.limit else { return text }
+        return String(text.unicodeScalars.prefix(PayloadPruner.limit + 1))
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Keeps payloads within what Apple's push service accepts (PRUNE-1).
+package enum PayloadPruner {
+    /// Bytes of a payload (PUSH-5): the limit of regular APNs pushes.
+    ///
+    /// What is never removed fits: a subscription ID of 255 scalars takes at most
+    /// 1,530 bytes with escapes, a zone name of 255 ASCII characters 510, a user
+    /// record name 33, and all keys and numbers less than 200.
+    package static let limit = 4096
+
+    /// Returns the encoded payload and whether something had to go.
+    ///
+    /// Properties go one at a time, whole, in the order of PRUNE-4, and the text is
+    /// measured again after each (PRUNE-7); the flag `p` counts too.
+    package static func encoded(
+        _ payload: PushPayload
+    ) -> (bytes: [UInt8], isPruned: Bool) {
+        var bytes = payload.encoded()
+        guard bytes.count > limit else { return (bytes, payload.isPruned) }
+        var payload = payload
+        payload.isPruned = true
+        for property in PayloadProperty.removalOrder(of: payload.kind) {
+            guard property.remove(from: &payload) else { continue }
+            bytes = payload.encoded()
+            if bytes.count <= limit { break }
+        }
+        return (bytes, true)
+    }
+}
+
+/// A property of a notification that pruning can take away.
+package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
+    case category, mutableContent
+    case subtitle, subtitleLocalizationArgs, subtitleLocalizationKey
+    case title, titleLocalizationArgs, titleLocalizationKey
+    case subscriptionOwner, containerIdentifier
+    case recordID, recordZoneID, queryNotificationReason, desiredKeys
+    case contentAvailable, soundName, alertLaunchImage, alertActionLocalizationKey
+    case alertBody, alertLocalizationArgs, alertLocalizationKey
+    case notificationID
+
+    /// The properties of a kind of notification, the least important first
+    /// (PRUNE-2 to 4).
+    ///
+    /// Apple's list lacks the category and mutable-content. Apple appended what
+    /// was newer than the list at its end, so they count as least important; they
+    /// have to stand somewhere, or a long category would fit no payload.
+    package static func removalOrder(of kind: WireSubscription.Kind) -> [PayloadProperty] {
+        allCases.filter { property in
+            switch property {
+            case .recordID, .queryNotificationReason, .desiredKeys: kind == .query
+            case .recordZoneID: kind == .zone
+            default: true
+            }
+        }
+    }
+
+    /// Takes the property away; false when the payload does not have it.
+    func remove(from payload: inout PushPayload) -> Bool {
+        let before = payload
+        switch self {
+        case .category: payload.category = nil
+        case .mutableContent: payload.isMutableContent = false
+        case .subtitle: payload.alert.subtitle = nil
+        case .subtitleLocalizationArgs: payload.alert.subtitleLocalizationArgs = nil
+        case .subtitleLocalizationKey: payload.alert.subtitleLocalizationKey = nil
+        case .title: payload.alert.title = nil
+        case .titleLocalizationArgs: payload.alert.titleLocalizationArgs = nil
+        case .titleLocalizationKey: payload.alert.titleLocalizationKey = nil
+        case .subscriptionOwner: payload.ownerRecordName = nil
+        case .containerIdentifier: payload.containerIdentifier = nil
+        case .recordID:
+            payload.recordName = nil
+            payload.zone = nil
+        case .recordZoneID: payload.zone = nil
+        case .queryNotificationReason: payload.reason = nil
+        case .desiredKeys: payload.desiredFields = []
+        case .contentAvailable: payload.isContentAvailable = false
+        case .soundName: payload.soundName = nil
+        case .alertLaunchImage: payload.alert.launchImage = nil
+        case .alertActionLocalizationKey: payload.alert.actionLocalizationKey = nil
+        case .alertBody: payload.alert.body = nil
+        case .alertLocalizationArgs: payload.alert.localizationArgs = nil
+        case .alertLocalizationKey: payload.alert.localizationKey = nil
+        case .notificationID: payload.notificationID = nil
+        }
+        return payload != before
+    }
+}
