@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+import TidebellWire
+
+/// A notification for whoever polls a courier.
+package struct CourierMessage: Sendable, Hashable {
+    /// The payload, the whole body of the answer.
+    package let payload: [UInt8]
+    let sequence: NotificationSequence
+    /// The devices the courier's token tells.
+    let devices: [DeviceKey]
+}
+
+/// The couriers of CloudKit JS: long polls, each answered with one notification
+/// (web-services 5.12).
+///
+/// A mailbox holds nothing itself. It is the log after the acknowledgements of
+/// the devices that a push token tells, so it survives restarts, its order is the
+/// log's, and it is bounded by the log's retention.
+package final class CourierMailboxes: Sendable {
+    private struct Registry {
+        var byUser: [UserID: [UInt64: WakeSignal]] = [:]
+        var byCourier: [String: [UInt64: WakeSignal]] = [:]
+        var nextID: UInt64 = 0
+    }
+
+    private let store: any Store
+    private let clock: any Clock<Duration>
+    private let metrics: PushMetrics
+    private let registry = Mutex(Registry())
+
+    /// Creates mailboxes.
+    package init(
+        store: any Store,
+        clock: any Clock<Duration>,
+        metrics: PushMetrics = PushMetrics()
+    ) {
+        self.store = store
+        self.clock = clock
+        self.metrics = metrics
+    }
+
+    /// Returns the oldest notification that no poll of the courier has
+    /// acknowledged, waiting for one at most `hold`; nil when none came.
+    ///
+    /// A message stays the next one until ``acknowledge(_:)``: an answer that did
+    /// not arrive is repeated. An unknown capability fails with `NOT_FOUND`.
+    package func next(
+        courier: String, waitingUpTo hold: Duration
+    ) async throws -> CourierMessage? {
+        if let message = try await look(into: courier).message { return message }
+        guard hold > .zero else { return nil }
+        return try await withThrowingTaskGroup(of: CourierMessage?.self) { group in
+            group.addTask { try await self.wait(for: courier) }
+            group.addTask { [clock] in
+                try await clock.sleep(for: hold)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    /// Marks a message, and with it all before it, as received by the devices of
+    /// its courier. To be called after the answer was written.
+    package func acknowledge(_ message: CourierMessage) async throws {
+        try await store.write { transaction in
+            for device in message.devices {
+                // The oldest of all their notifications was given out, so none of
+                // them has one left before it.
+                try transaction.acknowledge(device, upTo: message.sequence)
+            }
+        }
+        metrics.courierDeliveries.increment()
+    }
+
+    /// Wakes the polls that wait for the users of the notifications, which must be
+    /// in the log already.
+    package func publish(_ notifications: [StoredNotification]) {
+        let bells = registry.withLock { registry in
+            Set(notifications.map(\.user)).flatMap { user in
+                registry.byUser[user].map { Array($0.values) } ?? []
+            }
+        }
+        for bell in bells { bell.raise() }
+    }
+
+    /// Tells waiting polls that the courier's token got another device: CloudKit
+    /// JS registers a page's second container while the first one's poll waits.
+    package func refresh(courier: String) {
+        let bells = registry.withLock { registry in
+            registry.byCourier[courier].map { Array($0.values) } ?? []
+        }
+        for bell in bells { bell.raise() }
+    }
+
+    // MARK: -
+
+    private func look(
+        into courier: String
+    ) async throws -> (users: Set<UserID>, message: CourierMessage?) {
+        try await store.read { reader in
+            guard let (_, devices) = try reader.pushToken(courier: courier) else {
+                throw WireError(.notFound, "no such courier; create a push token to get one")
+            }
+            var oldest: StoredNotification?
+            for device in devices {
+                let pending = try reader.notifications(
+                    for: device.user, after: device.acknowledged,
+                    excludingOrigin: device.clientID, limit: 1
+                )
+                guard let first = pending.first else { continue }
+                if let known = oldest, known.sequence < first.sequence { continue }
+                oldest = first
+            }
+            let message = oldest.map {
+                CourierMessage(
+                    payload: $0.payload, sequence: $0.sequence, devices: devices.map(\.key)
+                )
+            }
+            return (Set(devices.map(\.user)), message)
+        }
+    }
+
+    /// Waits without end; nil when the task is cancelled.
+    private func wait(for courier: String) async throws -> CourierMessage? {
+        let bell = WakeSignal()
+        let id = registry.withLock { registry in
+            registry.nextID += 1
+            registry.byCourier[courier, default: [:]][registry.nextID] = bell
+            return registry.nextID
+        }
+        var watched: Set<UserID> = []
+        defer { stopWaiting(id, at: courier, for: watched) }
+        while true {
+            let (users, message) = try await look(into: courier)
+            if let message { return message }
+            let unwatched = users.subtracting(watched)
+            guard unwatched.isEmpty else {
+                watch(unwatched, bell, id)
+                watched.formUnion(unwatched)
+                // Something may have come before anybody watched: look again.
+                continue
+            }
+            guard await bell.wait() else { return nil }
+        }
+    }
+
+    private func watch(_ users: Set<UserID>, _ bell: WakeSignal, _ id: UInt64) {
+        registry.withLock { registry in
+            for user in users { registry.byUser[user, default: [:]][id] = bell }
+        }
+    }
+
+    private func stopWaiting(_ id: UInt64, at courier: String, for users: Set<UserID>) {
+        registry.withLock { registry in
+            registry.byCourier[courier]?[id] = nil
+            if registry.byCourier[courier]?.isEmpty == true { registry.byCourier[courier] = nil }
+            for user in users {
+                registry.byUser[user]?[id] = nil
+                if registry.byUser[user]?.isEmpty == true { registry.byUser[user] = nil }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// The notifications of one device, in order, for as long as somebody iterates.
+///
+/// Ends when the task is cancelled; fails with the store's error. Cancelling a
+/// call of `next` takes no event away, so it can be raced against a timer. Iterate
+/// once.
+package struct DeviceStream: AsyncSequence, Sendable {
+    let device: StoredDevice
+    let start: NotificationSequence
+    let streams: DeviceStreams
+    let seat: StreamSeat
+
+    package func makeAsyncIterator() -> Iterator {
+        Iterator(self)
+    }
+
+    /// Reads the log until it is exhausted, then what is published, and the log
+    /// again whenever too much was published to keep.
+    package struct Iterator: AsyncIteratorProtocol {
+        private let stream: DeviceStream
+        /// Everything up to here was given out.
+        private var cursor: NotificationSequence
+        /// Read from the log and not yet given out, the next one last.
+        private var page: [StreamEvent] = []
+        /// Whether the log may have more than was read.
+        private var isBehind = true
+        private var hasStarted = false
+
+        fileprivate init(_ stream: DeviceStream) {
+            self.stream = stream
+            cursor = stream.start
+        }
+
+        package mutating func next() async throws -> StreamEvent? {
+            while !Task.isCancelled {
+                if let event = page.popLast() { return given(event) }
+                if isBehind {
+                    try await readPage()
+                    continue
+                }
+                switch await stream.seat.queue.next() {
+                // What the log gave already was published meanwhile.
+                case .event(let event) where event.sequence <= cursor: continue
+                case .event(let event): return given(event)
+                case .overflowed: isBehind = true
+                case nil: return nil
+                }
+            }
+            return nil
+        }
+
+        private mutating func given(_ event: StreamEvent) -> StreamEvent {
+            cursor = event.sequence
+            stream.streams.metrics.streamDeliveries.increment()
+            return event
+        }
+
+        private mutating func readPage() async throws {
+            let (device, after, isFirst) = (stream.device, cursor, !hasStarted)
+            let limit = stream.streams.configuration.notificationsPerPage
+            let (start, notifications) = try await stream.streams.store.read { reader in
+                // A cursor from a store that was since restored from a backup
+                // would keep the device deaf until the log catches up.
+                let start = isFirst ? Swift.min(after, try reader.notificationHead()) : after
+                let notifications = try reader.notifications(
+                    for: device.user, after: start, excludingOrigin: device.clientID, limit: limit
+                )
+                return (start, notifications)
+            }
+            hasStarted = true
+            cursor = start
+            page = notifications.reversed().map(StreamEvent.init)
+            isBehind = notifications.count >= limit
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+
+/// A published notification, one object for all devices that are told.
+final class LiveNotification: Sendable {
+    /// What notifications replace one another (PUSH-2), within one user.
+    struct Place: Hashable {
+        var database: DatabaseID
+        var subscriptionID: String
+        var originClient: String?
+        var collapseID: String
+    }
+
+    let event: StreamEvent
+    let place: Place?
+
+    init(_ notification: StoredNotification) {
+        event = StreamEvent(notification)
+        place = notification.collapseID.map { collapseID in
+            Place(
+                database: notification.database,
+                subscriptionID: notification.subscriptionID,
+                originClient: notification.originClient,
+                collapseID: collapseID
+            )
+        }
+    }
+}
+
+/// What was published for one stream and not yet taken; bounded.
+final class LiveQueue: Sendable {
+    /// What the stream does next.
+    enum Next {
+        case event(StreamEvent)
+        /// The queue was full and let everything go: the log has it.
+        case overflowed
+    }
+
+    private struct State {
+        var waiting: [LiveNotification] = []
+        var hasOverflowed = false
+    }
+
+    /// The device's own client ID: what it caused is not for it.
+    let clientID: String
+    private let limit: Int
+    private let metrics: PushMetrics
+    private let state = Mutex(State())
+    private let bell = WakeSignal()
+
+    init(clientID: String, limit: Int, metrics: PushMetrics) {
+        self.clientID = clientID
+        self.limit = limit
+        self.metrics = metrics
+    }
+
+    /// Adds a notification, in place of one it replaces.
+    func append(_ notification: LiveNotification) {
+        let overflows = state.withLock { state in
+            // The stream reads the log from its cursor; that finds this one too.
+            guard !state.hasOverflowed else { return false }
+            if let place = notification.place, !state.waiting.isEmpty {
+                state.waiting.removeAll { $0.place == place }
+            }
+            guard state.waiting.count < limit else {
+                state = State(hasOverflowed: true)
+                return true
+            }
+            state.waiting.append(notification)
+            return false
+        }
+        if overflows { metrics.streamOverflows.increment() }
+        bell.raise()
+    }
+
+    /// Returns what comes next; nil when the task is cancelled, having taken
+    /// nothing.
+    func next() async -> Next? {
+        while true {
+            if let next = take() { return next }
+            guard await bell.wait() else { return nil }
+        }
+    }
+
+    private func take() -> Next? {
+        state.withLock { state in
+            if state.hasOverflowed {
+                state.hasOverflowed = false
+                return .overflowed
+            }
+            return state.waiting.isEmpty ? nil : .event(state.waiting.removeFirst().event)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The bounds and delays of the pipeline and its routes.
+package struct PushConfiguration: Sendable, Hashable {
+    /// Outbox entries that one pass reads.
+    package var entriesPerPass = 64
+    /// Notifications after which a pass takes no further entry; an entry is told
+    /// whole, so one with more subscribers still makes one transaction.
+    package var notificationsPerPass = 5000
+    /// How long a lost wake-up can delay a push.
+    package var pollInterval = Duration.seconds(5)
+    /// How long a pass waits for more changes to merge (PUSH-2).
+    package var coalescingWindow = Duration.zero
+    /// The wait before a failed pass is tried again; doubles with each failure.
+    package var firstRetry = Duration.milliseconds(100)
+    /// The longest such wait.
+    package var longestRetry = Duration.seconds(30)
+    /// Notifications that wait for one slow device before it is sent back to the
+    /// log.
+    package var waitingPerStream = 64
+    /// Notifications that one read of the log gives a stream.
+    package var notificationsPerPage = 100
+
+    /// Creates the default configuration.
+    package init() {}
+
+    /// The wait after `failures` failures in a row (1 or more).
+    func retryDelay(after failures: Int) -> Duration {
+        // Ten doublings pass any sensible ceiling; more would only overflow.
+        min(longestRetry, firstRetry * (1 << min(max(failures - 1, 0), 10)))
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Metrics
+
+/// What the pipeline counts.
+package struct PushMetrics: Sendable {
+    /// Notifications made durable.
+    let built: Counter
+    /// Notifications of which a part was taken away for size (PRUNE-1).
+    let pruned: Counter
+    /// Notifications merged into a newer one of the same batch (PUSH-2).
+    let coalesced: Counter
+    /// Passes that failed and are tried again.
+    let failures: Counter
+    /// Outbox entries the latest pass found; at most a pass's bound.
+    let outboxDepth: Gauge
+    /// Seconds from the oldest change not yet told to the pass that tells it.
+    let outboxLag: Gauge
+    /// Notifications handed to device streams.
+    let streamDeliveries: Counter
+    /// Streams that fell behind and read the log again.
+    let streamOverflows: Counter
+    /// Open device streams.
+    let openStreams: Gauge
+    /// Notifications that a courier's poller received.
+    let courierDeliveries: Counter
+
+    /// Creates the counters in a metrics backend.
+    package init(factory: any MetricsFactory = MetricsSystem.factory) {
+        func counter(_ name: String, route: String? = nil) -> Counter {
+            let dimensions = route.map { [("route", $0)] } ?? []
+            return Counter(
+                label: "tidebell.push.\(name)", dimensions: dimensions, factory: factory
+            )
+        }
+        func gauge(_ name: String) -> Gauge {
+            Gauge(label: "tidebell.push.\(name)", factory: factory)
+        }
+        built = counter("notifications.built")
+        pruned = counter("notifications.pruned")
+        coalesced = counter("notifications.coalesced")
+        failures = counter("passes.failed")
+        outboxDepth = gauge("outbox.depth")
+        outboxLag = gauge("outbox.lag.seconds")
+        streamDeliveries = counter("deliveries", route: "stream")
+        streamOverflows = counter("streams.overflowed")
+        openStreams = gauge("streams.open")
+        courierDeliveries = counter("deliveries", route: "courier")
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import ServiceLifecycle
+import TidebellCore
+import TidebellWire
+
+/// Turns committed changes into notifications, and notifications into pushes.
+///
+/// Guarantees (DESIGN.md says how): every change is told at least once, never
+/// before it is visible; all devices of a user get the same notification ID; the
+/// origin is left out; order for one user and subscription is commit order.
+package final class PushPipeline: Service {
+    private let store: any Store
+    private let streams: DeviceStreams
+    private let couriers: CourierMailboxes
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Instant
+    private let makeUUID: @Sendable () -> UUID
+    private let logger: Logger
+    private let configuration: PushConfiguration
+    private let metrics: PushMetrics
+    private let turnstile = Turnstile()
+
+    /// Creates a pipeline; ``run()`` starts it.
+    package init(
+        store: any Store,
+        streams: DeviceStreams,
+        couriers: CourierMailboxes,
+        clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Instant,
+        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        logger: Logger,
+        configuration: PushConfiguration = PushConfiguration(),
+        metrics: PushMetrics = PushMetrics()
+    ) {
+        self.store = store
+        self.streams = streams
+        self.couriers = couriers
+        self.clock = clock
+        self.now = now
+        self.makeUUID = makeUUID
+        self.logger = logger
+        self.configuration = configuration
+        self.metrics = metrics
+    }
+
+    /// Tells every change that is pending now, and returns how many notifications
+    /// that made; fails with the store's error, having lost nothing.
+    ///
+    /// May be called while ``run()`` runs.
+    package func drain() async throws -> Int {
+        var count = 0
+        while let told = try await pass() { count += told }
+        return count
+    }
+
+    /// One round through all stages; nil when nothing was pending.
+    ///
+    /// Only one at a time: what is committed first has to be published first.
+    private func pass() async throws -> Int? {
+        try await turnstile.run {
+            let batch = try await read()
+            guard var plan = match(batch) else { return nil }
+            coalesce(&plan)
+            let notifications = build(plan, batch)
+            let stored = try await commit(notifications, plan)
+            publish(stored)
+            return stored.count
+        }
+    }
+}
+
+// MARK: - The stages
+
+extension PushPipeline {
+    /// What a pass is going to do to the store.
+    struct Plan {
+        var matches: [SubscriptionMatch] = []
+        /// `firesOnce` subscriptions that are used up (SUB-19).
+        var consumed: [StoredSubscription] = []
+        /// The newest outbox entry dealt with.
+        var lastEntry: Int64
+    }
+
+    /// Reads what is pending, and all that the rules ask about it.
+    func read() async throws -> OutboxBatch {
+        let configuration = configuration
+        let batch = try await store.read { reader in
+            try OutboxBatch(
+                from: reader,
+                entries: configuration.entriesPerPass,
+                candidates: configuration.notificationsPerPass
+            )
+        }
+        metrics.outboxDepth.record(batch.depth)
+        metrics.outboxLag.record(batch.oldest.map { now().seconds(since: $0) } ?? 0)
+        return batch
+    }
+
+    /// Decides which subscriptions fire; nil for an empty batch.
+    func match(_ batch: OutboxBatch) -> Plan? {
+        guard let first = batch.items.first else { return nil }
+        var plan = Plan(lastEntry: first.entry.id)
+        var matcher = SubscriptionMatcher()
+        for item in batch.items where plan.matches.count < configuration.notificationsPerPass {
+            plan.matches += matcher.matches(
+                item.entry, candidates: item.candidates, devices: batch.devices
+            )
+            plan.lastEntry = item.entry.id
+        }
+        plan.consumed = matcher.consumed
+        return plan
+    }
+
+    /// Drops what a newer match of the batch replaces.
+    func coalesce(_ plan: inout Plan) {
+        let count = plan.matches.count
+        plan.matches = NotificationCoalescer.coalesced(plan.matches)
+        metrics.coalesced.increment(by: count - plan.matches.count)
+    }
+
+    /// Makes the notifications, each with its payload, encoded once and pruned.
+    func build(_ plan: Plan, _ batch: OutboxBatch) -> [StoredNotification] {
+        var builder = NotificationBuilder()
+        let moment = now()
+        let notifications = plan.matches.compactMap { match -> StoredNotification? in
+            let subscription = match.subscription
+            guard let database = batch.databases[subscription.database],
+                // An account that was removed has nobody to tell.
+                let owner = batch.users[subscription.user]
+            else { return nil }
+            let id = makeUUID().uuidString.lowercased()
+            let payload = builder.payload(
+                for: match, in: database, owner: owner, notificationID: id
+            )
+            let (bytes, isPruned) = PayloadPruner.encoded(payload)
+            if isPruned { metrics.pruned.increment() }
+            return StoredNotification(
+                user: subscription.user, notificationID: id, database: subscription.database,
+                subscriptionID: subscription.subscription.subscriptionID,
+                originClient: match.entry.originClient, payload: bytes,
+                isBackground: match.pushType == .background, collapseID: match.collapseID,
+                createdAt: moment
+            )
+        }
+        if builder.unreadableRecords > 0 {
+            logger.error(
+                "record fields in the outbox are unreadable; pushes lack them",
+                metadata: ["records": "\(builder.unreadableRecords)"]
+            )
+        }
+        return notifications
+    }
+
+    /// Makes the notifications durable and the outbox entries gone, in one
+    /// transaction: the point after which a push exists.
+    func commit(
+        _ notifications: [StoredNotification], _ plan: Plan
+    ) async throws -> [StoredNotification] {
+        let stored = try await store.write { transaction in
+            let stored =
+                notifications.isEmpty ? [] : try transaction.appendNotifications(notifications)
+            for subscription in plan.consumed { try subscription.remove(from: transaction) }
+            try transaction.removeOutbox(upTo: plan.lastEntry)
+            return stored
+        }
+        metrics.built.increment(by: stored.count)
+        return stored
+    }
+
+    /// Hands the notifications to every route. A route that is away finds them in
+    /// the log.
+    func publish(_ notifications: [StoredNotification]) {
+        guard !notifications.isEmpty else { return }
+        streams.publish(notifications)
+        couriers.publish(notifications)
+        logger.debug("notifications published", metadata: ["count": "\(notifications.count)"])
+    }
+}
+
+// MARK: - The service
+
+extension PushPipeline {
+    /// Runs until the task is cancelled or the service group shuts down
+    /// gracefully; what is pending then stays in the outbox for the next start.
+    package func run() async throws {
+        // Before the first pass, so that no commit falls between the two.
+        let commits = store.outboxCommits()
+        let wake = WakeSignal(isRaised: true)
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in commits { wake.raise() } }
+                group.addTask { await self.raise(wake) }
+                await self.tell(whenever: wake)
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Covers wake-ups that got lost.
+    private func raise(_ wake: WakeSignal) async {
+        // Sleeping fails by cancellation only, which is the end.
+        while (try? await clock.sleep(for: configuration.pollInterval)) != nil {
+            wake.raise()
+        }
+    }
+
+    private func tell(whenever wake: WakeSignal) async {
+        var failures = 0
+        while await wake.wait() {
+            do {
+                if configuration.coalescingWindow > .zero {
+                    try await clock.sleep(for: configuration.coalescingWindow)
+                }
+                _ = try await drain()
+                if failures > 0 { logger.notice("push pipeline works again") }
+                failures = 0
+            } catch {
+                guard !Task.isCancelled else { return }
+                failures += 1
+                await rest(after: failures, error)
+                wake.raise()
+            }
+        }
+    }
+
+    private func rest(after failures: Int, _ error: any Error) async {
+        metrics.failures.increment()
+        if failures == 1 {
+            // Once, not at every try: the next news is that it works again.
+            logger.warning(
+                "push pipeline failed; pushes wait in the outbox and are tried again",
+                metadata: ["error": "\(error)"]
+            )
+        }
+        // Cancellation ends the rest; the caller's next wait notices it.
+        try? await clock.sleep(for: configuration.retryDelay(after: failures))
+    }
+}
+
+extension StoredSubscription {
+    /// Removes the subscription unless it was saved anew since it was read.
+    fileprivate func remove(from transaction: any StoreTransaction) throws {
+        let id: Set = [subscription.subscriptionID]
+        guard try transaction.subscriptions(id, of: user, in: database) == [self] else { return }
+        try transaction.removeSubscriptions(id, of: user, in: database)
+    }
+}
+
+extension Instant {
+    /// The seconds since an earlier moment.
+    fileprivate func seconds(since earlier: Instant) -> Double {
+        Double(rawValue - earlier.rawValue) / 1000
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// A notification as a server-sent event: `id: <sequence>`, `data: <payload>`.
+///
+/// Encoded once for each notification; the devices of a user share the bytes.
+package struct SharedFrame: Sendable, Hashable {
+    /// The event with the empty line that ends it.
+    package let bytes: [UInt8]
+
+    /// Encodes a notification; a payload is one line, because JSON escapes every
+    /// line break inside a string.
+    package init(_ notification: StoredNotification) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(notification.payload.count + 32)
+        bytes += "id: \(notification.sequence.rawValue)\ndata: ".utf8
+        bytes += notification.payload
+        bytes += "\n\n".utf8
+        self.bytes = bytes
+    }
+}
+
+/// One element of a device stream.
+package struct StreamEvent: Sendable, Hashable {
+    /// The cursor to resume after this event.
+    package let sequence: NotificationSequence
+    /// What to write to the connection.
+    package let frame: SharedFrame
+}
+
+extension StreamEvent {
+    /// The event that tells a notification.
+    init(_ notification: StoredNotification) {
+        sequence = notification.sequence
+        frame = SharedFrame(notification)
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// A bell that one task waits for and any other rings; rings before the wait, or
+/// several of them, count as one.
+final class WakeSignal: Sendable {
+    private struct State {
+        var isRaised = false
+        var waiter: CheckedContinuation<Bool, Never>?
+    }
+
+    private let state: Mutex<State>
+
+    /// Creates a signal, raised or not.
+    init(isRaised: Bool = false) {
+        state = Mutex(State(isRaised: isRaised))
+    }
+
+    /// Rings.
+    func raise() {
+        let waiter = state.withLock { state in
+            state.isRaised = state.waiter == nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: true)
+    }
+
+    /// Returns true when rung, false when the task is cancelled first.
+    ///
+    /// A cancelled wait takes no ring: the next wait gets it.
+    func wait() async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state -> Bool? in
+                    // Under the lock, so that a cancellation is either seen here
+                    // or finds the waiter.
+                    if Task.isCancelled { return false }
+                    if state.isRaised {
+                        state.isRaised = false
+                        return true
+                    }
+                    precondition(state.waiter == nil, "A wake signal has one waiter at a time.")
+                    state.waiter = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: false)
+        }
+    }
+}
