@@ -32,7 +32,11 @@ let package = Package(
         // Floor 2: an engine below the rules, the pipeline beside it.
         .target(
             name: "TidebellSQLite",
-            dependencies: ["TidebellCore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "TidebellCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
         .target(

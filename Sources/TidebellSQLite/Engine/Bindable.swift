@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDBSQLite
+import TidebellCore
+import TidebellWire
+
+/// A value that can stand for a `?` of a statement.
+protocol Bindable {
+    /// Binds the value to the parameter with this 1-based index and returns
+    /// SQLite's result code.
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+}
+
+/// Tells SQLite to copy text and blobs while they are bound.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+extension Int64: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        sqlite3_bind_int64(statement, index, self)
+    }
+}
+
+extension Int: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        sqlite3_bind_int64(statement, index, Int64(self))
+    }
+}
+
+extension Bool: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        sqlite3_bind_int64(statement, index, self ? 1 : 0)
+    }
+}
+
+extension String: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        var text = self
+        return text.withUTF8 { utf8 in
+            utf8.withMemoryRebound(to: CChar.self) { characters in
+                // An empty buffer may have no address, which SQLite takes for NULL.
+                guard let start = characters.baseAddress else {
+                    return sqlite3_bind_text(statement, index, "", 0, transient)
+                }
+                return sqlite3_bind_text(statement, index, start, Int32(utf8.count), transient)
+            }
+        }
+    }
+}
+
+extension [UInt8]: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        guard !isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
+        return withUnsafeBufferPointer { bytes in
+            sqlite3_bind_blob64(
+                statement, index, bytes.baseAddress, sqlite3_uint64(bytes.count), transient)
+        }
+    }
+}
+
+extension Optional: Bindable where Wrapped: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        switch self {
+        case .some(let value): value.bind(to: statement, at: index)
+        case .none: sqlite3_bind_null(statement, index)
+        }
+    }
+}
+
+/// A JSON text: how a statement takes a set of names, or how a value is stored.
+struct JSONText: Bindable {
+    /// The text in UTF-8.
+    let bytes: [UInt8]
+
+    /// Wraps text that is JSON already.
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Writes an array of strings, for `json_each`.
+    init(_ names: Set<String>) {
+        bytes = JSONWriter.write(capacity: 2 + 40 * names.count) { writer in
+            writer.array(names) { $0.string($1) }
+        }
+    }
+
+    /// Writes an array of numbers, for `json_each`.
+    init(_ numbers: [Int64]) {
+        bytes = JSONWriter.write(capacity: 2 + 10 * numbers.count) { writer in
+            writer.array(numbers) { $0.number($1) }
+        }
+    }
+
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        bytes.withUnsafeBytes { bytes in
+            sqlite3_bind_text(
+                statement, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress,
+                Int32(bytes.count), transient
+            )
+        }
+    }
+}
+
+extension Bindable where Self: RawRepresentable, RawValue: Bindable {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        rawValue.bind(to: statement, at: index)
+    }
+}
+
+extension AccountID: Bindable {}
+extension CloudEnvironment: Bindable {}
+extension DatabaseID: Bindable {}
+extension DatabaseScope: Bindable {}
+extension DeviceKey: Bindable {}
+extension FieldType: Bindable {}
+extension Instant: Bindable {}
+extension NotificationSequence: Bindable {}
+extension Position: Bindable {}
+extension StoredReference.Kind: Bindable {}
+extension UserID: Bindable {}
+extension WireSubscription.Kind: Bindable {}
+extension ZoneDeletionReason: Bindable {}
+extension ZoneKey: Bindable {}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import GRDBSQLite
+
+/// The columns of the row a statement stands on; valid until it steps on.
+///
+/// Columns are numbered from 0. Text and blobs are copied once, from SQLite's
+/// page into the value.
+struct Columns {
+    let statement: OpaquePointer
+
+    /// Returns a whole number.
+    func int(_ column: Int32) -> Int64 {
+        sqlite3_column_int64(statement, column)
+    }
+
+    /// Returns a 0 or 1 as a boolean.
+    func bool(_ column: Int32) -> Bool {
+        sqlite3_column_int64(statement, column) != 0
+    }
+
+    /// Returns a text; empty for NULL.
+    func text(_ column: Int32) -> String {
+        guard let start = sqlite3_column_text(statement, column) else { return "" }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// Returns a text, or nil for NULL.
+    func optionalText(_ column: Int32) -> String? {
+        isNull(column) ? nil : text(column)
+    }
+
+    /// Returns the bytes of a blob or text; empty for NULL.
+    func bytes(_ column: Int32) -> [UInt8] {
+        guard let start = sqlite3_column_blob(statement, column) else { return [] }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// Returns the bytes of a blob, or nil for NULL.
+    func optionalBytes(_ column: Int32) -> [UInt8]? {
+        isNull(column) ? nil : bytes(column)
+    }
+
+    /// Returns an identifier, a position, a moment or a case of an enumeration.
+    func value<Value: RawRepresentable>(
+        _ column: Int32, as type: Value.Type = Value.self
+    ) throws -> Value where Value.RawValue: Readable {
+        let raw = Value.RawValue(columns: self, column)
+        guard let value = Value(rawValue: raw) else {
+            throw DatabaseError(
+                resultCode: .SQLITE_CORRUPT, message: "the store holds '\(raw)' as a \(type)"
+            )
+        }
+        return value
+    }
+
+    /// Whether the column is NULL.
+    func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(statement, column) == SQLITE_NULL
+    }
+}
+
+/// A raw value that a column can hold.
+protocol Readable {
+    /// Reads the column.
+    init(columns: Columns, _ column: Int32)
+}
+
+extension Int64: Readable {
+    init(columns: Columns, _ column: Int32) {
+        self = columns.int(column)
+    }
+}
+
+extension Int: Readable {
+    init(columns: Columns, _ column: Int32) {
+        self = Int(columns.int(column))
+    }
+}
+
+extension String: Readable {
+    init(columns: Columns, _ column: Int32) {
+        self = columns.text(column)
+    }
+}

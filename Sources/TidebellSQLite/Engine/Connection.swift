@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import GRDBSQLite
+
+/// A connection on which statements run, each prepared once and kept.
+///
+/// GRDB owns the connections, their queues, snapshots and statement caches;
+/// binding and stepping talk to SQLite directly, because a record has a dozen
+/// columns and its fields are copied once this way.
+///
+/// Only valid inside the access that gave its `database`.
+final class Connection {
+    /// GRDB's side of the connection.
+    let database: Database
+    /// The first error of SQLite since ``forgetFailure()``.
+    ///
+    /// After an error the engine may have undone more than the statement that
+    /// failed, so a transaction must not be committed even if its body caught
+    /// the error.
+    private(set) var failure: DatabaseError?
+
+    /// Wraps a connection.
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Forgets an earlier failure, before another transaction.
+    func forgetFailure() {
+        failure = nil
+    }
+
+    /// The ID given to the row inserted last.
+    var lastInsertedID: Int64 { database.lastInsertedRowID }
+
+    /// Whether a transaction is open; SQLite ends it by itself after some errors.
+    var isInTransaction: Bool { database.isInsideTransaction }
+
+    /// Runs a statement whose rows, if any, do not matter.
+    func run(_ sql: String, _ values: any Bindable...) throws {
+        try step(sql, values) { _ in true }
+    }
+
+    /// Returns what `read` makes of each row.
+    func rows<Element>(
+        _ sql: String, _ values: any Bindable..., read: (Columns) throws -> Element
+    ) throws -> [Element] {
+        var elements: [Element] = []
+        try step(sql, values) { columns in
+            elements.append(try read(columns))
+            return true
+        }
+        return elements
+    }
+
+    /// Returns what `read` makes of the first row, or nil if there is none.
+    func first<Element>(
+        _ sql: String, _ values: any Bindable..., read: (Columns) throws -> Element
+    ) throws -> Element? {
+        var element: Element?
+        try step(sql, values) { columns in
+            // The statement is stepped to its end all the same: one with
+            // RETURNING has not taken place before.
+            if element == nil { element = try read(columns) }
+            return true
+        }
+        return element
+    }
+
+    /// Calls `body` with each row until it returns false; `body` runs no
+    /// statements.
+    func each(
+        _ sql: String, _ values: any Bindable..., body: (Columns) throws -> Bool
+    ) throws {
+        try step(sql, values, body)
+    }
+
+    private func step(
+        _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
+    ) throws {
+        let statement = try database.cachedStatement(sql: sql).sqliteStatement
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in values.enumerated() {
+            let code = value.bind(to: statement, at: Int32(index + 1))
+            guard code == SQLITE_OK else { throw failed(code, sql) }
+        }
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW:
+                guard try body(Columns(statement: statement)) else { return }
+            case SQLITE_DONE: return
+            case let code: throw failed(code, sql)
+            }
+        }
+    }
+
+    private func failed(_ code: Int32, _ sql: String) -> DatabaseError {
+        let code = ResultCode(rawValue: code)
+        let message =
+            code.primaryResultCode == .SQLITE_FULL
+            ? "the disk is full, nothing was stored" : database.lastErrorMessage
+        let error = DatabaseError(resultCode: code, message: message, sql: sql)
+        failure = failure ?? error
+        return error
+    }
+}

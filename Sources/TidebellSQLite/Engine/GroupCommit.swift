@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import Synchronization
+import TidebellWire
+
+/// Runs writes in transactions that all who wait share, so that they share the
+/// flush to disk.
+///
+/// A write never waits for company: while one transaction is flushed the next
+/// writes gather, and under no load a write is alone. Each runs in a savepoint
+/// of its own and fails alone.
+final class GroupCommit: Sendable {
+    /// The most writes in one transaction: bounds how long the first waits for
+    /// the last.
+    static let writesPerCommit = 128
+    /// The most writes that wait; those beyond are turned away.
+    static let waitingWrites = 4096
+    /// Seconds after which one who was turned away may come back.
+    static let retryAfter = 1.0
+
+    private struct State {
+        var waiting: [any WaitingWrite] = []
+        var isDraining = false
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let pool: DatabasePool
+    private let log: WriteAheadLog
+    private let outbox: OutboxSignal
+
+    /// Creates a queue for the writer connection of `pool`.
+    init(_ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal) {
+        self.pool = pool
+        self.log = log
+        self.outbox = outbox
+    }
+
+    /// Takes a write, which is finished later; at once, with an error, when too
+    /// many wait or the store is closed.
+    func submit(_ write: any WaitingWrite) {
+        let (refusal, mustDrain) = state.withLock { state -> ((any Error)?, Bool) in
+            guard !state.isClosed else { return (SQLiteStore.closedError, false) }
+            guard state.waiting.count < Self.waitingWrites else {
+                return (SQLiteStore.busyError, false)
+            }
+            state.waiting.append(write)
+            defer { state.isDraining = true }
+            return (nil, !state.isDraining)
+        }
+        if let refusal { write.finish(refusal) }
+        if mustDrain { pool.asyncWriteWithoutTransaction { self.drain($0) } }
+    }
+
+    /// Refuses further writes; those that wait are still done.
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    // MARK: - On the queue of the writer connection
+
+    private func drain(_ database: Database) {
+        let connection = Connection(database)
+        while var writes = nextWrites() {
+            while !writes.isEmpty { writes = commit(writes, on: connection) }
+            log.keepShort(on: connection)
+        }
+    }
+
+    /// Takes the writes of the next transaction; nil ends the drain.
+    private func nextWrites() -> ArraySlice<any WaitingWrite>? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isDraining = false
+                return nil
+            }
+            let writes = state.waiting.prefix(Self.writesPerCommit)
+            state.waiting.removeFirst(writes.count)
+            return writes
+        }
+    }
+
+    /// Runs writes in one transaction, finishes them and returns those it did
+    /// not come to because SQLite ended the transaction.
+    private func commit(
+        _ writes: ArraySlice<any WaitingWrite>, on connection: Connection
+    ) -> ArraySlice<any WaitingWrite> {
+        do {
+            try connection.run("BEGIN IMMEDIATE")
+        } catch {
+            for write in writes { write.finish(error) }
+            return []
+        }
+        var rest = writes
+        var ran: [any WaitingWrite] = []
+        var tellsOutbox = false
+        do {
+            while let write = rest.popFirst() {
+                ran.append(write)
+                let transaction = SQLiteTransaction(connection)
+                if let error = try attempt(write, in: transaction, on: connection) {
+                    ran.removeLast()
+                    write.finish(error)
+                } else if transaction.hasAppendedOutbox {
+                    tellsOutbox = true
+                }
+            }
+            try connection.run("COMMIT")
+        } catch {
+            // Fails only when SQLite has rolled back already.
+            if connection.isInTransaction { try? connection.run("ROLLBACK") }
+            for write in ran { write.finish(error) }
+            return rest
+        }
+        for write in ran { write.finish(nil) }
+        if tellsOutbox { outbox.yield() }
+        return rest
+    }
+
+    /// Runs one write in a savepoint and returns why it failed, if it did; throws
+    /// when the whole transaction is lost with it.
+    private func attempt(
+        _ write: any WaitingWrite, in transaction: SQLiteTransaction, on connection: Connection
+    ) throws -> (any Error)? {
+        connection.forgetFailure()
+        try connection.run("SAVEPOINT write")
+        do {
+            try write.run(in: transaction)
+            if let failure = connection.failure { throw failure }
+            try connection.run("RELEASE write")
+            return nil
+        } catch {
+            // SQLite ends the transaction by itself after a full disk and the like.
+            guard connection.isInTransaction else { throw error }
+            try connection.run("ROLLBACK TO write")
+            try connection.run("RELEASE write")
+            return error
+        }
+    }
+}

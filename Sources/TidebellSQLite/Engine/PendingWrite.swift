@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// A write that waits for its turn and its commit.
+protocol WaitingWrite: AnyObject, Sendable {
+    /// Runs the body; called once.
+    func run(in transaction: SQLiteTransaction) throws
+
+    /// Resumes the caller: with the body's result, or with `error`; called once,
+    /// and without an error only after ``run(in:)`` returned.
+    func finish(_ error: (any Error)?)
+}
+
+/// The write of one caller.
+///
+/// `@unchecked Sendable`: `result` is only touched by the drain of
+/// ``GroupCommit``, on the queue of the writer connection.
+final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
+    private let body: @Sendable (any StoreTransaction) throws -> Result
+    private let continuation: CheckedContinuation<Result, any Error>
+    private var result: Result?
+
+    /// Creates a write that resumes `continuation`.
+    init(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result,
+        _ continuation: CheckedContinuation<Result, any Error>
+    ) {
+        self.body = body
+        self.continuation = continuation
+    }
+
+    func run(in transaction: SQLiteTransaction) throws {
+        result = try body(transaction)
+    }
+
+    func finish(_ error: (any Error)?) {
+        if let error {
+            continuation.resume(throwing: error)
+        } else if let result {
+            continuation.resume(returning: result)
+        } else {
+            preconditionFailure("a write finished without having run")
+        }
+    }
+}

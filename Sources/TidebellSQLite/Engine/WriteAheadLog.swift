@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import GRDBSQLite
+
+/// Keeps SQLite's write-ahead log short.
+///
+/// SQLite's own checkpoints never wait for readers, so that under steady reading
+/// the log could grow for ever; beyond a bound these do wait.
+///
+/// `@unchecked Sendable`: all state is only touched on the queue of the writer
+/// connection.
+final class WriteAheadLog: @unchecked Sendable {
+    /// Pages after which the log is copied to the database, without waiting for
+    /// readers: 16 MiB.
+    static let checkpointPages = 4096
+    /// Pages after which the copying waits for readers, so that the log can
+    /// start over: 256 MiB.
+    static let restartPages = 65536
+
+    private var pages = 0
+    private var nextCheckpoint = WriteAheadLog.checkpointPages
+
+    /// Counts the pages of every commit on the writer connection from now on.
+    func attach(to database: Database) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_wal_hook(
+            database.sqliteConnection,
+            { context, _, _, pages in
+                guard let context else { return SQLITE_OK }
+                Unmanaged<WriteAheadLog>.fromOpaque(context).takeUnretainedValue().pages = Int(
+                    pages)
+                return SQLITE_OK
+            },
+            context
+        )
+    }
+
+    /// Stops counting, before the log goes.
+    func detach(from database: Database) {
+        sqlite3_wal_hook(database.sqliteConnection, nil, nil)
+    }
+
+    /// Copies the log to the database if it has grown enough.
+    func keepShort(on connection: Connection) {
+        if pages < Self.checkpointPages { nextCheckpoint = Self.checkpointPages }
+        guard pages >= nextCheckpoint else { return }
+        nextCheckpoint = pages + Self.checkpointPages
+        let mode = pages < Self.restartPages ? "PASSIVE" : "RESTART"
+        // A checkpoint that fails changes nothing; the next commits try again,
+        // and fail themselves where the disk is at fault.
+        try? connection.run("PRAGMA wal_checkpoint(\(mode))")
+    }
+}

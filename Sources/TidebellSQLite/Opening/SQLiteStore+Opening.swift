@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import TidebellCore
+
+extension SQLiteStore {
+    /// What a store is opened for.
+    package enum Purpose: Sendable {
+        /// To serve: one process at a time.
+        case serving
+        /// To add accounts and tokens, also while a server runs.
+        case administering
+    }
+
+    /// How long a connection waits for another process.
+    static let busyTimeout: TimeInterval = 5
+    /// Connections that read at the same time.
+    static let readers = max(4, ProcessInfo.processInfo.activeProcessorCount)
+    /// The page cache of each connection, in KiB.
+    static let cacheKibibytes = 16 * 1024
+
+    /// Opens the store in the file at `path`, created with its folder (modes
+    /// 0600 and 0700) if there is none.
+    ///
+    /// A new store gets `newIdentity`.
+    package static func open(
+        at path: String,
+        for purpose: Purpose = .serving,
+        newIdentity: UInt64 = .random(in: .min ... .max)
+    ) throws(StoreOpenError) -> SQLiteStore {
+        try createFile(at: path)
+        let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
+        do {
+            let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
+            let log = WriteAheadLog()
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction { database in
+                try makeDurable(database)
+                log.attach(to: database)
+            }
+            return SQLiteStore(pool: pool, identity: identity, log: log, server: server)
+        } catch let error as StoreOpenError {
+            throw error
+        } catch {
+            throw StoreOpenError(error, path: path)
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "tidebell"
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.maximumReaderCount = readers
+        // Nothing refers to anything by foreign key: see DESIGN.md.
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
+            // Overwrites deleted content where that costs no extra writing.
+            try database.execute(sql: "PRAGMA secure_delete = FAST")
+            try database.execute(
+                sql: "PRAGMA journal_size_limit = \(WriteAheadLog.checkpointPages * 4096)"
+            )
+        }
+        return configuration
+    }
+
+    /// Makes every commit wait for the disk.
+    ///
+    /// NB: only now, because GRDB sets `synchronous` to NORMAL when it enters
+    /// WAL mode, which would lose the last commits with the power.
+    private static func makeDurable(_ database: Database) throws {
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
+            throw DatabaseError(message: "SQLite refuses PRAGMA synchronous = FULL")
+        }
+    }
+
+    private static func createFile(at path: String) throws(StoreOpenError) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw .unwritable(path: folder, reason: "the folder cannot be created")
+        }
+        // An existing file is not opened here: closing it again would drop the
+        // locks of other connections of this process.
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            _ = Foundation.close(descriptor)
+        } else if errno != EEXIST || access(path, R_OK | W_OK) != 0 {
+            throw .unwritable(path: path, reason: String(cString: strerror(errno)))
+        }
+    }
+}
+
+extension StoreOpenError {
+    /// Says what an error of SQLite means to who wants to open a store.
+    init(_ error: any Error, path: String) {
+        guard let error = error as? DatabaseError else {
+            self = .unwritable(path: path, reason: "\(error)")
+            return
+        }
+        let reason = error.message ?? "\(error.resultCode)"
+        switch error.resultCode {
+        case .SQLITE_NOTADB: self = .notADatabase(path: path)
+        case .SQLITE_CORRUPT, .SQLITE_ERROR: self = .damaged(path: path, reason: reason)
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .inUse(path: path)
+        default: self = .unwritable(path: path, reason: reason)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+
+/// The tables, and how a file is known to have them.
+enum Schema {
+    /// `application_id` of a store: "TDBL".
+    static let applicationID = 0x5444_424C
+    /// `user_version` of a store this code reads and writes.
+    static let version = 1
+
+    /// Checks the file and creates the tables if it is empty; returns the
+    /// store's identity.
+    ///
+    /// A plain connection does it, not the pool, which would first turn whatever
+    /// it opens to WAL mode.
+    static func prepare(
+        at path: String, _ configuration: Configuration, newIdentity: UInt64
+    ) throws -> UInt64 {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        var identity: UInt64?
+        try queue.inTransaction(.immediate) { database in
+            identity = try prepare(database, path: path, newIdentity: newIdentity)
+            return .commit
+        }
+        try queue.close()
+        guard let identity else {
+            throw StoreOpenError.damaged(path: path, reason: "the store's identity is missing")
+        }
+        return identity
+    }
+
+    private static func prepare(
+        _ database: Database, path: String, newIdentity: UInt64
+    ) throws -> UInt64? {
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id")
+        let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema")
+        if application == 0, tables == 0 {
+            try create(in: database, identity: newIdentity)
+            return newIdentity
+        }
+        guard application == applicationID else { throw StoreOpenError.notADatabase(path: path) }
+        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        guard found <= version else {
+            throw StoreOpenError.newerSchema(path: path, version: found, supported: version)
+        }
+        let identity = try Int64.fetchOne(database, sql: "SELECT identity FROM store")
+        return identity.map(UInt64.init(bitPattern:))
+    }
+
+    private static func create(in database: Database, identity: UInt64) throws {
+        try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+        for table in [general, zones, records, subscriptions, push, accounts] {
+            try database.execute(sql: table)
+        }
+        try database.execute(
+            sql: "INSERT INTO store (id, identity) VALUES (1, ?)",
+            arguments: [Int64(bitPattern: identity)]
+        )
+    }
+}

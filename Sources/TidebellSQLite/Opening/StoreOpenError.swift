@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a store could not be opened, in one sentence for the operator.
+package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The file is something else.
+    case notADatabase(path: String)
+    /// The file was written by a newer Tidebell.
+    case newerSchema(path: String, version: Int, supported: Int)
+    /// The file or its folder cannot be created or written.
+    case unwritable(path: String, reason: String)
+    /// The file is a store, but parts of it are lost.
+    case damaged(path: String, reason: String)
+    /// Another server runs on the file, or something keeps it locked.
+    case inUse(path: String)
+
+    package var description: String {
+        switch self {
+        case .notADatabase(let path):
+            "'\(path)' is not a Tidebell store; choose another path, or move the file away."
+        case .newerSchema(let path, let version, let supported):
+            "'\(path)' has schema version \(version), but this Tidebell knows only up to "
+                + "\(supported); run the newer Tidebell that wrote it."
+        case .unwritable(let path, let reason):
+            "'\(path)' cannot be written: \(reason)."
+        case .damaged(let path, let reason):
+            "'\(path)' is damaged (\(reason)); restore it from a backup."
+        case .inUse(let path):
+            "'\(path)' is in use by another process; stop the other server first."
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func account(webTokenHash: [UInt8], at now: Instant) throws -> AccountID? {
+        try connection.first(
+            "SELECT account FROM web_token WHERE hash = ? AND expires_at > ?", webTokenHash, now
+        ) { try $0.value(0) }
+    }
+
+    package func account(named name: String) throws -> AccountID? {
+        try connection.first("SELECT id FROM account WHERE name = ?", name) { try $0.value(0) }
+    }
+
+    package func accountNames() throws -> [String] {
+        try connection.rows("SELECT name FROM account ORDER BY name") { $0.text(0) }
+    }
+
+    package func hasAPIToken(hash: [UInt8], for container: ContainerKey) throws -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM api_token
+            WHERE hash = ? AND (container IS NULL OR container = ? AND environment = ?)
+            """,
+            hash, container.container, container.environment
+        ) { $0.bool(0) } ?? false
+    }
+
+    package func user(
+        of account: AccountID, in container: ContainerKey
+    ) throws -> StoredUser? {
+        try connection.first(
+            """
+            SELECT \(StoredUser.columns) FROM user
+            WHERE account = ? AND container = ? AND environment = ?
+            """,
+            account, container.container, container.environment, read: StoredUser.init
+        )
+    }
+
+    package func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser] {
+        guard !ids.isEmpty else { return [:] }
+        let users = try connection.rows(
+            """
+            SELECT \(StoredUser.columns)
+            FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
+            """,
+            JSONText(ids.map(\.rawValue)), read: StoredUser.init
+        )
+        return Dictionary(users.map { ($0.id, $0) }) { first, _ in first }
+    }
+}
+
+extension StoredUser {
+    fileprivate static let columns =
+        "user.id, user.account, user.container, user.environment, user.record_name"
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            id: try columns.value(0),
+            account: try columns.value(1),
+            container: ContainerKey(
+                container: columns.text(2), environment: try columns.value(3)
+            ),
+            recordName: columns.text(4)
+        )
+    }
+}

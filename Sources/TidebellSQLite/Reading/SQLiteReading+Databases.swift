@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func database(_ key: DatabaseKey) throws -> StoredDatabase? {
+        try connection.first(
+            """
+            SELECT \(StoredDatabase.columns) FROM database
+            WHERE owner = ? AND container = ? AND environment = ? AND scope = ?
+            """,
+            key.owner?.rawValue ?? StoredDatabase.noOwner, key.container.container,
+            key.container.environment, key.scope, read: StoredDatabase.init
+        )
+    }
+
+    package func database(id: DatabaseID) throws -> StoredDatabase? {
+        try connection.first(
+            "SELECT \(StoredDatabase.columns) FROM database WHERE id = ?", id,
+            read: StoredDatabase.init
+        )
+    }
+
+    package func zones(_ names: Set<String>?, in database: DatabaseID) throws -> [StoredZone] {
+        guard let names else {
+            return try connection.rows(
+                """
+                SELECT \(StoredZone.columns) FROM zone
+                WHERE database = ? AND deletion IS NULL ORDER BY name
+                """,
+                database, read: StoredZone.init
+            )
+        }
+        if let only = names.first, names.count == 1 {
+            return try connection.rows(
+                "SELECT \(StoredZone.columns) FROM zone WHERE database = ? AND name = ?",
+                database, only, read: StoredZone.init
+            )
+        }
+        return try connection.rows(
+            """
+            SELECT \(StoredZone.columns)
+            FROM json_each(?) AS wanted CROSS JOIN zone
+            WHERE zone.database = ? AND zone.name = wanted.value ORDER BY zone.name
+            """,
+            JSONText(names), database, read: StoredZone.init
+        )
+    }
+
+    package func zoneChanges(
+        in database: DatabaseID, after position: Position, limit: Int
+    ) throws -> [StoredZone] {
+        try connection.rows(
+            """
+            SELECT \(StoredZone.columns) FROM zone
+            WHERE database = ? AND position > ? ORDER BY position LIMIT ?
+            """,
+            database, position, limit, read: StoredZone.init
+        )
+    }
+}
+
+extension StoredDatabase {
+    /// What stands for the owner of a public database.
+    static let noOwner: Int64 = 0
+
+    fileprivate static let columns = """
+        database.id, database.container, database.environment, database.scope, database.owner,
+        database.head, database.floor, database.subscription_kinds
+        """
+
+    fileprivate init(_ columns: Columns) throws {
+        let owner = columns.int(4)
+        self.init(
+            id: try columns.value(0),
+            key: DatabaseKey(
+                container: ContainerKey(
+                    container: columns.text(1), environment: try columns.value(2)
+                ),
+                scope: try columns.value(3),
+                owner: owner == Self.noOwner ? nil : UserID(rawValue: owner)
+            ),
+            head: try columns.value(5),
+            floor: try columns.value(6),
+            subscriptionKinds: Set(
+                WireSubscription.Kind.allCases.filter { columns.int(7) & $0.bit != 0 }
+            )
+        )
+    }
+}
+
+extension WireSubscription.Kind {
+    /// The kind's bit in `database.subscription_kinds`.
+    var bit: Int64 {
+        switch self {
+        case .query: 1
+        case .zone: 2
+        case .database: 4
+        }
+    }
+}
+
+extension StoredZone {
+    fileprivate static let columns = """
+        zone.key, zone.database, zone.name, zone.position, zone.floor, zone.deletion,
+        zone.client_change_token
+        """
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            key: try columns.value(0),
+            database: try columns.value(1),
+            name: columns.text(2),
+            position: try columns.value(3),
+            floor: try columns.value(4),
+            deletion: columns.isNull(5) ? nil : try columns.value(5),
+            clientChangeToken: columns.optionalBytes(6)
+        )
+    }
+}

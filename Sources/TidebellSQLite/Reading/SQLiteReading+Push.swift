@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func outbox(limit: Int) throws -> [OutboxEntry] {
+        try connection.rows(
+            """
+            SELECT id, database, zone_name, zone_owner, event, origin_user, origin_client,
+                committed_at
+            FROM outbox ORDER BY id LIMIT ?
+            """,
+            limit
+        ) { columns in
+            OutboxEntry(
+                id: columns.int(0),
+                database: try columns.value(1),
+                zoneName: columns.text(2),
+                zoneOwner: columns.text(3),
+                event: try OutboxEntry.Event(json: columns.bytes(4)),
+                originUser: columns.isNull(5) ? nil : try columns.value(5),
+                originClient: columns.optionalText(6),
+                committedAt: try columns.value(7)
+            )
+        }
+    }
+
+    package func notifications(
+        for user: UserID, after sequence: NotificationSequence,
+        excludingOrigin client: String?, limit: Int
+    ) throws -> [StoredNotification] {
+        guard let client else {
+            return try connection.rows(
+                """
+                SELECT \(StoredNotification.columns) FROM notification
+                WHERE user = ? AND sequence > ? ORDER BY sequence LIMIT ?
+                """,
+                user, sequence, limit, read: StoredNotification.init
+            )
+        }
+        return try connection.rows(
+            """
+            SELECT \(StoredNotification.columns) FROM notification
+            WHERE user = ? AND sequence > ? AND origin_client IS NOT ?
+            ORDER BY sequence LIMIT ?
+            """,
+            user, sequence, client, limit, read: StoredNotification.init
+        )
+    }
+
+    package func notificationHead() throws -> NotificationSequence {
+        // What was given last, even if retention has removed it since.
+        try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'notification'") {
+            try $0.value(0)
+        } ?? .start
+    }
+
+    package func devices(of user: UserID) throws -> [StoredDevice] {
+        try connection.rows(
+            "SELECT \(StoredDevice.columns) FROM device WHERE user = ? ORDER BY key", user,
+            read: StoredDevice.init
+        )
+    }
+
+    package func pushToken(
+        courier: String
+    ) throws -> (token: StoredPushToken, devices: [StoredDevice])? {
+        let token = try connection.first(
+            "SELECT \(StoredPushToken.columns) FROM push_token WHERE courier = ?", courier,
+            read: StoredPushToken.init
+        )
+        guard let token else { return nil }
+        let devices = try connection.rows(
+            """
+            SELECT \(StoredDevice.columns)
+            FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
+            WHERE push_token_device.token = ? ORDER BY device.key
+            """,
+            token.token, read: StoredDevice.init
+        )
+        return (token, devices)
+    }
+
+    package func pushToken(_ token: String) throws -> StoredPushToken? {
+        try connection.first(
+            "SELECT \(StoredPushToken.columns) FROM push_token WHERE token = ?", token,
+            read: StoredPushToken.init
+        )
+    }
+}
+
+extension StoredNotification {
+    fileprivate static let columns = """
+        sequence, user, notification_id, database, subscription_id, origin_client, payload,
+        background, collapse_id, created_at
+        """
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            sequence: try columns.value(0),
+            user: try columns.value(1),
+            notificationID: columns.text(2),
+            database: try columns.value(3),
+            subscriptionID: columns.text(4),
+            originClient: columns.optionalText(5),
+            payload: columns.bytes(6),
+            isBackground: columns.bool(7),
+            collapseID: columns.optionalText(8),
+            createdAt: try columns.value(9)
+        )
+    }
+}
+
+extension StoredDevice {
+    /// The columns ``init(_:)`` reads.
+    static let columns = "device.key, device.user, device.client_id, device.acknowledged"
+
+    /// Reads a row of ``columns``.
+    init(_ columns: Columns) throws {
+        self.init(
+            key: try columns.value(0),
+            user: try columns.value(1),
+            clientID: columns.text(2),
+            acknowledged: try columns.value(3)
+        )
+    }
+}
+
+extension StoredPushToken {
+    fileprivate static let columns = "token, apns_environment, courier, topic"
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            token: columns.text(0),
+            apnsEnvironment: try columns.value(1),
+            courier: columns.optionalText(2),
+            topic: columns.optionalText(3)
+        )
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func records(
+        _ names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: StoredRecord] {
+        var records: [String: StoredRecord] = [:]
+        if let only = names.first, names.count == 1 {
+            let record = try connection.first(
+                """
+                SELECT \(StoredRecord.columns) FROM record
+                WHERE zone = ? AND name = ? AND deleted = 0
+                """,
+                zone, only, read: StoredRecord.init
+            )
+            if let record { records[record.name] = record }
+            return records
+        }
+        guard !names.isEmpty else { return records }
+        records.reserveCapacity(names.count)
+        try connection.each(
+            """
+            SELECT \(StoredRecord.columns)
+            FROM json_each(?) AS wanted CROSS JOIN record
+            WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
+            """,
+            JSONText(names), zone
+        ) { columns in
+            let record = try StoredRecord(columns)
+            records[record.name] = record
+            return true
+        }
+        return records
+    }
+
+    package func recordChanges(
+        in zone: ZoneKey, after position: Position, limit: Int, byteLimit: Int, reverse: Bool
+    ) throws -> (records: [StoredRecord], isComplete: Bool) {
+        var records: [StoredRecord] = []
+        var bytes = 0
+        var isComplete = true
+        try connection.each(
+            reverse ? StoredRecord.pageBackward : StoredRecord.pageForward, zone, position
+        ) { columns in
+            // One row more than the page tells whether anything lies beyond it.
+            guard records.count < limit, bytes < byteLimit else {
+                isComplete = false
+                return false
+            }
+            let record = try StoredRecord(columns)
+            bytes += record.fields.json.count
+            records.append(record)
+            return true
+        }
+        return (records, isComplete)
+    }
+
+    package func references(
+        to targets: Set<String>, in zone: ZoneKey
+    ) throws -> [StoredReference] {
+        guard !targets.isEmpty else { return [] }
+        return try connection.rows(
+            """
+            SELECT reference.source, reference.target, reference.kind
+            FROM json_each(?) AS wanted CROSS JOIN reference
+            WHERE reference.zone = ? AND reference.target = wanted.value
+            """,
+            JSONText(targets), zone
+        ) { columns in
+            StoredReference(
+                source: columns.text(0), target: columns.text(1),
+                kind: try columns.value(2)
+            )
+        }
+    }
+}
+
+extension StoredRecord {
+    fileprivate static let columns = """
+        record.name, record.type, record.position, record.created_at, record.created_by,
+        record.created_device, record.modified_at, record.modified_by, record.modified_device,
+        record.parent, record.deleted, record.fields
+        """
+
+    fileprivate static let pageForward =
+        "SELECT \(columns) FROM record WHERE zone = ? AND position > ? ORDER BY position"
+    fileprivate static let pageBackward =
+        "SELECT \(columns) FROM record WHERE zone = ? AND position < ? ORDER BY position DESC"
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            name: columns.text(0),
+            type: columns.text(1),
+            position: try columns.value(2),
+            created: RecordStamp(
+                timestamp: columns.int(3), userRecordName: columns.text(4),
+                deviceID: columns.text(5)
+            ),
+            modified: RecordStamp(
+                timestamp: columns.int(6), userRecordName: columns.text(7),
+                deviceID: columns.text(8)
+            ),
+            parent: columns.optionalText(9),
+            fields: RecordFields(json: columns.bytes(11)),
+            isDeleted: columns.bool(10)
+        )
+    }
+}

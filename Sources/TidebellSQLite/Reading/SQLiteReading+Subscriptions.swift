@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func subscriptions(
+        _ ids: Set<String>?, of user: UserID, in database: DatabaseID
+    ) throws -> [StoredSubscription] {
+        guard let ids else {
+            return try connection.rows(
+                """
+                SELECT \(StoredSubscription.columns) FROM subscription
+                WHERE database = ? AND user = ? ORDER BY subscription_id
+                """,
+                database, user, read: StoredSubscription.init
+            )
+        }
+        guard !ids.isEmpty else { return [] }
+        return try connection.rows(
+            """
+            SELECT \(StoredSubscription.columns)
+            FROM json_each(?) AS wanted CROSS JOIN subscription
+            WHERE subscription.database = ? AND subscription.user = ?
+                AND subscription.subscription_id = wanted.value
+            ORDER BY subscription.subscription_id
+            """,
+            JSONText(ids), database, user, read: StoredSubscription.init
+        )
+    }
+
+    package func subscriptions(
+        in database: DatabaseID, zoneName: String, recordTypes: Set<String>
+    ) throws -> [StoredSubscription] {
+        try connection.rows(
+            StoredSubscription.concerned, database, zoneName, JSONText(recordTypes),
+            read: StoredSubscription.init
+        )
+    }
+}
+
+extension StoredSubscription {
+    /// What stands for the zone of a subscription without one.
+    static let noZone = ""
+
+    /// The columns ``init(_:)`` reads.
+    static let columns = "subscription.database, subscription.user, subscription.json"
+
+    /// Each part is one range of the index `subscription_trigger`.
+    static let concerned = """
+        SELECT \(columns) FROM subscription
+        WHERE database = ?1 AND kind = 'database'
+        UNION ALL
+        SELECT \(columns) FROM subscription
+        WHERE database = ?1 AND kind = 'zone' AND zone_name = ?2
+        UNION ALL
+        SELECT \(columns)
+        FROM json_each(?3) AS wanted CROSS JOIN subscription
+        WHERE subscription.database = ?1 AND subscription.kind = 'query'
+            AND subscription.zone_name IN ('\(noZone)', ?2)
+            AND subscription.record_type = wanted.value
+        """
+
+    /// Reads a row of ``columns``.
+    init(_ columns: Columns) throws {
+        self.init(
+            database: try columns.value(0),
+            user: try columns.value(1),
+            subscription: try JSONReader.read(columns.bytes(2)) { reader in
+                try SubscriptionParts(from: &reader).subscription()
+            }
+        )
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import Synchronization
+import TidebellCore
+import TidebellWire
+
+/// The embedded engine: one SQLite file, written by one connection and read by
+/// several.
+///
+/// DESIGN.md beside this file says why it is as it is.
+package final class SQLiteStore: Store {
+    /// The most reads at work or waiting; those beyond are turned away.
+    static let waitingReads = 4096
+
+    package let identity: UInt64
+
+    let pool: DatabasePool
+    private let writes: GroupCommit
+    private let log: WriteAheadLog
+    private let outbox = OutboxSignal()
+    private let server: ServerLock?
+    private let reads = Atomic(0)
+    private let isClosed = Atomic(false)
+
+    /// Takes over an open pool; see ``open(at:for:identity:)``.
+    init(pool: DatabasePool, identity: UInt64, log: WriteAheadLog, server: ServerLock?) {
+        self.pool = pool
+        self.identity = identity
+        self.log = log
+        self.server = server
+        writes = GroupCommit(pool, log: log, outbox: outbox)
+    }
+
+    package func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            writes.submit(PendingWrite(body, continuation))
+        }
+    }
+
+    package func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        let waiting = reads.add(1, ordering: .relaxed).newValue
+        defer { reads.subtract(1, ordering: .relaxed) }
+        guard waiting <= Self.waitingReads else { throw Self.busyError }
+        return try await pool.read { try body(SQLiteReader(Connection($0))) }
+    }
+
+    package func outboxCommits() -> AsyncStream<Void> {
+        outbox.stream()
+    }
+
+    package func close() async throws {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        writes.close()
+        outbox.finish()
+        // Runs after the writes that still waited: the writer has one queue.
+        try await pool.writeWithoutTransaction { [log] database in
+            log.detach(from: database)
+            try Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try pool.close()
+        server?.release()
+    }
+
+    /// What calls get that come when too many wait.
+    static var busyError: WireError {
+        WireError(
+            .tryAgainLater, "the server has more requests waiting than it can hold",
+            retryAfter: GroupCommit.retryAfter
+        )
+    }
+
+    /// What calls get after ``close()``.
+    static var closedError: DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "the store is closed")
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// How an event stands in the outbox: the store's own JSON, never seen by a
+/// client.
+extension OutboxEntry.Event {
+    /// The event as compact JSON.
+    var json: [UInt8] {
+        JSONWriter.write { writer in
+            writer.object { writer in
+                switch self {
+                case .records(let changes):
+                    writer.key("records")
+                    writer.array(changes) { $1.write(to: &$0) }
+                case .zoneCreated: writer.member("zoneCreated", true)
+                case .zoneDeleted(let reason, let subscriptions):
+                    writer.member("zoneDeleted", reason.rawValue)
+                    writer.key("subscriptions")
+                    writer.array(subscriptions) { $1.write(to: &$0) }
+                }
+            }
+        }
+    }
+
+    /// Reads what ``json`` wrote.
+    init(json: [UInt8]) throws {
+        var event: Self?
+        var reason: ZoneDeletionReason?
+        var subscriptions: [StoredSubscription] = []
+        try JSONReader.read(json) { reader in
+            try reader.readObject { reader, name in
+                switch name {
+                case "records":
+                    event = .records(try reader.readList { try RecordChange(from: &$0) })
+                case "zoneCreated": event = try reader.readBool() ? .zoneCreated : nil
+                case "zoneDeleted": reason = ZoneDeletionReason(rawValue: try reader.readString())
+                case "subscriptions":
+                    subscriptions = try reader.readList { try StoredSubscription(from: &$0) }
+                default: try reader.skipValue()
+                }
+            }
+        }
+        if let reason { event = .zoneDeleted(reason, subscriptions: subscriptions) }
+        guard let event else { throw JSONError("the outbox holds an unknown event") }
+        self = event
+    }
+}
+
+extension RecordChange {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("recordName", recordName)
+            writer.member("recordType", recordType)
+            writer.member("event", event.rawValue)
+            if let fields {
+                writer.key("fields")
+                writer.raw(fields.json)
+            }
+        }
+    }
+
+    fileprivate init(from reader: inout JSONReader) throws {
+        var change = RecordChange(recordName: "", recordType: "", event: .updated)
+        try reader.readObject { reader, name in
+            switch name {
+            case "recordName": change.recordName = try reader.readString()
+            case "recordType": change.recordType = try reader.readString()
+            case "event":
+                let code = try reader.readInt()
+                guard let event = RecordEvent(rawValue: code) else {
+                    throw JSONError("unknown record event \(code)")
+                }
+                change.event = event
+            case "fields": change.fields = RecordFields(json: try reader.readRaw())
+            default: try reader.skipValue()
+            }
+        }
+        self = change
+    }
+}
+
+extension StoredSubscription {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("database", database.rawValue)
+            writer.member("user", user.rawValue)
+            writer.key("subscription")
+            subscription.write(to: &writer)
+        }
+    }
+
+    fileprivate init(from reader: inout JSONReader) throws {
+        var database = DatabaseID(rawValue: 0)
+        var user = UserID(rawValue: 0)
+        var subscription: WireSubscription?
+        try reader.readObject { reader, name in
+            switch name {
+            case "database": database = DatabaseID(rawValue: try reader.readInt64())
+            case "user": user = UserID(rawValue: try reader.readInt64())
+            case "subscription":
+                subscription = try SubscriptionParts(from: &reader).subscription()
+            default: try reader.skipValue()
+            }
+        }
+        guard let subscription else { throw JSONError("missing required field 'subscription'") }
+        self.init(database: database, user: user, subscription: subscription)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func createAccount(named name: String, at now: Instant) throws -> AccountID {
+        guard try account(named: name) == nil else {
+            throw WireError(.exists, "an account named '\(name)' exists already")
+        }
+        try connection.run("INSERT INTO account (name, created_at) VALUES (?, ?)", name, now)
+        return AccountID(rawValue: connection.lastInsertedID)
+    }
+
+    func removeAccount(_ account: AccountID) throws {
+        let devices: [DeviceKey] = try connection.rows(
+            """
+            SELECT device.key FROM user CROSS JOIN device ON device.user = user.id
+            WHERE user.account = ?
+            """,
+            account
+        ) { try $0.value(0) }
+        for device in devices { try removeDevice(device) }
+        try connection.run("DELETE FROM web_token WHERE account = ?", account)
+        try connection.run("DELETE FROM account WHERE id = ?", account)
+    }
+
+    func putWebToken(hash: [UInt8], account: AccountID, expiresAt: Instant) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO web_token (hash, account, expires_at) VALUES (?, ?, ?)",
+            hash, account, expiresAt
+        )
+    }
+
+    func putAPIToken(
+        hash: [UInt8], name: String, container: ContainerKey?, at now: Instant
+    ) throws {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO api_token (hash, name, container, environment, created_at)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            hash, name, container?.container, container?.environment, now
+        )
+    }
+
+    func makeUser(
+        of account: AccountID, in container: ContainerKey, recordName: String
+    ) throws -> StoredUser {
+        if let user = try user(of: account, in: container) { return user }
+        try connection.run(
+            "INSERT INTO user (account, container, environment, record_name) VALUES (?, ?, ?, ?)",
+            account, container.container, container.environment, recordName
+        )
+        return StoredUser(
+            id: UserID(rawValue: connection.lastInsertedID), account: account,
+            container: container, recordName: recordName
+        )
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func makeDatabase(_ key: DatabaseKey) throws -> StoredDatabase {
+        if let database = try database(key) { return database }
+        try connection.run(
+            """
+            INSERT INTO database
+                (container, environment, scope, owner, head, floor, subscription_kinds)
+            VALUES (?, ?, ?, ?, 0, 0, 0)
+            """,
+            key.container.container, key.container.environment, key.scope,
+            key.owner?.rawValue ?? StoredDatabase.noOwner
+        )
+        let id = DatabaseID(rawValue: connection.lastInsertedID)
+        if key.scope != .shared { try insertZone(ZoneID.defaultName, at: .start, in: id) }
+        return StoredDatabase(id: id, key: key, head: .start, subscriptionKinds: [])
+    }
+
+    func advance(_ database: DatabaseID, by count: Int) throws -> Position {
+        precondition(count >= 0, "a database's history only grows")
+        let head: Position? = try connection.first(
+            "UPDATE database SET head = head + ? WHERE id = ? RETURNING head", count, database
+        ) { try $0.value(0) }
+        guard let head else { throw missing("database \(database.rawValue)") }
+        return head.advanced(by: 1 - count)
+    }
+
+    func createZones(
+        _ zones: [(name: String, position: Position)], in database: DatabaseID
+    ) throws -> [StoredZone] {
+        try zones.map { zone in
+            try connection.run(
+                "DELETE FROM zone WHERE database = ? AND name = ? AND deletion IS NOT NULL",
+                database, zone.name
+            )
+            return try insertZone(zone.name, at: zone.position, in: database)
+        }
+    }
+
+    func deleteZones(
+        _ zones: [(key: ZoneKey, position: Position)],
+        reason: ZoneDeletionReason,
+        at now: Instant
+    ) throws {
+        for zone in zones {
+            try connection.run("DELETE FROM record WHERE zone = ?", zone.key)
+            try connection.run("DELETE FROM reference WHERE zone = ?", zone.key)
+            try connection.run(
+                """
+                UPDATE zone
+                SET position = ?, deletion = ?, deleted_at = ?, client_change_token = NULL
+                WHERE key = ?
+                """,
+                zone.position, reason, now, zone.key
+            )
+        }
+    }
+
+    func touchZone(
+        _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?
+    ) throws {
+        guard let clientChangeToken else {
+            return try connection.run(
+                "UPDATE zone SET position = ? WHERE key = ?", position, zone
+            )
+        }
+        try connection.run(
+            "UPDATE zone SET position = ?, client_change_token = ? WHERE key = ?",
+            position, clientChangeToken, zone
+        )
+    }
+
+    @discardableResult
+    private func insertZone(
+        _ name: String, at position: Position, in database: DatabaseID
+    ) throws -> StoredZone {
+        try connection.run(
+            "INSERT INTO zone (database, name, position, floor) VALUES (?, ?, ?, 0)",
+            database, name, position
+        )
+        return StoredZone(
+            key: ZoneKey(rawValue: connection.lastInsertedID), database: database, name: name,
+            position: position
+        )
+    }
+}

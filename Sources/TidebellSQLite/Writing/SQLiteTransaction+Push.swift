@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func appendOutbox(_ entries: [OutboxEntry]) throws {
+        for entry in entries {
+            try connection.run(
+                """
+                INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
+                    origin_client, committed_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                entry.database, entry.zoneName, entry.zoneOwner, JSONText(bytes: entry.event.json),
+                entry.originUser, entry.originClient, entry.committedAt
+            )
+            hasAppendedOutbox = true
+        }
+    }
+
+    func removeOutbox(upTo id: Int64) throws {
+        try connection.run("DELETE FROM outbox WHERE id <= ?", id)
+    }
+
+    func appendNotifications(
+        _ notifications: [StoredNotification]
+    ) throws -> [StoredNotification] {
+        try notifications.map { notification in
+            var notification = notification
+            if notification.collapseID != nil { try removeReplaced(by: notification) }
+            try connection.run(
+                """
+                INSERT INTO notification (user, notification_id, database, subscription_id,
+                    origin_client, payload, background, collapse_id, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                notification.user, notification.notificationID, notification.database,
+                notification.subscriptionID, notification.originClient, notification.payload,
+                notification.isBackground, notification.collapseID, notification.createdAt
+            )
+            notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
+            return notification
+        }
+    }
+
+    private func removeReplaced(by notification: StoredNotification) throws {
+        try connection.run(
+            """
+            DELETE FROM notification
+            WHERE user = ? AND database = ? AND subscription_id = ? AND collapse_id = ?
+                AND origin_client IS ?
+            """,
+            notification.user, notification.database, notification.subscriptionID,
+            notification.collapseID, notification.originClient
+        )
+    }
+
+    func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int {
+        try connection.rows(
+            """
+            DELETE FROM notification WHERE sequence IN (
+                SELECT sequence FROM notification WHERE created_at < ?
+                ORDER BY created_at LIMIT ?
+            ) RETURNING sequence
+            """,
+            moment, limit
+        ) { $0.int(0) }.count
+    }
+
+    func registerDevice(
+        clientID: String, user: UserID, container: ContainerKey, at now: Instant
+    ) throws -> StoredDevice {
+        let known = try connection.first(
+            """
+            SELECT \(StoredDevice.columns) FROM device
+            WHERE client_id = ? AND container = ? AND environment = ?
+            """,
+            clientID, container.container, container.environment, read: StoredDevice.init
+        )
+        if let known, known.user == user { return known }
+        if let known { try removeDevice(known.key) }
+        let head = try notificationHead()
+        try connection.run(
+            """
+            INSERT INTO device
+                (user, container, environment, client_id, acknowledged, registered_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            user, container.container, container.environment, clientID, head, now
+        )
+        return StoredDevice(
+            key: DeviceKey(rawValue: connection.lastInsertedID), user: user, clientID: clientID,
+            acknowledged: head
+        )
+    }
+
+    func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws {
+        try connection.run(
+            "UPDATE device SET acknowledged = ? WHERE key = ? AND acknowledged < ?",
+            sequence, device, sequence
+        )
+    }
+
+    func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
+        try connection.run(
+            """
+            INSERT INTO push_token (token, apns_environment, courier, topic)
+            VALUES (?, ?, ?, ?)
+            ON CONFLICT (token) DO UPDATE SET apns_environment = excluded.apns_environment,
+                courier = excluded.courier, topic = excluded.topic
+            """,
+            token.token, token.apnsEnvironment, token.courier, token.topic
+        )
+        try connection.run(
+            "INSERT INTO push_token_device (token, device) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            token.token, device
+        )
+    }
+
+    /// Removes a device, and it from its push tokens (SUB-51).
+    func removeDevice(_ device: DeviceKey) throws {
+        try connection.run("DELETE FROM push_token_device WHERE device = ?", device)
+        try connection.run("DELETE FROM device WHERE key = ?", device)
+    }
+}

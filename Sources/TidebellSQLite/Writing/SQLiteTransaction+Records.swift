@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func putRecords(_ records: [StoredRecord], in zone: ZoneKey) throws {
+        for record in records {
+            try connection.run(
+                Self.putRecord, zone, record.position, record.name, record.type,
+                record.created.timestamp, record.created.userRecordName,
+                record.created.deviceID, record.modified.timestamp,
+                record.modified.userRecordName, record.modified.deviceID, record.parent,
+                record.isDeleted, record.fields.json
+            )
+        }
+    }
+
+    /// A record moves to the end of its zone's history when it changes. Of two
+    /// records at one position the second fails, where REPLACE would have
+    /// silently removed the first.
+    private static let putRecord = """
+        INSERT INTO record (zone, position, name, type, created_at, created_by,
+            created_device, modified_at, modified_by, modified_device, parent, deleted, fields)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (zone, name) DO UPDATE SET
+            position = excluded.position, type = excluded.type,
+            created_at = excluded.created_at, created_by = excluded.created_by,
+            created_device = excluded.created_device, modified_at = excluded.modified_at,
+            modified_by = excluded.modified_by, modified_device = excluded.modified_device,
+            parent = excluded.parent, deleted = excluded.deleted, fields = excluded.fields
+        """
+
+    func putReferences(
+        _ references: [StoredReference], from sources: Set<String>, in zone: ZoneKey
+    ) throws {
+        for source in sources {
+            try connection.run(
+                "DELETE FROM reference WHERE zone = ? AND source = ?", zone, source
+            )
+        }
+        for reference in references {
+            try connection.run(
+                """
+                INSERT INTO reference (zone, source, target, kind) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                zone, reference.source, reference.target, reference.kind
+            )
+        }
+    }
+
+    func removeTombstones(modifiedBefore moment: Instant, limit: Int) throws -> Int {
+        let tombstones = try removeRecordTombstones(before: moment, limit: limit)
+        return try tombstones + removeZoneTraces(before: moment, limit: limit - tombstones)
+    }
+
+    private func removeRecordTombstones(before moment: Instant, limit: Int) throws -> Int {
+        let tombstones = try connection.rows(
+            """
+            SELECT zone, position FROM record WHERE deleted = 1 AND modified_at < ?
+            ORDER BY modified_at LIMIT ?
+            """,
+            moment, limit
+        ) { columns -> (zone: ZoneKey, position: Position) in
+            (try columns.value(0), try columns.value(1))
+        }
+        var floors: [ZoneKey: Position] = [:]
+        for (zone, position) in tombstones {
+            try connection.run(
+                "DELETE FROM record WHERE zone = ? AND position = ?", zone, position
+            )
+            floors[zone] = max(floors[zone] ?? .start, position)
+        }
+        for (zone, floor) in floors {
+            try connection.run(
+                "UPDATE zone SET floor = max(floor, ?) WHERE key = ?", floor, zone
+            )
+        }
+        return tombstones.count
+    }
+
+    private func removeZoneTraces(before moment: Instant, limit: Int) throws -> Int {
+        let traces = try connection.rows(
+            """
+            SELECT key, database, position FROM zone
+            WHERE deletion IS NOT NULL AND deleted_at < ? ORDER BY deleted_at LIMIT ?
+            """,
+            moment, limit
+        ) { columns -> (key: ZoneKey, database: DatabaseID, position: Position) in
+            (try columns.value(0), try columns.value(1), try columns.value(2))
+        }
+        for trace in traces {
+            try connection.run("DELETE FROM zone WHERE key = ?", trace.key)
+            try connection.run(
+                "UPDATE database SET floor = max(floor, ?) WHERE id = ?",
+                trace.position, trace.database
+            )
+        }
+        return traces.count
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func putSubscriptions(_ subscriptions: [StoredSubscription]) throws {
+        for stored in subscriptions {
+            let subscription = stored.subscription
+            try connection.run(
+                """
+                INSERT OR REPLACE INTO subscription
+                    (database, user, subscription_id, kind, zone_name, record_type, json)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                stored.database, stored.user, subscription.subscriptionID, subscription.kind,
+                subscription.zoneID?.zoneName ?? StoredSubscription.noZone,
+                subscription.recordType,
+                JSONText(bytes: JSONWriter.write { subscription.write(to: &$0) })
+            )
+        }
+        for database in Set(subscriptions.map(\.database)) { try countKinds(in: database) }
+    }
+
+    func removeSubscriptions(
+        _ ids: Set<String>, of user: UserID, in database: DatabaseID
+    ) throws {
+        for id in ids {
+            try connection.run(
+                """
+                DELETE FROM subscription
+                WHERE database = ? AND user = ? AND subscription_id = ?
+                """,
+                database, user, id
+            )
+        }
+        try countKinds(in: database)
+    }
+
+    func removeSubscriptions(
+        onZone name: String, in database: DatabaseID
+    ) throws -> [StoredSubscription] {
+        let removed = try connection.rows(
+            """
+            SELECT \(StoredSubscription.columns) FROM subscription
+            WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
+            """,
+            database, name, read: StoredSubscription.init
+        )
+        guard !removed.isEmpty else { return [] }
+        try connection.run(
+            """
+            DELETE FROM subscription
+            WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
+            """,
+            database, name
+        )
+        try countKinds(in: database)
+        return removed
+    }
+
+    /// Makes the database's kinds those that exist: one look into the index each.
+    private func countKinds(in database: DatabaseID) throws {
+        let kinds = WireSubscription.Kind.allCases.map { kind in
+            """
+            \(kind.bit) * EXISTS (SELECT 1 FROM subscription
+                WHERE subscription.database = database.id AND kind = '\(kind.rawValue)')
+            """
+        }
+        try connection.run(
+            """
+            UPDATE database SET subscription_kinds = \(kinds.joined(separator: " + "))
+            WHERE id = ?
+            """,
+            database
+        )
+    }
+}

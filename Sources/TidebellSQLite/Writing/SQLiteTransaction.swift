@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import TidebellCore
+
+/// Reads and writes in one savepoint of the writer connection; the calls are in
+/// the facets beside this file, one for each part of ``StoreTransaction``.
+final class SQLiteTransaction: StoreTransaction, SQLiteReading {
+    let connection: Connection
+    /// Whether the outbox has entries that the pipeline is to be told of.
+    var hasAppendedOutbox = false
+
+    /// Wraps the writer connection inside a transaction.
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// What a caller gets who names something this store never gave.
+    func missing(_ what: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_NOTFOUND, message: "\(what) is not in this store")
+    }
+}
