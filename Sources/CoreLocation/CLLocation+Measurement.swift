@@ -41,10 +41,14 @@ extension CLLocation.Measurement {
         }
     }
 
-    /// Reads each value; nil when one is missing.
+    /// Reads each value, or what Apple's class writes; nil when the coordinate is missing.
     init?(coder: NSCoder) {
-        // NB: on Linux, reading a key that is missing can end the process.
-        guard Self.keys.allSatisfy({ coder.containsValue(forKey: $0) }) else { return nil }
+        // NB: on Linux, asking a coder that only writes ends the process.
+        guard let coder = coder as? NSKeyedUnarchiver else { return nil }
+        guard Self.keys.allSatisfy({ coder.containsValue(forKey: $0) }) else {
+            self.init(apple: coder)
+            return
+        }
         let read = Self.keys.map { coder.decodeDouble(forKey: $0) }
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: read[0], longitude: read[1]),
@@ -56,6 +60,23 @@ extension CLLocation.Measurement {
             speed: read[7],
             speedAccuracy: read[8],
             timestamp: Date(timeIntervalSinceReferenceDate: read[9])
+        )
+    }
+
+    /// Reads the values whose keys in Apple's archives are known.
+    private init?(apple coder: NSKeyedUnarchiver) {
+        func number(_ name: String) -> Double? {
+            let key = "kCLLocationCodingKey" + name
+            return coder.containsValue(forKey: key) ? coder.decodeDouble(forKey: key) : nil
+        }
+        guard let latitude = number("CoordinateLatitude"),
+            let longitude = number("CoordinateLongitude")
+        else { return nil }
+        self.init(
+            coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude),
+            altitude: number("Altitude") ?? 0,
+            horizontalAccuracy: number("HorizontalAccuracy") ?? 0,
+            timestamp: Date(timeIntervalSinceReferenceDate: number("Timestamp") ?? 0)
         )
     }
 }

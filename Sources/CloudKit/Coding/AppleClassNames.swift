@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreLocation
 import Foundation
 
 // Archives of Apple's systems name the Objective-C classes. Foundation on Linux finds
@@ -14,5 +15,9 @@ import Foundation
         unarchiver.setClass(CKRecordZoneID.self, forClassName: "CKRecordZoneID")
         unarchiver.setClass(CKRecordReference.self, forClassName: "CKReference")
         unarchiver.setClass(CKServerChangeToken.self, forClassName: "CKServerChangeToken")
+        unarchiver.setClass(AppleRecordValueStore.self, forClassName: "CKRecordValueStore")
+        unarchiver.setClass(AppleRecordValueStore.self, forClassName: "CKEncryptedRecordValueStore")
+        unarchiver.setClass(CLLocation.self, forClassName: "CLLocation")
+        unarchiver.setClass(AppleAsset.self, forClassName: "CKAsset")
     }
 #endif

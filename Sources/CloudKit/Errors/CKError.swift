@@ -23,7 +23,7 @@ public struct CKError: _BridgedStoredNSError, Sendable {
 
     /// Creates an error of a code, with details under the `CKError…Key` constants.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
-        _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
+        _nsError = CKStoredError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
     /// The domain of every CloudKit error.
@@ -44,14 +44,36 @@ public struct CKError: _BridgedStoredNSError, Sendable {
     /// The details of the error.
     public var userInfo: [String: Any] { _nsError.userInfo }
 
-    /// The details of the error.
-    public var errorUserInfo: [String: Any] { _nsError.userInfo }
+    /// The details of the error, and always a sentence for people.
+    ///
+    /// NB: Foundation on Linux takes the text of `any Error` from here, and nowhere else.
+    public var errorUserInfo: [String: Any] {
+        _nsError.userInfo.merging([NSLocalizedDescriptionKey: code.sentence]) { own, _ in own }
+    }
 
     /// A sentence for people: the reason where one is known, else the meaning of the code.
     public var localizedDescription: String {
         if let reason = userInfo[NSLocalizedDescriptionKey] as? String { return reason }
         return code.sentence
     }
+}
+
+/// The error object inside a ``CKError``.
+///
+/// Differs from its superclass only in what Foundation on Linux gets wrong: the text
+/// of errors without a reason, and the hash.
+final class CKStoredError: NSError, @unchecked Sendable {
+    // Sendable: adds no state to its superclass.
+    override var localizedDescription: String {
+        if let reason = userInfo[NSLocalizedDescriptionKey] as? String { return reason }
+        return (CKError.Code(rawValue: code) ?? .internalError).sentence
+    }
+
+    // NB: `NSError.hash` calls itself for ever on Linux.
+    override var hash: Int { code.hashValue }
+
+    // Archives name the superclass, which everyone can read.
+    override var classForCoder: AnyClass { NSError.self }
 }
 
 extension CKError: Hashable {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import CloudKit
+
+/// Damaged archives are refused, never believed, and never end the program.
+@Suite struct ArchiveDamageTests {
+    /// The bytes of every kind of object, and a way to read them.
+    static let blobs: [Blob] = [
+        Blob("zone ID", CKRecordZoneID.Values(zoneName: "Notes", ownerName: "_0123")),
+        Blob(
+            "record ID",
+            CKRecordID.Values(recordName: "r", zoneID: ArchiveSamples.zoneID)
+        ),
+        Blob(
+            "reference",
+            CKRecordReference.Values(recordID: ArchiveSamples.recordID, action: .deleteSelf)
+        ),
+        Blob("token", CKServerChangeToken.Values(data: Data([1, 2, 3]))),
+        Blob("notification ID", CKNotificationID.Values(rawValue: "9f1f")),
+        Blob("notification info", ArchiveSamples.notificationInfo.values),
+        Blob(
+            "zone",
+            CKRecordZone.Values(zoneID: ArchiveSamples.zoneID, state: CKRecordZone.State())
+        ),
+        Blob(
+            "database subscription",
+            CKDatabaseSubscription.Values(
+                common: CKSubscription.Common(subscriptionID: "d"),
+                recordType: "T"
+            )
+        ),
+        Blob(
+            "zone subscription",
+            CKRecordZoneSubscription.Values(
+                common: CKSubscription.Common(subscriptionID: "z"),
+                zoneID: ArchiveSamples.zoneID
+            )
+        ),
+        Blob(
+            "query subscription",
+            CKQuerySubscription.Values(
+                common: CKSubscription.Common(subscriptionID: "q"),
+                query: CKQuerySubscription.Query(
+                    recordType: "T",
+                    predicate: ArchiveSamples.querySubscription.predicate,
+                    options: .firesOnRecordUpdate
+                )
+            )
+        ),
+        Blob(
+            "record",
+            CKRecord.ArchivedValues(
+                identity: CKRecord.Identity(recordType: "T", recordID: ArchiveSamples.recordID),
+                state: ArchiveSamples.record.state.current
+            )
+        ),
+        Blob(
+            "system fields",
+            CKRecord.SystemFields(
+                identity: CKRecord.Identity(recordType: "T", recordID: ArchiveSamples.recordID),
+                state: ArchiveSamples.record.state.current
+            )
+        ),
+    ]
+
+    struct Blob: CustomTestStringConvertible, Sendable {
+        let name: String
+        let bytes: [UInt8]
+        let isReadable: @Sendable ([UInt8]) -> Bool
+        let readsPayload: @Sendable ([UInt8]) -> Void
+        var testDescription: String { name }
+
+        init<Value: ArchiveValue & SendableMetatype>(_ name: String, _ value: Value) {
+            self.name = name
+            bytes = ArchiveBlob.bytes(of: value)
+            isReadable = { (try? ArchiveBlob.value(Value.self, from: $0)) != nil }
+            readsPayload = { bytes in
+                var reader = BlobReader(bytes)
+                _ = try? Value(from: &reader)
+            }
+        }
+    }
+
+    @Test("a whole blob is read", arguments: blobs)
+    func whole(blob: Blob) {
+        #expect(blob.isReadable(blob.bytes))
+    }
+
+    @Test("every blob that was cut off is refused", arguments: blobs)
+    func truncation(blob: Blob) {
+        for length in 0..<blob.bytes.count {
+            #expect(!blob.isReadable(Array(blob.bytes.prefix(length))), "cut at \(length)")
+        }
+    }
+
+    @Test("every blob with one changed byte is refused", arguments: blobs)
+    func flippedByte(blob: Blob) {
+        for index in blob.bytes.indices {
+            for mask in [UInt8(0x01), 0x80, 0xFF] {
+                var bytes = blob.bytes
+                bytes[index] ^= mask
+                #expect(!blob.isReadable(bytes), "byte \(index) ^ \(mask)")
+            }
+        }
+    }
+
+    @Test(
+        "values behind a right checksum but with damage inside never end the program",
+        arguments: blobs)
+    func damagedPayload(blob: Blob) {
+        let payload = Array(blob.bytes.dropFirst(10).dropLast(4))
+        for index in payload.indices {
+            for byte in [UInt8(0), 1, 0x7F, 0xFF] {
+                var bytes = payload
+                bytes[index] = byte
+                blob.readsPayload(bytes)
+            }
+            blob.readsPayload(Array(payload.prefix(index)))
+        }
+    }
+
+    @Test("a blob of another kind is refused")
+    func otherKind() {
+        let bytes = ArchiveBlob.bytes(of: CKServerChangeToken.Values(data: Data([1])))
+        #expect(throws: BlobError.otherKind) {
+            try ArchiveBlob.value(CKNotificationID.Values.self, from: bytes)
+        }
+    }
+
+    @Test("random bytes are refused")
+    func randomBytes() {
+        let seed: UInt64 = 0x7464_626C
+        var random = SplitMix64(state: seed)
+        for _ in 0..<2_000 {
+            let bytes = (0..<Int(random.next() % 200)).map { _ in
+                UInt8(truncatingIfNeeded: random.next())
+            }
+            for blob in Self.blobs {
+                #expect(!blob.isReadable(bytes), "seed \(seed)")
+                blob.readsPayload(bytes)
+            }
+        }
+    }
+
+    @Test("the checksum is CRC-32")
+    func checksum() {
+        #expect(CRC32.checksum(Array("123456789".utf8)) == 0xCBF4_3926)
+        #expect(CRC32.checksum([]) == 0)
+    }
+
+    @Test("a token whose archived bytes are damaged is refused with an error")
+    func damagedArchive() throws {
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: ArchiveSamples.token,
+            requiringSecureCoding: true
+        )
+        let blob = ArchiveBlob.bytes(
+            of: CKServerChangeToken.Values(data: ArchiveSamples.token.data))
+        let range = try #require(data.range(of: Data(blob)))
+        for index in range {
+            var damaged = data
+            damaged[index] ^= 0x10
+            #expect(throws: (any Error).self, "byte \(index)") {
+                try NSKeyedUnarchiver.unarchivedObject(
+                    ofClass: CKServerChangeToken.self, from: damaged)
+            }
+        }
+    }
+
+    @Test("a subscription whose archived bytes are damaged is refused with an error")
+    func damagedSubscription() throws {
+        let subscription = ArchiveSamples.databaseSubscription
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: subscription,
+            requiringSecureCoding: true
+        )
+        let range = try #require(data.range(of: Data("TDBL".utf8)))
+        var damaged = data
+        damaged[range.lowerBound + 12] ^= 0x10
+        #expect(throws: (any Error).self) {
+            try NSKeyedUnarchiver.unarchivedObject(
+                ofClass: CKDatabaseSubscription.self, from: damaged)
+        }
+    }
+}
+
+/// A small random source with a written seed.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
