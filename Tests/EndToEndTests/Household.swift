@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Foundation
+import Testing
+import TidebellProcesses
+
+/// One user's devices, all talking to a server process over HTTP.
+struct Household: Sendable {
+    static let container = "iCloud.org.tidebell.tests"
+
+    private let program: TidebellProgram
+    private let apiToken: String
+    private let webAuthToken: String
+
+    init(program: TidebellProgram, user: String) async throws {
+        self.program = program
+        apiToken = try await program.token(["api-token", "create", "--name", "tests"])
+        webAuthToken = try await program.token(["user", "add", user])
+    }
+
+    /// A device of its own, with nothing stored.
+    func database() throws -> (CKContainer, CKDatabase) {
+        let server = try #require(URL(string: program.address))
+        let configuration = DeviceConfiguration(
+            server: server, apiToken: apiToken, webAuthToken: webAuthToken,
+            environment: "development", defaultContainer: nil, deviceID: UUID().uuidString,
+            stateFolder: nil
+        )
+        let session = DeviceSession(
+            configuration: configuration, transport: HTTPTransport(server: server)
+        )
+        let container = CKContainer(identifier: Self.container, session: session)
+        return (container, container.privateCloudDatabase)
+    }
+
+    /// Creates the zone and a database subscription.
+    func prepare(zone: String) async throws {
+        let (_, database) = try database()
+        _ = try await database.save(CKRecordZone(zoneName: zone))
+        let subscription = CKDatabaseSubscription(subscriptionID: "everything")
+        let info = CKSubscription.NotificationInfo()
+        info.shouldSendContentAvailable = true
+        subscription.notificationInfo = info
+        _ = try await database.save(subscription)
+    }
+
+    func devices(_ count: Int) -> [Watcher] {
+        (0..<count).map { _ in Watcher(household: self) }
+    }
+
+    func writers(_ count: Int) -> [Writer] {
+        (0..<count).map { Writer(household: self, name: "w\($0)") }
+    }
+
+    /// What a new device sees: every record's value by name.
+    func everything() async throws -> [String: Int] {
+        let (_, database) = try database()
+        var state = FetchedState()
+        try await state.fetch(from: database)
+        return state.values
+    }
+}
+
+/// Records as fetched so far, and the token that says how far.
+struct FetchedState: Sendable {
+    static let zoneID = CKRecordZone.ID(zoneName: "Feed")
+
+    private(set) var values: [String: Int] = [:]
+    private var token: CKServerChangeToken?
+
+    mutating func fetch(from database: CKDatabase) async throws {
+        var moreComing = true
+        while moreComing {
+            let changes = try await database.recordZoneChanges(
+                inZoneWith: Self.zoneID, since: token
+            )
+            for (recordID, result) in changes.modificationResultsByID {
+                values[recordID.recordName] = try result.get().record["value"]
+            }
+            for deletion in changes.deletions { values[deletion.recordID.recordName] = nil }
+            token = changes.changeToken
+            moreComing = changes.moreComing
+        }
+    }
+}
+
+/// A subscribed device that fetches when it is told to, and never else.
+actor Watcher {
+    private let household: Household
+    private var state = FetchedState()
+    private var registration: CKRemoteNotificationRegistration?
+    private var database: CKDatabase?
+
+    init(household: Household) {
+        self.household = household
+    }
+
+    func watch() async throws {
+        let (container, database) = try household.database()
+        self.database = database
+        registration = try await container.registerForRemoteNotifications { [weak self] _ in
+            await self?.fetch()
+        }
+    }
+
+    /// Waits until the device has all of `truth` and nothing else.
+    func wait(for truth: [String: Int]) async throws {
+        for _ in 0..<Self.checks where state.values != truth {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(state.values == truth)
+        await registration?.cancel()
+    }
+
+    /// As an app would: tries until the server, which may be down, answers.
+    private func fetch() async {
+        guard let database else { return }
+        while !Task.isCancelled {
+            var next = state
+            if (try? await next.fetch(from: database)) != nil {
+                state = next
+                return
+            }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Fifty milliseconds each: how long the last push may take, back-off included.
+    private static let checks = 1200
+}
+
+/// A device that writes without pause and remembers what was acknowledged.
+actor Writer {
+    private let household: Household
+    private let name: String
+    private var isStopped = false
+    /// What the server must have: records whose latest write was acknowledged.
+    private(set) var certain: [String: Int?] = [:]
+
+    init(household: Household, name: String) {
+        self.household = household
+        self.name = name
+    }
+
+    func stop() {
+        isStopped = true
+    }
+
+    func write(seed: UInt64) async {
+        guard let (_, database) = try? household.database() else { return }
+        var random = SeededRandom(seed: seed)
+        var value = 0
+        while !isStopped {
+            value += 1
+            let recordName = "\(name)-\(Int.random(in: 0..<40, using: &random))"
+            let recordID = CKRecord.ID(recordName: recordName, zoneID: FetchedState.zoneID)
+            let deletes = Int.random(in: 0..<5, using: &random) == 0
+            // Until the answer is here, nobody knows.
+            certain[recordName] = nil
+            do {
+                if deletes {
+                    _ = try await database.deleteRecord(withID: recordID)
+                    certain[recordName] = .some(nil)
+                } else {
+                    let record = CKRecord(recordType: "Entry", recordID: recordID)
+                    record["value"] = value
+                    let (saved, _) = try await database.modifyRecords(
+                        saving: [record], deleting: [], savePolicy: .allKeys
+                    )
+                    _ = try saved[recordID]?.get()
+                    certain[recordName] = .some(value)
+                }
+            } catch {
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+        }
+    }
+}
