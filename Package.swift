@@ -110,7 +110,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellCoreTests",
-            dependencies: ["TidebellCore"],
+            dependencies: ["TidebellCore", "TidebellSQLite"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -132,11 +132,6 @@ let package = Package(
         .testTarget(
             name: "TidebellTestingTests",
             dependencies: ["TidebellTesting"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: ["CloudKit", "TidebellTesting", "TidebellProcesses", "tidebell"],
             swiftSettings: strict
         ),
     ]

@@ -53,7 +53,9 @@ struct ChangesTests {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
         try await bench.modify(.save(.create, "a", title: "1", fields: ["n": Field(.int64(1))]))
-        for (keys, expected) in [(nil, ["n", "title"]), ([], []), (["n"], ["n"])] as [([String]?, [String])] {
+        for (keys, expected) in [(nil, ["n", "title"]), ([], []), (["n"], ["n"])]
+            as [([String]?, [String])]
+        {
             let page = try #require(
                 try await bench.changes(options: .init(desiredKeys: keys)).page
             )

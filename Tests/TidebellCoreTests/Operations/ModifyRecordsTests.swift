@@ -74,7 +74,7 @@ struct ModifyRecordsTests {
         let saved = try await bench.modify(
             .save(
                 type, "n1", title: "x", tag: created.recordChangeTag,
-                fields: ["gone": .some(nil)]
+                fields: ["gone": Field?.none]
             )
         )
         let record = try #require(saved[0].record)

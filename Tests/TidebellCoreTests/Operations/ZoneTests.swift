@@ -21,10 +21,13 @@ struct ZoneTests {
                 )
             ]
         )
-        #expect(try await bench.lookup("n1", zone: "_defaultZone").map(\.summary) == ["n1 NOT_FOUND"])
+        #expect(
+            try await bench.lookup("n1", zone: "_defaultZone").map(\.summary) == ["n1 NOT_FOUND"])
     }
 
-    @Test("ZONE-2: custom zones only in the private database", arguments: [DatabaseScope.public, .shared])
+    @Test(
+        "ZONE-2: custom zones only in the private database",
+        arguments: [DatabaseScope.public, .shared])
     func customZonesArePrivate(scope: DatabaseScope) async throws {
         let bench = try await Bench()
         let error = await #expect(throws: WireError.self) {

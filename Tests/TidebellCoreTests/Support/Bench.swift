@@ -20,7 +20,7 @@ final class Bench: Sendable {
     init() async throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-core-\(UUID())")
-        store = try await makeStore(in: folder)
+        store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
         (anna, otto) = try await store.write { transaction in
             func user(_ name: String, _ digit: Character) throws -> StoredUser {
                 let account = try transaction.createAccount(named: name, at: Instant(rawValue: 1))
