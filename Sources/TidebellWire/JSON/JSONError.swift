@@ -20,10 +20,11 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The culprit and the problem in one sentence part.
     package var description: String {
-        path.isEmpty ? problem : "\(JSONError.join(path)): \(problem)"
+        path.isEmpty ? problem : "\(place): \(problem)"
     }
 
-    private static func join(_ path: [String]) -> String {
+    /// The path as text, such as `operations[0].record.fields`; empty at the root.
+    package var place: String {
         path.reduce(into: "") { text, step in
             text += step.hasPrefix("[") || text.isEmpty ? step : ".\(step)"
         }
