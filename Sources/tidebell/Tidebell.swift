@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// The command line.
 @main
-struct Tidebell {
-    static func main() {}
+struct Tidebell: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tidebell",
+        abstract: "An open CloudKit: the cloud, on your own machine.",
+        discussion: """
+            Start with `tidebell serve`; the first run prints what programs that use the CloudKit \
+            module need to find it.
+            """,
+        subcommands: [ServeCommand.self, UserCommand.self, APITokenCommand.self]
+    )
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import TidebellCore
+import TidebellPush
+
+/// What the API works with: the store, the pipeline's ends, time and chance.
+package struct Cloud: Sendable {
+    package var store: any Store
+    package var streams: DeviceStreams
+    package var couriers: CourierMailboxes
+    /// The bound of device streams and courier polls together.
+    package var heldRequests: HeldRequests
+    package var limits: Limits
+    package var time: Time
+    package var randomness: Randomness
+    package var logger: Logger
+
+    /// Creates a cloud.
+    package init(
+        store: any Store,
+        streams: DeviceStreams,
+        couriers: CourierMailboxes,
+        heldRequests: HeldRequests = HeldRequests(),
+        limits: Limits = Limits(),
+        time: Time,
+        randomness: Randomness = .system,
+        logger: Logger
+    ) {
+        self.store = store
+        self.streams = streams
+        self.couriers = couriers
+        self.heldRequests = heldRequests
+        self.limits = limits
+        self.time = time
+        self.randomness = randomness
+        self.logger = logger
+    }
+}
+
+/// The time of day, and waiting; both are injected so that tests can hold them.
+package struct Time: Sendable {
+    package var now: @Sendable () -> Instant
+    package var clock: any Clock<Duration>
+
+    /// Creates a time.
+    package init(now: @escaping @Sendable () -> Instant, clock: any Clock<Duration>) {
+        self.now = now
+        self.clock = clock
+    }
+
+    /// The machine's time.
+    package static let system = Time(
+        now: { Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) },
+        clock: ContinuousClock()
+    )
+}
+
+/// Where UUIDs and secrets come from; injected so that a seed decides a test.
+package struct Randomness: Sendable {
+    package var makeUUID: @Sendable () -> UUID
+    /// Makes bytes that nobody can guess.
+    package var makeBytes: @Sendable (_ count: Int) -> [UInt8]
+
+    /// Creates a source.
+    package init(
+        makeUUID: @escaping @Sendable () -> UUID,
+        makeBytes: @escaping @Sendable (_ count: Int) -> [UInt8]
+    ) {
+        self.makeUUID = makeUUID
+        self.makeBytes = makeBytes
+    }
+
+    /// The machine's secure source.
+    package static let system = Randomness(
+        makeUUID: { UUID() },
+        makeBytes: { count in
+            var generator = SystemRandomNumberGenerator()
+            return (0..<count).map { _ in generator.next() }
+        }
+    )
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+/// `/courier/{capability}`: long poll of a web client for its next push
+/// (web-services 5.12).
+///
+/// The URL is the only credential: it was given to who created the push token.
+package enum PollCourier: ServerEndpoint {
+    /// How long a poll is held without a push.
+    private static let hold = Duration.seconds(55)
+
+    /// Answers with one notification, then the poll is over; with nothing when
+    /// the time is up.
+    package static func respond(
+        to capability: String, in cloud: Cloud
+    ) async throws -> WebResponse {
+        let place = try cloud.heldRequests.takePlace()
+        let couriers = cloud.couriers
+        // Fails for an unknown courier before the answer has begun.
+        let waiting = try await couriers.next(courier: capability, waitingUpTo: .zero)
+        return WebResponse(
+            headers: [
+                "Content-Type": "application/json; charset=UTF-8",
+                "Cache-Control": "no-store",
+            ],
+            body: .stream { writer in
+                let next =
+                    if let waiting { waiting } else {
+                        try await couriers.next(courier: capability, waitingUpTo: hold)
+                    }
+                if let message = next {
+                    try await writer.write(message.payload)
+                    // Only what was written is done with: a poll that broke off
+                    // gets it again.
+                    try await couriers.acknowledge(message)
+                }
+                withExtendedLifetime(place) {}
+            }
+        )
+    }
+}

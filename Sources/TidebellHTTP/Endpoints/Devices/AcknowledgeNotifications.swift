@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `notifications/ack`: the device has everything up to a cursor and need not be
+/// sent it again (web-services 9).
+package enum AcknowledgeNotifications: Endpoint {
+    /// Moves the device's acknowledgement forward, never back.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let cursor = try exchange.read { try readCursor(from: &$0) }
+        let call = exchange.call
+        let user = try call.requireUser().id
+        let clientID = try exchange.requireClientID()
+        try await exchange.cloud.store.write { transaction in
+            let device = try transaction.registerDevice(
+                clientID: clientID, user: user, container: call.container, at: call.now
+            )
+            // Nobody received what was never sent.
+            let sequence = min(cursor, try transaction.notificationHead())
+            try transaction.acknowledge(device.key, upTo: sequence)
+        }
+        return .json { $0.object { _ in } }
+    }
+
+    private static func readCursor(from reader: inout JSONReader) throws -> NotificationSequence {
+        var cursor: NotificationSequence?
+        try reader.readObject { reader, name in
+            guard name == "cursor" else { return try reader.skipValue() }
+            let text = try reader.readString()
+            cursor = NotificationSequence(cursor: text)
+            guard cursor != nil else { throw JSONError("expected a cursor of the stream") }
+        }
+        guard let cursor else { throw JSONError("missing required field 'cursor'") }
+        return cursor
+    }
+}
+
+extension NotificationSequence {
+    /// Reads the text that events of the stream carry as their ID.
+    init?(cursor: String) {
+        guard let value = Int64(cursor), value >= 0 else { return nil }
+        self.init(rawValue: value)
+    }
+
+    /// The text by which clients know this place of the log.
+    var cursor: String { String(rawValue) }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `records/lookup` (web-services 5.3).
+extension LookupRecords: Endpoint {
+    package static let access = EndpointAccess.reader
+
+    /// Answers with the records asked for.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let call = exchange.call
+        let request = try exchange.read { try Request(from: &$0, limit: .max) }
+        try exchange.check(itemCount: request.records.count)
+        let response = try await exchange.cloud.store.read {
+            try run(request, for: call, in: $0)
+        }
+        return .json { response.write(to: &$0) }
+    }
+}

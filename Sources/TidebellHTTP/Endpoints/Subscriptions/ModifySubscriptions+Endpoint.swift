@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `subscriptions/modify` (web-services 5.10).
+extension ModifySubscriptions: Endpoint {
+    /// Saves and deletes subscriptions.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let call = exchange.call
+        let request = try exchange.read { try Request(from: &$0, limit: .max) }
+        try exchange.check(itemCount: request.operations.count)
+        let response = try await exchange.cloud.store.write {
+            try run(request, for: call, in: $0)
+        }
+        return .json { response.write(to: &$0) }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `tokens/create`: gives a web client a push token and the courier that
+/// delivers its pushes (web-services 5.12, SUB-50).
+package enum CreateToken: Endpoint {
+    /// Answers with the new token and its courier.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let request = try exchange.read { try TokenRequest(from: &$0) }
+        let randomness = exchange.cloud.randomness
+        let courier = Secret.make(from: randomness)
+        let token = StoredPushToken(
+            token: Secret.make(from: randomness),
+            apnsEnvironment: request.apnsEnvironment,
+            courier: courier,
+            topic: request.topic
+        )
+        try await exchange.put(token, clientID: try exchange.clientID(of: request))
+        let response = TokenResponse(
+            apnsEnvironment: token.apnsEnvironment,
+            apnsToken: token.token,
+            webcourierURL: exchange.courierURL(courier)
+        )
+        return .json { response.write(to: &$0) }
+    }
+}
+
+extension Exchange {
+    /// Returns the device a token request is for: the one of the body, else the
+    /// one of the query, else a new one.
+    func clientID(of request: TokenRequest) throws -> String {
+        if let clientID = request.clientId, !clientID.isEmpty {
+            return try RequestTarget.checkedClientID(clientID)
+        }
+        return call.clientID ?? call.makeUUID().uuidString.lowercased()
+    }
+
+    /// Stores a token for the caller's device.
+    func put(_ token: StoredPushToken, clientID: String) async throws {
+        let call = call
+        let user = try call.requireUser().id
+        try await cloud.store.write { transaction in
+            let device = try transaction.registerDevice(
+                clientID: clientID, user: user, container: call.container, at: call.now
+            )
+            try transaction.putPushToken(token, tells: device.key)
+        }
+    }
+
+    /// The URL a courier is polled at: whoever knows it may.
+    func courierURL(_ courier: String) -> String { "\(baseURL)/courier/\(courier)" }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `users/caller`, and `users/current`, its older name (web-services 5.11).
+package enum FetchCaller: Endpoint {
+    package static let methods = [WebRequest.Method].getOrPost
+
+    /// Answers with the caller's identity, unwrapped.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        try exchange.readNothing()
+        let user = try exchange.call.requireUser()
+        return .json {
+            CallerResponse(userRecordName: user.recordName).write(to: &$0)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// `zones/list` (web-services 5.8).
+extension ListZones: Endpoint {
+    package static let methods = [WebRequest.Method].getOrPost
+    package static let access = EndpointAccess.reader
+
+    /// Answers with all zones of the database.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        try exchange.readNothing()
+        let call = exchange.call
+        var response = try await exchange.cloud.store.read { try run(for: call, in: $0) }
+        // Who asks by POST is of iCloud.com's kind, whose models know no `atomic`.
+        response.sendsAtomic = exchange.request.method == .get
+        return .json { response.write(to: &$0) }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// One authenticated request to one container: what an endpoint works with.
+package struct Exchange: Sendable {
+    /// What the cloud consists of.
+    package let cloud: Cloud
+    /// The request as sent; its body is within the limit.
+    package let request: WebRequest
+    package let target: RequestTarget
+    /// Who calls, for which database, when.
+    package let call: Call
+    /// The URL under which the caller reaches this server, without a slash at
+    /// the end.
+    package let baseURL: String
+    let body: [UInt8]
+
+    /// Reads the body, which must be one JSON document of what `read` expects.
+    package func read<Value>(_ read: (inout JSONReader) throws -> Value) throws -> Value {
+        try JSONReader.read(body, read)
+    }
+
+    /// Checks the body of a request that says nothing in it: it is absent or any
+    /// JSON object (web-services 1.2).
+    package func readNothing() throws {
+        guard !body.isEmpty else { return }
+        try read { try $0.readObject { reader, _ in try reader.skipValue() } }
+    }
+
+    /// Fails unless a request's number of items is allowed (LIMIT-1, LIMIT-5).
+    package func check(itemCount: Int) throws {
+        let most = call.limits.items(forExtendedClient: call.usesExtensions)
+        guard itemCount <= most else {
+            throw WireError.badRequest(
+                "Your request contains \(itemCount) items which is more than the maximum number "
+                    + "of items in a single request (\(most))",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+    }
+
+    /// Returns the caller's client ID, which requests about its device need.
+    package func requireClientID() throws -> String {
+        guard let clientID = call.clientID else {
+            throw WireError.badRequest("missing query parameter '\(WireProtocol.clientID)'")
+        }
+        return clientID
+    }
+}

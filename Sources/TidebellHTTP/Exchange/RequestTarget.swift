@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellCore
+import TidebellWire
+
+/// Path and query of a request, each part percent-decoded exactly once
+/// (web-services 1.3).
+package struct RequestTarget: Sendable {
+    /// The path as sent, without the query.
+    package let path: Substring
+    /// The decoded parts between the slashes of the path.
+    package let segments: [String]
+    private let query: [(name: Substring, value: Substring)]
+
+    /// Splits `target`; a path with a broken escape fails.
+    package init(_ target: String) throws {
+        let mark = target.firstIndex(of: "?") ?? target.endIndex
+        let path = target[..<mark]
+        self.path = path
+        segments = try path.split(separator: "/", omittingEmptySubsequences: true).map {
+            try Self.decode($0) { "the path segment '\($0)' is not properly percent-encoded" }
+        }
+        query = target[mark...].dropFirst().split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+    }
+
+    /// Returns the decoded value of the first query parameter with this name;
+    /// nil when it is absent or empty.
+    ///
+    /// `clientId` also comes as `clientID` (web-services 10.17), so case does not
+    /// matter.
+    package func parameter(_ name: String) throws -> String? {
+        let found = query.first { $0.name.lowercased() == name.lowercased() && !$0.value.isEmpty }
+        return try found.map {
+            try Self.decode($0.value) { _ in
+                "the query parameter '\(name)' is not properly percent-encoded"
+            }
+        }
+    }
+
+    private static func decode(
+        _ text: Substring, otherwise reason: (String) -> String
+    ) throws -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        guard let decoded = String(text).removingPercentEncoding else {
+            throw WireError.badRequest(reason(WireError.shortened(text)))
+        }
+        return decoded
+    }
+}

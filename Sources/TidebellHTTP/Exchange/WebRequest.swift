@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request as it comes in, from a socket or from the same process.
+package struct WebRequest: Sendable {
+    /// The HTTP methods that the API knows.
+    package enum Method: Sendable, Hashable {
+        case get, head, post, options
+        /// One that no endpoint has.
+        case other(String)
+
+        /// Creates a method from its upper-case name.
+        package init(_ name: String) {
+            switch name {
+            case "GET": self = .get
+            case "HEAD": self = .head
+            case "POST": self = .post
+            case "OPTIONS": self = .options
+            default: self = .other(name)
+            }
+        }
+
+        /// The method's name.
+        package var name: String {
+            switch self {
+            case .get: "GET"
+            case .head: "HEAD"
+            case .post: "POST"
+            case .options: "OPTIONS"
+            case .other(let name): name
+            }
+        }
+    }
+
+    /// The content of a request.
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        /// It was longer than allowed and therefore not read.
+        case tooLong
+    }
+
+    package var method: Method
+    /// Path and query as sent, percent-encoded.
+    package var target: String
+    package var headers: Headers
+    package var body: Body
+
+    /// Creates a request.
+    package init(
+        _ method: Method,
+        _ target: String,
+        headers: Headers = Headers(),
+        body: Body = .bytes([])
+    ) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Receives the pieces of a streamed body, in order.
+package protocol BodyWriter: Sendable {
+    /// Writes one piece; returns when the receiver takes the next.
+    mutating func write(_ bytes: [UInt8]) async throws
+}
+
+/// An answer, on its way to a socket or to the same process.
+package struct WebResponse: Sendable {
+    /// The content of an answer.
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        /// Produced while it is sent; cancelled when the receiver goes away.
+        case stream(@Sendable (inout any BodyWriter) async throws -> Void)
+    }
+
+    /// The HTTP status.
+    package var status: Int
+    package var headers: Headers
+    package var body: Body
+
+    /// Creates an answer.
+    package init(status: Int = 200, headers: Headers = Headers(), body: Body = .bytes([])) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Returns an answer with the JSON that `write` writes.
+    package static func json(
+        status: Int = 200,
+        capacity: Int = 512,
+        _ write: (inout JSONWriter) -> Void
+    ) -> WebResponse {
+        WebResponse(
+            status: status,
+            headers: ["Content-Type": "application/json; charset=UTF-8"],
+            body: .bytes(JSONWriter.write(capacity: capacity, write))
+        )
+    }
+}
+
+extension WebResponse.Body {
+    /// Returns the whole content; of a stream, when it ended.
+    package func collect() async throws -> [UInt8] {
+        switch self {
+        case .bytes(let bytes): return bytes
+        case .stream(let produce):
+            var collector: any BodyWriter = BodyCollector()
+            try await produce(&collector)
+            return (collector as? BodyCollector)?.bytes ?? []
+        }
+    }
+
+    /// The pieces of the content as they are produced, for a receiver in the
+    /// same process; ending the iteration cancels the producer.
+    ///
+    /// A receiver that leaves more than ``unreadPieces`` unread is cut off with
+    /// ``ReceiverTooSlow``.
+    package var pieces: AsyncThrowingStream<[UInt8], any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingOldest(Self.unreadPieces)) { continuation in
+            // The one task without a parent: over a socket the connection's task
+            // runs the producer, here nobody else could.
+            let producer = Task {
+                do {
+                    switch self {
+                    case .bytes(let bytes): continuation.yield(bytes)
+                    case .stream(let produce):
+                        var feeder: any BodyWriter = BodyFeeder(continuation: continuation)
+                        try await produce(&feeder)
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in producer.cancel() }
+        }
+    }
+
+    /// The most pieces that may wait for a receiver in the same process.
+    package static let unreadPieces = 1024
+}
+
+/// The receiver of a body in the same process did not keep up.
+package struct ReceiverTooSlow: Error {}
+
+private struct BodyCollector: BodyWriter {
+    var bytes: [UInt8] = []
+
+    mutating func write(_ bytes: [UInt8]) {
+        self.bytes += bytes
+    }
+}
+
+private struct BodyFeeder: BodyWriter {
+    let continuation: AsyncThrowingStream<[UInt8], any Error>.Continuation
+
+    mutating func write(_ bytes: [UInt8]) throws {
+        switch continuation.yield(bytes) {
+        case .enqueued: return
+        case .dropped: throw ReceiverTooSlow()
+        case .terminated: throw CancellationError()
+        @unknown default: throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+import TidebellWire
+
+/// Remembers for a moment who called with which tokens, so that a busy client
+/// does not cost a look-up per request.
+///
+/// Only known callers are remembered: a token works as soon as it exists. A
+/// removed token is refused ``lifetime`` later at the latest.
+final class CallerCache: Sendable {
+    /// How long a caller is remembered.
+    static let lifetime = Duration.seconds(5)
+    /// The most callers remembered.
+    static let capacity = 10_000
+
+    /// What a caller presents: hashes, so that no token stays in memory.
+    struct Credentials: Sendable, Hashable {
+        var container: ContainerKey
+        var apiTokenHash: [UInt8]
+        var webTokenHash: [UInt8]?
+    }
+
+    /// A caller whose tokens are good.
+    struct Caller: Sendable {
+        /// Nil for a caller with an API token only.
+        var user: StoredUser?
+    }
+
+    private struct Entry {
+        var caller: Caller
+        var expiresAt: Instant
+    }
+
+    private let entries = Mutex<[Credentials: Entry]>([:])
+
+    /// Returns the remembered caller.
+    func caller(with credentials: Credentials, at now: Instant) -> Caller? {
+        entries.withLock { entries in
+            guard let entry = entries[credentials], entry.expiresAt > now else { return nil }
+            return entry.caller
+        }
+    }
+
+    /// Remembers a caller.
+    func remember(_ caller: Caller, for credentials: Credentials, at now: Instant) {
+        entries.withLock { entries in
+            if entries.count >= Self.capacity { entries = entries.filter { $1.expiresAt > now } }
+            // All of them busy: starting afresh costs each one look-up.
+            if entries.count >= Self.capacity { entries = [:] }
+            entries[credentials] = Entry(
+                caller: caller, expiresAt: now.advanced(by: Self.lifetime)
+            )
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Lets pages of other origins use the API: CloudKit JS runs in browsers
+/// (web-services 1.2).
+///
+/// Every origin is let in, with credentials: nothing a browser adds by itself
+/// counts as credentials here, only tokens that the page knows.
+enum CrossOrigin {
+    /// The headers of answers that CloudKit JS reads.
+    private static let exposed = [
+        "X-Apple-CloudKit-Web-Auth-Token", "X-Apple-CloudKit-Session",
+        WireProtocol.requestUUIDHeader, "Retry-After",
+    ].joined(separator: ", ")
+    /// How long a browser may remember the answer: a day, in seconds.
+    private static let maximumAge = "86400"
+    /// The longest list of headers that is let through as asked.
+    private static let requestedHeadersLength = 1024
+
+    /// Answers the question browsers ask before a request.
+    static func preflight(for request: WebRequest) -> WebResponse {
+        var headers: Headers = [
+            "Allow": "GET, POST, OPTIONS",
+            "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+            "Access-Control-Max-Age": maximumAge,
+        ]
+        if let asked = request.headers["Access-Control-Request-Headers"],
+            asked.utf8.count <= requestedHeadersLength
+        {
+            headers.append("Access-Control-Allow-Headers", asked)
+        }
+        return WebResponse(status: 204, headers: headers)
+    }
+
+    /// Marks an answer as readable by the page that asked.
+    static func allow(_ request: WebRequest, in response: inout WebResponse) {
+        guard let origin = request.headers["Origin"] else { return }
+        response.headers.append("Access-Control-Allow-Origin", origin)
+        response.headers.append("Access-Control-Allow-Credentials", "true")
+        response.headers.append("Access-Control-Expose-Headers", exposed)
+        response.headers.append("Vary", "Origin")
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import TidebellCore
+import TidebellWire
+
+/// The path exists, but not for this method.
+struct WrongMethod: Error {
+    let allowed: [WebRequest.Method]
+}
+
+extension WebServices {
+    /// Returns the answer for a request that failed as a whole
+    /// (web-services 3.1).
+    ///
+    /// What the caller caused is told in full; what we broke is logged once and
+    /// told by its UUID only.
+    func failure(_ error: any Error, of request: WebRequest, uuid: String) -> WebResponse {
+        switch error {
+        case let error as WireError:
+            return answer(error, of: request, uuid: uuid)
+        case let error as JSONError:
+            return answer(WireError(malformed: error), of: request, uuid: uuid)
+        case let error as WrongMethod:
+            let allowed = error.allowed.map(\.name).joined(separator: ", ")
+            var response = answer(
+                .badRequest("the method must be \(allowed), not \(request.method.name)"),
+                of: request, uuid: uuid
+            )
+            response.status = 405
+            response.headers["Allow"] = allowed
+            return response
+        default:
+            log(error, of: request, uuid: uuid)
+            return answer(
+                WireError(.internalError, "the server failed; its log knows the request's uuid"),
+                of: request, uuid: uuid
+            )
+        }
+    }
+
+    private func answer(_ error: WireError, of request: WebRequest, uuid: String) -> WebResponse {
+        var error = error
+        error.uuid = uuid
+        if !request.usesExtensions { error.detail = nil }
+        var response = WebResponse.json(status: error.code.status) { error.write(to: &$0) }
+        if let seconds = error.retryAfter {
+            response.headers["Retry-After"] = String(Int(seconds.rounded(.up)))
+        }
+        return response
+    }
+
+    private func log(_ error: any Error, of request: WebRequest, uuid: String) {
+        // A caller that went away is nobody's failure.
+        guard !(error is CancellationError) else { return }
+        cloud.logger.error(
+            "request failed",
+            metadata: [
+                "requestID": "\(uuid)",
+                "method": "\(request.method.name)",
+                "endpoint": "\(Self.endpoint(of: request))",
+                "error": "\(error)",
+            ]
+        )
+    }
+
+    /// The path without what is secret in it: the query with its tokens, and
+    /// courier capabilities.
+    private static func endpoint(of request: WebRequest) -> String {
+        let path = request.target.prefix { $0 != "?" }
+        return path.hasPrefix("/courier/") ? "/courier" : WireError.shortened(path, to: 200)
+    }
+}
+
+extension WireError {
+    /// A body that is not what the endpoint expects; the words before the
+    /// culprit's path are CloudKit's (web-services 3.3).
+    init(malformed error: JSONError) {
+        let place = error.place
+        self = .badRequest(
+            "BadRequestException: \(error.problem)" + (place.isEmpty ? "" : " in \(place)")
+        )
+    }
+}

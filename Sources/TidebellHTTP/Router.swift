@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// All routes of the API.
+package enum Router {
+    /// `/database/1/{container}/{environment}/{database}/…` (web-services 5).
+    private static let database: [String: any Endpoint.Type] = [
+        "zones/list": ListZones.self,
+        "zones/lookup": LookupZones.self,
+        "zones/modify": ModifyZones.self,
+
+        "records/lookup": LookupRecords.self,
+        "records/modify": ModifyRecords.self,
+
+        "changes/database": FetchDatabaseChanges.self,
+        "changes/zone": FetchZoneChanges.self,
+
+        "subscriptions/list": ListSubscriptions.self,
+        "subscriptions/lookup": LookupSubscriptions.self,
+        "subscriptions/modify": ModifySubscriptions.self,
+
+        // The documented place of the token endpoints; clients use `/device`.
+        "tokens/create": CreateToken.self,
+        "tokens/register": RegisterToken.self,
+    ]
+
+    /// The same with the public database only (web-services 2.1).
+    private static let publicDatabase: [String: any Endpoint.Type] = [
+        "users/caller": FetchCaller.self,
+        "users/current": FetchCaller.self,
+    ]
+
+    /// `/device/1/{container}/{environment}/…` (web-services 5.12).
+    private static let device: [String: any Endpoint.Type] = [
+        "tokens/create": CreateToken.self,
+        "tokens/register": RegisterToken.self,
+    ]
+
+    /// `/ext/1/{container}/{environment}/…` (web-services 9).
+    private static let extensions: [String: any Endpoint.Type] = [
+        "notifications/stream": StreamNotifications.self,
+        "notifications/ack": AcknowledgeNotifications.self,
+    ]
+
+    /// `/…` and `/…/{argument}`.
+    private static let server: [String: any ServerEndpoint.Type] = [
+        "health": ReportHealth.self,
+        "courier": PollCourier.self,
+    ]
+
+    /// Where a request goes.
+    enum Destination {
+        case server(any ServerEndpoint.Type, argument: String)
+        case container(any Endpoint.Type, ContainerKey, DatabaseScope)
+
+        var methods: [WebRequest.Method] {
+            switch self {
+            case .server: [.get, .head]
+            case .container(let endpoint, _, _): endpoint.methods
+            }
+        }
+    }
+
+    /// Finds the endpoint of a path, or fails with the sentence that names what
+    /// is wrong with it.
+    static func destination(of target: RequestTarget) throws -> Destination {
+        let segments = target.segments
+        switch (segments.first, segments.count) {
+        case ("database", 7) where segments[1] == "1":
+            return try inDatabase(segments, of: target)
+        case ("device", 6) where segments[1] == "1":
+            return try inContainer(device, segments, of: target)
+        case ("ext", 6) where segments[1] == "1":
+            return try inContainer(extensions, segments, of: target)
+        case (let name?, 1...2):
+            guard let endpoint = server[name] else { throw WireError.noEndpoint(target) }
+            return .server(endpoint, argument: segments.count == 2 ? segments[1] : "")
+        default:
+            throw WireError.noEndpoint(target)
+        }
+    }
+
+    private static func inDatabase(
+        _ segments: [String], of target: RequestTarget
+    ) throws -> Destination {
+        let action = "\(segments[5])/\(segments[6])"
+        let container = try container(segments)
+        guard let scope = DatabaseScope(rawValue: segments[4]) else {
+            throw WireError.badRequest(
+                "unknown database '\(WireError.shortened(segments[4]))': "
+                    + "expected 'public', 'private' or 'shared'"
+            )
+        }
+        if let endpoint = database[action] { return .container(endpoint, container, scope) }
+        guard let endpoint = publicDatabase[action] else { throw WireError.noEndpoint(target) }
+        guard scope == .public else {
+            throw WireError.badRequest(
+                "endpoint not applicable in the database type '\(scope.rawValue)db'"
+            )
+        }
+        return .container(endpoint, container, scope)
+    }
+
+    private static func inContainer(
+        _ routes: [String: any Endpoint.Type], _ segments: [String], of target: RequestTarget
+    ) throws -> Destination {
+        guard let endpoint = routes["\(segments[4])/\(segments[5])"] else {
+            throw WireError.noEndpoint(target)
+        }
+        // They are about the user's devices, which no database owns.
+        return .container(endpoint, try container(segments), .private)
+    }
+
+    private static func container(_ segments: [String]) throws -> ContainerKey {
+        let name = segments[2]
+        guard name.utf8.count <= containerLength, name.utf8.allSatisfy(isContainerByte) else {
+            throw WireError.badRequest(
+                "container '\(WireError.shortened(name))' must be letters, digits, '.' and '-', "
+                    + "at most \(containerLength)"
+            )
+        }
+        guard let environment = CloudEnvironment(rawValue: segments[3]) else {
+            throw WireError.badRequest(
+                "unknown environment '\(WireError.shortened(segments[3]))': "
+                    + "expected 'development' or 'production'"
+            )
+        }
+        return ContainerKey(container: name, environment: environment)
+    }
+
+    /// The longest container identifier (web-services 1.1 knows no rule).
+    private static let containerLength = 255
+
+    private static func isContainerByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}
+
+extension WireError {
+    /// No endpoint has this path; the words are CloudKit's (web-services 1.1).
+    fileprivate static func noEndpoint(_ target: RequestTarget) -> WireError {
+        WireError(
+            .notFound, "could not find handler for endpoint '\(shortened(target.path, to: 200))'"
+        )
+    }
+
+    /// Keeps an error sentence readable however long the culprit is.
+    static func shortened(_ text: some StringProtocol, to length: Int = 60) -> String {
+        text.count <= length ? String(text) : text.prefix(length - 3) + "..."
+    }
+}

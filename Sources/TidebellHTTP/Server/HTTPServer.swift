@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import TidebellCore
+import TidebellWire
+
+/// The API on a socket: HTTP/1.1.
+package struct HTTPServer: Service {
+    /// How long an idle connection is kept.
+    private static let idleTimeout = TimeAmount.seconds(75)
+
+    private let webServices: WebServices
+    private let address: SocketPlace
+    private let connectionLimit: Int
+    private let onRunning: @Sendable (SocketPlace) async -> Void
+
+    /// A host and a port; port 0 lets the system choose.
+    package struct SocketPlace: Sendable, Hashable {
+        package var host: String
+        package var port: Int
+
+        /// Creates a place.
+        package init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
+        /// The URL under which programs on this machine reach the server there.
+        package var clientURL: String {
+            switch host {
+            case "0.0.0.0": "http://127.0.0.1:\(port)"
+            case "::": "http://[::1]:\(port)"
+            case _ where host.contains(":"): "http://[\(host)]:\(port)"
+            default: "http://\(host):\(port)"
+            }
+        }
+    }
+
+    /// Creates a server; `onRunning` learns the port it listens on.
+    package init(
+        _ webServices: WebServices,
+        at address: SocketPlace,
+        connectionLimit: Int,
+        onRunning: @escaping @Sendable (SocketPlace) async -> Void = { _ in }
+    ) {
+        self.webServices = webServices
+        self.address = address
+        self.connectionLimit = connectionLimit
+        self.onRunning = onRunning
+    }
+
+    /// Serves until the service group shuts down; a socket that cannot be opened
+    /// fails with ``CannotListen``.
+    package func run() async throws {
+        let address = address
+        let onRunning = onRunning
+        let logger = webServices.cloud.logger
+        let application = Application(
+            responder: SocketResponder(webServices: webServices),
+            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: .maximum(connectionLimit, logger: logger)
+            ),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? address.port
+                await onRunning(SocketPlace(host: address.host, port: port))
+            },
+            logger: logger
+        )
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw CannotListen(at: address, because: error)
+        } catch is SocketAddressError.UnknownHost {
+            throw CannotListen(unknownHost: address)
+        } catch is SocketAddressError {
+            throw CannotListen(unknownHost: address)
+        }
+    }
+}
+
+/// The socket could not be opened.
+package struct CannotListen: Error, CustomStringConvertible {
+    /// One sentence for the operator.
+    package let description: String
+
+    init(at address: HTTPServer.SocketPlace, because error: IOError) {
+        switch error.errnoCode {
+        case EADDRINUSE:
+            description =
+                "Port \(address.port) of \(address.host) is already in use; "
+                + "choose another one with --port."
+        case EACCES, EPERM:
+            description = "Listening on port \(address.port) is not allowed; choose one above 1023."
+        case EADDRNOTAVAIL:
+            description = "\(address.host) is not an address of this machine."
+        default:
+            description = "Cannot listen on \(address.host), port \(address.port): \(error)."
+        }
+    }
+
+    init(unknownHost address: HTTPServer.SocketPlace) {
+        description = "The host '\(address.host)' is not known."
+    }
+}

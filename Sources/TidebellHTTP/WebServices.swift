@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import TidebellCore
+import TidebellWire
+
+/// CloudKit Web Services: answers every request, from a socket or from the same
+/// process.
+///
+/// The way of a request: UUID → route → method → tokens → endpoint; errors and
+/// the headers that all answers have are put in on the way back.
+package struct WebServices: Sendable {
+    /// What the API works with.
+    package let cloud: Cloud
+    /// The URL under which clients reach the server; nil takes what each
+    /// request's `Host` header says.
+    package let publicURL: String?
+    private let authentication: Authentication
+
+    /// Creates the API of a cloud.
+    package init(cloud: Cloud, publicURL: String? = nil) {
+        self.cloud = cloud
+        self.publicURL = publicURL
+        authentication = Authentication(cloud: cloud)
+    }
+
+    /// Answers a request; never fails, whatever the request is.
+    package func respond(to request: WebRequest) async -> WebResponse {
+        let uuid = cloud.randomness.makeUUID().uuidString.lowercased()
+        var response: WebResponse
+        if request.method == .options {
+            response = CrossOrigin.preflight(for: request)
+        } else {
+            do {
+                response = try await answer(request)
+            } catch {
+                response = failure(error, of: request, uuid: uuid)
+            }
+        }
+        response.headers.append(WireProtocol.requestUUIDHeader, uuid)
+        CrossOrigin.allow(request, in: &response)
+        return response
+    }
+
+    private func answer(_ request: WebRequest) async throws -> WebResponse {
+        let target = try RequestTarget(request.target)
+        let destination = try Router.destination(of: target)
+        guard destination.methods.contains(request.method) else {
+            throw WrongMethod(allowed: destination.methods)
+        }
+        guard case .bytes(let body) = request.body, body.count <= cloud.limits.bodyBytes else {
+            throw WireError.badRequest(
+                "the request body is longer than \(cloud.limits.bodyBytes) bytes",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+        switch destination {
+        case .server(let endpoint, let argument):
+            return try await endpoint.respond(to: argument, in: cloud)
+        case .container(let endpoint, let container, let scope):
+            let exchange = try await exchange(
+                request, body, target, access: endpoint.access, container: container, scope: scope
+            )
+            return try await endpoint.respond(to: exchange)
+        }
+    }
+
+    private func exchange(
+        _ request: WebRequest, _ body: [UInt8], _ target: RequestTarget, access: EndpointAccess,
+        container: ContainerKey, scope: DatabaseScope
+    ) async throws -> Exchange {
+        let now = cloud.time.now()
+        let baseURL = publicURL ?? request.baseURL
+        let signIn = SignIn(baseURL: baseURL, container: container)
+        let user = try await authentication.user(
+            of: request, target, in: container, signIn: signIn, at: now
+        )
+        if user == nil, access == .user || scope != .public { throw signIn.required }
+        let call = Call(
+            container: container,
+            scope: scope,
+            user: user,
+            clientID: try target.clientID(),
+            usesExtensions: request.usesExtensions,
+            now: now,
+            storeIdentity: cloud.store.identity,
+            limits: cloud.limits,
+            makeUUID: cloud.randomness.makeUUID
+        )
+        return Exchange(
+            cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
+            body: body
+        )
+    }
+}
+
+extension WebRequest {
+    /// Whether the client opted into the extensions (web-services 9).
+    var usesExtensions: Bool { headers[WireProtocol.extensionsHeader] != nil }
+
+    /// The URL of this server as the client wrote it.
+    fileprivate var baseURL: String {
+        guard let host = headers["Host"], host.utf8.count <= Self.hostLength,
+            host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
+        else { return "http://localhost" }
+        return "http://\(host)"
+    }
+
+    /// The longest name in the domain name system, a colon and a port.
+    private static let hostLength = 253 + 6
+}
+
+extension RequestTarget {
+    /// The longest client ID; clients send UUIDs.
+    private static let clientIDLength = 255
+
+    /// The caller's device, as far as it says so (web-services 1.3).
+    fileprivate func clientID() throws -> String? {
+        guard let clientID = try parameter(WireProtocol.clientID) else { return nil }
+        return try Self.checkedClientID(clientID)
+    }
+
+    /// Returns a client ID that is not longer than allowed.
+    static func checkedClientID(_ clientID: String) throws -> String {
+        guard clientID.utf8.count <= clientIDLength else {
+            throw WireError.badRequest(
+                "\(WireProtocol.clientID) '\(WireError.shortened(clientID))' is longer than "
+                    + "\(clientIDLength) bytes"
+            )
+        }
+        return clientID
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import ServiceLifecycle
+import TidebellCore
+import TidebellHTTP
+import TidebellPush
+
+/// The whole cloud without a socket: store, push pipeline and API.
+///
+/// `tidebell serve` puts it on a socket; tests call ``respond(to:)`` and run
+/// ``services`` themselves, with a clock and a seed of their own.
+package struct CloudServices: Sendable {
+    /// Where everything is kept; who opened it closes it.
+    package let store: any Store
+    /// The pipeline from changes to notifications.
+    package let pipeline: PushPipeline
+    /// The devices that are connected.
+    package let streams: DeviceStreams
+    /// The Web Services API.
+    package let webServices: WebServices
+    /// Users and tokens.
+    package let accounts: Accounts
+    private let maintenance: Maintenance
+
+    /// Puts a cloud together around an open store; nothing runs yet.
+    ///
+    /// - Parameters:
+    ///   - publicURL: The URL clients reach the server under; nil takes what
+    ///     each request's `Host` header says.
+    package init(
+        store: any Store,
+        limits: Limits = Limits(),
+        push: PushConfiguration = PushConfiguration(),
+        time: Time = .system,
+        randomness: Randomness = .system,
+        heldRequests: HeldRequests = HeldRequests(),
+        publicURL: String? = nil,
+        logger: Logger
+    ) {
+        let metrics = PushMetrics()
+        let streams = DeviceStreams(store: store, configuration: push, metrics: metrics)
+        let couriers = CourierMailboxes(store: store, clock: time.clock, metrics: metrics)
+        self.store = store
+        self.streams = streams
+        pipeline = PushPipeline(
+            store: store, streams: streams, couriers: couriers, clock: time.clock, now: time.now,
+            makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics
+        )
+        accounts = Accounts(store: store, time: time, randomness: randomness)
+        maintenance = Maintenance(store: store, limits: limits, time: time, logger: logger)
+        webServices = WebServices(
+            cloud: Cloud(
+                store: store,
+                streams: streams,
+                couriers: couriers,
+                heldRequests: heldRequests,
+                limits: limits,
+                time: time,
+                randomness: randomness,
+                logger: logger
+            ),
+            publicURL: publicURL
+        )
+    }
+
+    /// What must run beside the API, in the order to start it: the pipeline and
+    /// the hourly maintenance.
+    package var services: [any Service] { [pipeline, maintenance] }
+
+    /// Answers a request as the socket would; never fails.
+    package func respond(to request: WebRequest) async -> WebResponse {
+        await webServices.respond(to: request)
+    }
+
+    /// Answers a request given in its parts; `target` is path and query,
+    /// percent-encoded.
+    package func respond(
+        _ method: String,
+        _ target: String,
+        headers: [String: String] = [:],
+        body: [UInt8] = []
+    ) async -> WebResponse {
+        await respond(
+            to: WebRequest(
+                WebRequest.Method(method), target, headers: Headers(headers), body: .bytes(body)
+            )
+        )
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import ServiceLifecycle
+import TidebellCore
+import TidebellHTTP
+
+/// Removes every hour what nobody needs any more: old tombstones and
+/// notifications (TOK-22, NOTIF-15).
+package struct Maintenance: Service {
+    /// Time between two rounds.
+    static let interval = Duration.seconds(3600)
+    /// Rows removed by one transaction, so that writers never wait long.
+    static let batchSize = 1000
+    /// Transactions of one kind in one round; what is left waits for the next.
+    static let batchesPerRound = 1000
+
+    private let store: any Store
+    private let limits: Limits
+    private let time: Time
+    private let logger: Logger
+
+    package init(store: any Store, limits: Limits, time: Time, logger: Logger) {
+        self.store = store
+        self.limits = limits
+        self.time = time
+        self.logger = logger
+    }
+
+    /// Runs rounds until the service group shuts down.
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown {
+                while true {
+                    await round()
+                    try await time.clock.sleep(for: Self.interval)
+                }
+            }
+        } catch is CancellationError {
+            // The end of every service.
+        }
+    }
+
+    /// Removes what is old enough now. A failure is the operator's to see and
+    /// the next round's to repeat: the cloud works on without.
+    package func round() async {
+        do {
+            let now = time.now()
+            let tombstones = try await removeAll {
+                try $0.removeTombstones(
+                    modifiedBefore: now.advanced(by: .zero - limits.tombstoneRetention),
+                    limit: Self.batchSize
+                )
+            }
+            let notifications = try await removeAll {
+                try $0.removeNotifications(
+                    createdBefore: now.advanced(by: .zero - limits.notificationRetention),
+                    limit: Self.batchSize
+                )
+            }
+            logger.debug(
+                "maintenance done",
+                metadata: ["tombstones": "\(tombstones)", "notifications": "\(notifications)"]
+            )
+        } catch {
+            logger.warning("maintenance failed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func removeAll(
+        _ remove: @escaping @Sendable (any StoreTransaction) throws -> Int
+    ) async throws -> Int {
+        var total = 0
+        for _ in 0..<Self.batchesPerRound {
+            let count = try await store.write(remove)
+            total += count
+            if count < Self.batchSize { break }
+        }
+        return total
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import TidebellCore
+import TidebellHTTP
+
+/// What `tidebell serve` can be told.
+package struct ServerConfiguration: Sendable {
+    /// The port unless the operator chooses another.
+    package static let defaultPort = 8642
+
+    package var host = "127.0.0.1"
+    /// 0 lets the system choose.
+    package var port = defaultPort
+    /// Where the cloud keeps everything; created if absent.
+    package var dataFolder: URL
+    package var logLevel = Logger.Level.notice
+    package var limits = Limits()
+    /// The URL clients reach the server under, when it is not the one they
+    /// connect to.
+    package var publicURL: String?
+    /// Streams and courier polls held open at a time.
+    package var heldRequests = HeldRequests.defaultCapacity
+
+    /// Creates a configuration with defaults.
+    package init(dataFolder: URL) {
+        self.dataFolder = dataFolder
+    }
+}

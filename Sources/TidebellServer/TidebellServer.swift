@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import ServiceLifecycle
+import TidebellCore
+import TidebellHTTP
+import UnixSignals
+
+/// The server: a cloud in a data folder, on a socket.
+package struct TidebellServer: Sendable {
+    /// How long requests under way may take to end once shutdown began.
+    static let drainTime = Duration.seconds(10)
+
+    /// The cloud that is served.
+    package let cloud: CloudServices
+    /// What it was told.
+    package let configuration: ServerConfiguration
+    private let logger: Logger
+
+    /// Opens the cloud of the data folder; what an operator can put right fails
+    /// with ``OperatorError``.
+    package init(_ configuration: ServerConfiguration) throws {
+        self.configuration = configuration
+        var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = configuration.logLevel
+        self.logger = logger
+        cloud = CloudServices(
+            store: try DataFolder(configuration.dataFolder).openStore(for: .serving),
+            limits: configuration.limits,
+            heldRequests: HeldRequests(capacity: configuration.heldRequests),
+            publicURL: configuration.publicURL,
+            logger: logger
+        )
+    }
+
+    /// Serves until SIGTERM or SIGINT, then drains and closes the store.
+    ///
+    /// Order: the pipeline is up before the first request and ends after the
+    /// last one. `onRunning` is called when the socket is open.
+    package func run(
+        until signals: [UnixSignal] = [.sigterm, .sigint],
+        onRunning: @escaping @Sendable (HTTPServer.SocketPlace) async -> Void = { _ in }
+    ) async throws {
+        let server = HTTPServer(
+            cloud.webServices,
+            at: HTTPServer.SocketPlace(host: configuration.host, port: configuration.port),
+            connectionLimit: OpenFiles.connections(),
+            onRunning: onRunning
+        )
+        var group = ServiceGroupConfiguration(
+            services: cloud.services + [server], gracefulShutdownSignals: signals, logger: logger
+        )
+        group.maximumGracefulShutdownDuration = Self.drainTime
+        let result: Result<Void, any Error>
+        do {
+            try await ServiceGroup(configuration: group).run()
+            result = .success(())
+        } catch let error as CannotListen {
+            result = .failure(OperatorError(error.description))
+        } catch {
+            result = .failure(error)
+        }
+        try await cloud.store.close()
+        try result.get()
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellServer
+import TidebellWire
+
+/// `tidebell api-token`.
+struct APITokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "api-token",
+        abstract: "Make API tokens, which every program needs beside its user's web token.",
+        subcommands: [Create.self]
+    )
+
+    /// `tidebell api-token create`.
+    struct Create: AsyncParsableCommand {
+        /// The environments a token can be for.
+        enum Environment: String, ExpressibleByArgument, CaseIterable {
+            case development, production
+        }
+
+        static let configuration = CommandConfiguration(
+            abstract: "Make an API token, for one container or for all, and print it."
+        )
+
+        @Option(
+            help: ArgumentHelp(
+                "The container, such as iCloud.org.example.notes (default: all).", valueName: "id"
+            )
+        )
+        var container: String?
+
+        @Option(help: "The environment of the container.")
+        var environment: Environment?
+
+        @Option(help: "What the token is for; for your own memory.")
+        var name = "unnamed"
+
+        @OptionGroup var data: DataOption
+
+        func validate() throws {
+            guard environment == nil || container != nil else {
+                throw ValidationError("--environment goes with --container only.")
+            }
+        }
+
+        func run() async throws {
+            let key = container.map {
+                ContainerKey(
+                    container: $0,
+                    environment: environment == .production ? .production : .development
+                )
+            }
+            let token = try await data.withAccounts {
+                try await $0.makeAPIToken(named: name, for: key)
+            }
+            let place =
+                key.map { "the container \($0.container) (\($0.environment.rawValue))" }
+                ?? "all containers"
+            say(
+                """
+                An API token for \(place); it is shown only now:
+
+                   export TIDEBELL_API_TOKEN=\(token)
+                """
+            )
+        }
+    }
+}

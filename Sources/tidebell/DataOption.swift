@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import TidebellServer
+
+/// The option all commands have: which cloud.
+struct DataOption: ParsableArguments {
+    private static let environmentVariable = "TIDEBELL_DATA"
+    private static let defaultPath = "tidebell-data"
+
+    @Option(
+        name: .customLong("data"),
+        help: ArgumentHelp(
+            "The data folder (default: $\(environmentVariable), else ./\(defaultPath)).",
+            valueName: "folder"
+        ),
+        completion: .directory
+    )
+    private var path: String?
+
+    /// The data folder.
+    var folder: URL {
+        let environment = ProcessInfo.processInfo.environment[Self.environmentVariable]
+        let path = path ?? (environment == "" ? nil : environment) ?? Self.defaultPath
+        return URL(fileURLWithPath: path, isDirectory: true)
+    }
+
+    /// The folder as the operator would write it.
+    var shortPath: String {
+        let current = FileManager.default.currentDirectoryPath + "/"
+        return folder.path.hasPrefix(current)
+            ? "./" + folder.path.dropFirst(current.count) : folder.path
+    }
+
+    /// What to add to another command so that it means the same cloud; empty for
+    /// the default folder.
+    var hint: String {
+        path.map { " --data \($0.contains(" ") ? "'\($0)'" : $0)" } ?? ""
+    }
+
+    /// Runs `body` on the accounts of the cloud, also while a server runs on it.
+    func withAccounts<Result: Sendable>(
+        _ body: (Accounts) async throws -> Result
+    ) async throws -> Result {
+        let store = try DataFolder(folder).openStore(for: .administering)
+        do {
+            let result = try await body(Accounts(store: store))
+            try await store.close()
+            return result
+        } catch {
+            try await store.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import TidebellHTTP
+import TidebellServer
+
+/// `tidebell serve`.
+struct ServeCommand: AsyncParsableCommand {
+    /// How much is logged to standard error.
+    enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+        case trace, debug, info, notice, warning, error
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve the cloud until SIGTERM or SIGINT (Control-C)."
+    )
+
+    @Option(help: "The port; 0 lets the system choose.")
+    var port = ServerConfiguration.defaultPort
+
+    @Option(help: "The address to listen on; 0.0.0.0 is all of this machine's.")
+    var host = "127.0.0.1"
+
+    @OptionGroup var data: DataOption
+
+    @Option(help: "How much to log.")
+    var logLevel = LogLevel.notice
+
+    @Option(
+        help: ArgumentHelp(
+            "The URL clients reach the server under, if a proxy stands before it.",
+            valueName: "url"
+        )
+    )
+    var publicURL: String?
+
+    func validate() throws {
+        guard (0...65535).contains(port) else {
+            throw ValidationError("The port must be 0 to 65535, not \(port).")
+        }
+        if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
+            throw ValidationError("The public URL must begin with http:// or https://.")
+        }
+    }
+
+    func run() async throws {
+        OpenFiles.raiseLimit()
+        var configuration = ServerConfiguration(dataFolder: data.folder)
+        configuration.host = host
+        configuration.port = port
+        configuration.logLevel = .init(rawValue: logLevel.rawValue) ?? configuration.logLevel
+        configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        let server = try TidebellServer(configuration)
+        try await server.run { place in
+            do {
+                let url = server.configuration.publicURL ?? place.clientURL
+                if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
+                    welcome(url, firstRun)
+                } else {
+                    say(
+                        "Tidebell is listening on \(url), data in \(data.shortPath). "
+                            + "For a token: tidebell user token NAME\(data.hint)"
+                    )
+                }
+            } catch {
+                complain("The first user and API token could not be created: \(error)")
+            }
+        }
+        say("Tidebell has stopped.")
+    }
+
+    private func welcome(_ url: String, _ firstRun: FirstRun) {
+        let list = "database/1/iCloud.org.example.notes/development/private/zones/list"
+        say(
+            """
+            Tidebell is listening on \(url), data in \(data.shortPath).
+
+            This is its first run: an API token and the user '\(firstRun.userName)' were made. \
+            The tokens are shown only now.
+
+            1. Tell programs that use the CloudKit module where their cloud is:
+
+               export TIDEBELL_SERVER=\(url)
+               export TIDEBELL_API_TOKEN=\(firstRun.apiToken)
+               export TIDEBELL_WEB_AUTH_TOKEN=\(firstRun.webToken)
+
+            2. Or ask by hand:
+
+               curl "$TIDEBELL_SERVER/\(list)?ckAPIToken=$TIDEBELL_API_TOKEN\
+            &ckWebAuthToken=$TIDEBELL_WEB_AUTH_TOKEN"
+
+            More users and tokens, also while this runs:
+
+               tidebell user add NAME\(data.hint)
+               tidebell user token NAME\(data.hint)
+               tidebell api-token create\(data.hint)
+
+            """
+        )
+    }
+}

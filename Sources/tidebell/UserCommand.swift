@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellServer
+
+/// `tidebell user`.
+struct UserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Add, list and remove users, and make tokens for them.",
+        subcommands: [Add.self, List.self, Remove.self, Token.self]
+    )
+
+    /// How long a token is valid.
+    struct Validity: ParsableArguments {
+        /// The longest validity that can be asked for: ten years.
+        private static let longest = 3650
+
+        @Option(help: "How many days the token is valid.")
+        var days = Int(Accounts.webTokenLifetime.components.seconds / 86400)
+
+        func validate() throws {
+            guard (1...Self.longest).contains(days) else {
+                throw ValidationError("A token is valid for 1 to \(Self.longest) days.")
+            }
+        }
+
+        var duration: Duration { .seconds(days * 86400) }
+    }
+
+    /// `tidebell user add`.
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a user and print a web token for them."
+        )
+
+        @Argument(help: "The user's name.") var name: String
+        @OptionGroup var validity: Validity
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let token = try await data.withAccounts {
+                try await $0.add(named: name, tokenLifetime: validity.duration)
+            }
+            say("Added the user '\(name)'.")
+            UserCommand.show(token, of: name, validity)
+        }
+    }
+
+    /// `tidebell user list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print the names of all users.")
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let names = try await data.withAccounts { try await $0.names() }
+            guard !names.isEmpty else {
+                return complain("There are no users yet; add one: tidebell user add NAME")
+            }
+            for name in names { say(name) }
+        }
+    }
+
+    /// `tidebell user remove`.
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a user; their tokens are refused from then on."
+        )
+
+        @Argument(help: "The user's name.") var name: String
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            try await data.withAccounts { try await $0.remove(named: name) }
+            say("Removed the user '\(name)'. A running server refuses their tokens in seconds.")
+        }
+    }
+
+    /// `tidebell user token`.
+    struct Token: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a further web token for a user; the others stay valid."
+        )
+
+        @Argument(help: "The user's name.") var name: String
+        @OptionGroup var validity: Validity
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let token = try await data.withAccounts {
+                try await $0.makeWebToken(for: name, lifetime: validity.duration)
+            }
+            UserCommand.show(token, of: name, validity)
+        }
+    }
+}
+
+extension UserCommand {
+    fileprivate static func show(_ token: String, of name: String, _ validity: Validity) {
+        say(
+            """
+            A web token of '\(name)', valid for \(validity.days) days; it is shown only now:
+
+               export TIDEBELL_WEB_AUTH_TOKEN=\(token)
+            """
+        )
+    }
+}
