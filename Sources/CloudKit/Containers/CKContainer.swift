@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// An app's share of the cloud: a public, a private and a shared database.
+///
+/// Server, tokens and device come from outside the source: from environment variables
+/// such as `TIDEBELL_SERVER`, or the file `device.json`; the guide to configuring a
+/// device lists them. What is missing there makes requests fail with an error that names
+/// it; creating a container never fails.
+/// See <https://developer.apple.com/documentation/cloudkit/ckcontainer>.
+open class CKContainer: NSObject, @unchecked Sendable {
+    // Sendable: constants, but for the databases, which are behind a lock.
+
+    /// The container as the device reaches it.
+    let connection: ContainerConnection
+
+    /// What the container's databases run their convenience methods with.
+    let conveniences: ConvenienceSettings
+
+    private let databases = Locked<[CKDatabase.Scope: WeakDatabase]>([:])
+
+    /// Returns the container that `TIDEBELL_CONTAINER`, or `"container"` in `device.json`,
+    /// names.
+    ///
+    /// Always the same one while the app holds it. Without that configuration its
+    /// requests fail with `badContainer`.
+    open class func `default`() -> CKContainer {
+        (DeviceSession.current ?? .process).makeDefaultContainer()
+    }
+
+    /// Creates a container of an identifier, such as `iCloud.org.example.notes`.
+    ///
+    /// Not checked here: requests to a container the server does not know fail.
+    // NB: convenience on Apple's systems; subclasses in tests of apps need one they can
+    // call.
+    public init(identifier containerIdentifier: String) {
+        connection = ContainerConnection(
+            identifier: containerIdentifier,
+            session: .current ?? .process
+        )
+        conveniences = ConvenienceSettings()
+        super.init()
+    }
+
+    /// Creates a container that is reached in a given way.
+    init(
+        connection: ContainerConnection,
+        conveniences: ConvenienceSettings = ConvenienceSettings()
+    ) {
+        self.connection = connection
+        self.conveniences = conveniences
+        super.init()
+    }
+
+    /// The identifier; nil of a default container that is not configured.
+    open var containerIdentifier: String? { connection.identifier }
+
+    /// The database of the signed-in user alone; the same one while the app holds it.
+    open var privateCloudDatabase: CKDatabase { database(with: .private) }
+
+    /// The database everyone can read; the same one while the app holds it.
+    open var publicCloudDatabase: CKDatabase { database(with: .public) }
+
+    /// What other users shared with the signed-in user; the same one while the app
+    /// holds it.
+    open var sharedCloudDatabase: CKDatabase { database(with: .shared) }
+
+    /// Returns one of the databases; the same one while the app holds it.
+    open func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
+        databases.withLock { databases in
+            if let known = databases[databaseScope]?.database { return known }
+            let database = CKDatabase(
+                container: self,
+                scope: databaseScope,
+                conveniences: conveniences
+            )
+            databases[databaseScope] = WeakDatabase(database: database)
+            return database
+        }
+    }
+
+    /// Runs an operation, after those it depends on.
+    ///
+    /// A database operation without a database works on the private one of this container.
+    open func add(_ operation: CKOperation) {
+        if let operation = operation as? CKDatabaseOperation, operation.database == nil {
+            operation.database = privateCloudDatabase
+        }
+        connection.session.operations.addOperation(operation)
+    }
+}
+
+extension CKContainer {
+    /// Creates a container on a device other than the process.
+    package convenience init(identifier: String, session: DeviceSession) {
+        self.init(connection: ContainerConnection(identifier: identifier, session: session))
+    }
+}
+
+/// A database, kept as long as the app keeps it: it keeps the container.
+private struct WeakDatabase {
+    weak var database: CKDatabase?
+}
+
+/// How the convenience methods of a container or database run (OP-7).
+struct ConvenienceSettings: Sendable {
+    /// The configuration of their operations.
+    var configuration: CKOperation.Configuration?
+    /// The group of their operations.
+    var group: CKOperationGroup?
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+// Record zones. Forms for several items report each item's result by its ID and fail as
+// a whole only when the request does (OP-13).
+extension CKDatabase {
+    /// Fetches all zones, the default zone too (ZONE-7).
+    @preconcurrency
+    public func fetchAllRecordZones(
+        completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
+    ) {
+        let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        operation.collectAll { result in result.hand(to: completionHandler) }
+        run(operation)
+    }
+
+    /// Returns all zones, the default zone too (ZONE-7).
+    public func allRecordZones() async throws -> [CKRecordZone] {
+        let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        return try await value(of: operation) { operation.collectAll($0) }
+    }
+
+    /// Fetches a zone.
+    @preconcurrency
+    public func fetch(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    ) {
+        fetch(withRecordZoneIDs: [zoneID]) { results in
+            results.hand(zoneID, to: completionHandler)
+        }
+    }
+
+    /// Returns a zone; fails with `zoneNotFound` when it does not exist.
+    public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
+        try await recordZones(for: [zoneID]).only(zoneID)
+    }
+
+    /// Fetches zones.
+    @preconcurrency
+    public func fetch(
+        withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
+            ) -> Void
+    ) {
+        let operation = CKFetchRecordZonesOperation(recordZoneIDs: zoneIDs)
+        operation.collect(completionHandler)
+        run(operation)
+    }
+
+    /// Returns zones by their IDs.
+    public func recordZones(
+        for ids: [CKRecordZone.ID]
+    ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
+        let operation = CKFetchRecordZonesOperation(recordZoneIDs: ids)
+        return try await value(of: operation) { operation.collect($0) }
+    }
+
+    /// Saves a zone.
+    @preconcurrency
+    public func save(
+        _ zone: CKRecordZone,
+        completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    ) {
+        modifyRecordZones(saving: [zone], deleting: []) { results in
+            results.map(\.saveResults).hand(zone.zoneID, to: completionHandler)
+        }
+    }
+
+    /// Saves a zone; one that exists stays as it is (ZONE-5).
+    @discardableResult
+    public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
+        try await modifyRecordZones(saving: [zone], deleting: []).saveResults.only(zone.zoneID)
+    }
+
+    /// Deletes a zone with its records.
+    @preconcurrency
+    public func delete(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
+    ) {
+        modifyRecordZones(saving: [], deleting: [zoneID]) { results in
+            results.map(\.deleteResults).handID(zoneID, to: completionHandler)
+        }
+    }
+
+    /// Deletes a zone with its records (ZONE-6).
+    @discardableResult
+    public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
+        let results = try await modifyRecordZones(saving: [], deleting: [zoneID]).deleteResults
+        try results.only(zoneID)
+        return zoneID
+    }
+
+    /// Saves and deletes zones.
+    @preconcurrency
+    public func modifyRecordZones(
+        saving recordZonesToSave: [CKRecordZone],
+        deleting recordZoneIDsToDelete: [CKRecordZone.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+                        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        let operation = CKModifyRecordZonesOperation(
+            recordZonesToSave: recordZonesToSave,
+            recordZoneIDsToDelete: recordZoneIDsToDelete
+        )
+        operation.collect(completionHandler)
+        run(operation)
+    }
+
+    /// Saves and deletes zones.
+    public func modifyRecordZones(
+        saving recordZonesToSave: [CKRecordZone],
+        deleting recordZoneIDsToDelete: [CKRecordZone.ID]
+    ) async throws -> (
+        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+    ) {
+        let operation = CKModifyRecordZonesOperation(
+            recordZonesToSave: recordZonesToSave,
+            recordZoneIDsToDelete: recordZoneIDsToDelete
+        )
+        return try await value(of: operation) { operation.collect($0) }
+    }
+}
+
+extension CKFetchRecordZonesOperation {
+    /// Sets the callbacks to hand over all results at once.
+    fileprivate func collect(
+        _ done:
+            @escaping @Sendable (
+                Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
+            ) -> Void
+    ) {
+        var results: [CKRecordZone.ID: Result<CKRecordZone, any Error>] = [:]
+        perRecordZoneResultBlock = { results[$0] = $1 }
+        fetchRecordZonesResultBlock = { result in done(result.map { results }) }
+    }
+
+    /// Sets the callbacks to hand over all zones, in the server's order.
+    fileprivate func collectAll(
+        _ done: @escaping @Sendable (Result<[CKRecordZone], any Error>) -> Void
+    ) {
+        var results: [Result<CKRecordZone, any Error>] = []
+        perRecordZoneResultBlock = { results.append($1) }
+        fetchRecordZonesResultBlock = { result in
+            done(result.flatMap { results.allOrError() })
+        }
+    }
+}
+
+extension CKModifyRecordZonesOperation {
+    /// Sets the callbacks to hand over all results at once.
+    fileprivate func collect(
+        _ done:
+            @escaping @Sendable (
+                Result<
+                    (
+                        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+                        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+                    ), any Error
+                >
+            ) -> Void
+    ) {
+        var saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>] = [:]
+        var deleted: [CKRecordZone.ID: Result<Void, any Error>] = [:]
+        perRecordZoneSaveBlock = { saved[$0] = $1 }
+        perRecordZoneDeleteBlock = { deleted[$0] = $1 }
+        modifyRecordZonesResultBlock = { result in
+            done(result.map { (saveResults: saved, deleteResults: deleted) })
+        }
+    }
+}

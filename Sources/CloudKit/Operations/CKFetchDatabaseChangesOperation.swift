@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Fetches which custom zones of a private or shared database changed since a token.
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckfetchdatabasechangesoperation>.
+open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Sendable: see CKOperation.
+
+    /// Creates an operation that fetches the complete state.
+    public override init() {
+        super.init()
+    }
+
+    /// Creates an operation.
+    public convenience init(previousServerChangeToken: CKServerChangeToken?) {
+        self.init()
+        self.previousServerChangeToken = previousServerChangeToken
+    }
+
+    /// The token of the last fetch; nil fetches the complete state (TOK-6).
+    open var previousServerChangeToken: CKServerChangeToken?
+
+    /// The most zones of one request; 0, the default, leaves it to the server (TOK-12).
+    open var resultsLimit = 0
+
+    /// Whether the operation goes on until nothing more is coming (TOK-11); true by default.
+    open var fetchAllChanges = true
+
+    /// Called for each zone that is new or has changes, once in a fetch (TOK-7).
+    open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+
+    /// Called for each zone that was deleted.
+    open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
+
+    /// Called for each zone that the user purged in the system settings; without it the
+    /// block for deleted zones is (TOK-8, TOK-9).
+    open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
+
+    /// Called for each zone that went in a reset of encrypted data; without it the block
+    /// for deleted zones is (TOK-8, TOK-10).
+    open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
+        ((CKRecordZone.ID) -> Void)?
+
+    /// Called with the token that covers what was reported so far, between requests
+    /// (TOK-11).
+    open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+
+    /// Called once, with the token or the error (TOK-20).
+    @available(*, deprecated, renamed: "fetchDatabaseChangesResultBlock")
+    open var fetchDatabaseChangesCompletionBlock:
+        ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+    {
+        get { oldCompletionBlock }
+        set { oldCompletionBlock = newValue }
+    }
+
+    /// Called once.
+    open var fetchDatabaseChangesResultBlock:
+        (
+            (
+                _ operationResult: Result<
+                    (serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error
+                >
+            ) -> Void
+        )?
+
+    private var oldCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
+
+    override func plan() -> OperationPlan {
+        let work = FetchDatabaseChangesWork(
+            token: previousServerChangeToken,
+            resultsLimit: resultsLimit > 0 ? resultsLimit : nil,
+            fetchesAll: fetchAllChanges,
+            database: connection,
+            callbacks: FetchDatabaseChangesWork.Callbacks(
+                changed: recordZoneWithIDChangedBlock,
+                deleted: recordZoneWithIDWasDeletedBlock,
+                purged: recordZoneWithIDWasPurgedBlock,
+                reset: recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock,
+                tokenUpdated: changeTokenUpdatedBlock,
+                result: fetchDatabaseChangesResultBlock,
+                oldCompletion: oldCompletionBlock
+            )
+        )
+        return { await work.perform($0) }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Fetches which records of custom zones changed since a token.
+///
+/// Each zone succeeds or fails for itself (TOK-19). Of old and new callbacks of the same
+/// kind, the new one is called (OP-11).
+/// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordzonechangesoperation>.
+open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Sendable: see CKOperation.
+
+    /// What a zone's fetch ends with.
+    typealias ZoneResult = Result<
+        (serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool),
+        any Error
+    >
+
+    /// Creates an operation without zones.
+    public override init() {
+        super.init()
+    }
+
+    /// Creates an operation.
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID]? = nil,
+        configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
+    ) {
+        self.init()
+        self.recordZoneIDs = recordZoneIDs
+        self.configurationsByRecordZoneID = configurationsByRecordZoneID
+    }
+
+    /// Creates an operation.
+    @available(*, deprecated, renamed: "init(recordZoneIDs:configurationsByRecordZoneID:)")
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID],
+        optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
+    ) {
+        self.init()
+        self.recordZoneIDs = recordZoneIDs
+        self.optionsByRecordZoneID = optionsByRecordZoneID
+    }
+
+    /// The IDs of the zones.
+    open var recordZoneIDs: [CKRecordZone.ID]?
+
+    /// From where and how each zone is fetched; a zone that is missing is fetched whole.
+    open var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+
+    /// From where and how each zone is fetched.
+    @available(*, deprecated, renamed: "configurationsByRecordZoneID")
+    open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
+        get { configurationsByRecordZoneID?.mapValues { ZoneOptions($0.values) } }
+        set { configurationsByRecordZoneID = newValue?.mapValues { ZoneConfiguration($0.values) } }
+    }
+
+    /// Whether the operation goes on until nothing more is coming (TOK-11); true by default.
+    open var fetchAllChanges = true
+
+    /// Called for each record that changed.
+    @available(*, deprecated, renamed: "recordWasChangedBlock")
+    open var recordChangedBlock: ((CKRecord) -> Void)? {
+        get { oldRecordBlock }
+        set { oldRecordBlock = newValue }
+    }
+
+    /// Called once for each record that changed, with its newest state (TOK-15).
+    open var recordWasChangedBlock:
+        ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+
+    /// Called for each record that was deleted, with its type (TOK-14).
+    open var recordWithIDWasDeletedBlock:
+        ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
+
+    /// Called with the token that covers what was reported of a zone so far; between
+    /// requests, and only when all changes are fetched (TOK-11).
+    open var recordZoneChangeTokensUpdatedBlock:
+        ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+
+    /// Called once for each zone.
+    @available(*, deprecated, renamed: "recordZoneFetchResultBlock")
+    open var recordZoneFetchCompletionBlock:
+        ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    {
+        get { oldZoneBlock }
+        set { oldZoneBlock = newValue }
+    }
+
+    /// Called once for each zone.
+    open var recordZoneFetchResultBlock:
+        (
+            (
+                _ recordZoneID: CKRecordZone.ID,
+                _ fetchChangesResult: Result<
+                    (
+                        serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?,
+                        moreComing: Bool
+                    ), any Error
+                >
+            ) -> Void
+        )?
+
+    /// Called once; with `partialFailure` when zones or records failed (ERR-3).
+    @available(*, deprecated, renamed: "fetchRecordZoneChangesResultBlock")
+    open var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
+        get { oldCompletionBlock }
+        set { oldCompletionBlock = newValue }
+    }
+
+    /// Called once; fails only when the operation as a whole did.
+    open var fetchRecordZoneChangesResultBlock:
+        ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldRecordBlock: ((CKRecord) -> Void)?
+    private var oldZoneBlock:
+        ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+    private var oldCompletionBlock: (((any Error)?) -> Void)?
+
+    override func plan() -> OperationPlan {
+        let work = FetchZoneChangesWork(
+            zoneIDs: recordZoneIDs ?? [],
+            configurations: (configurationsByRecordZoneID ?? [:]).mapValues(\.values),
+            fetchesAll: fetchAllChanges,
+            database: connection,
+            callbacks: FetchZoneChangesWork.Callbacks(
+                record: recordWasChangedBlock,
+                oldRecord: oldRecordBlock,
+                deleted: recordWithIDWasDeletedBlock,
+                tokensUpdated: recordZoneChangeTokensUpdatedBlock,
+                zone: recordZoneFetchResultBlock,
+                oldZone: oldZoneBlock,
+                result: fetchRecordZoneChangesResultBlock,
+                oldCompletion: oldCompletionBlock
+            )
+        )
+        return { await work.perform($0) }
+    }
+}

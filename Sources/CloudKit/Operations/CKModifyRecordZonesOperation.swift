@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Saves and deletes record zones, each for itself.
+///
+/// Custom zones exist in the private database only (ZONE-2). Saving a zone that exists
+/// changes nothing (ZONE-5); deleting one deletes its records (ZONE-6). Of old and new
+/// callbacks of the same kind, the new one is called (OP-11).
+/// See <https://developer.apple.com/documentation/cloudkit/ckmodifyrecordzonesoperation>.
+open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Sendable: see CKOperation.
+
+    /// Creates an operation without zones.
+    public override init() {
+        super.init()
+    }
+
+    /// Creates an operation.
+    public convenience init(
+        recordZonesToSave: [CKRecordZone]? = nil,
+        recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
+    ) {
+        self.init()
+        self.recordZonesToSave = recordZonesToSave
+        self.recordZoneIDsToDelete = recordZoneIDsToDelete
+    }
+
+    /// The zones to save.
+    open var recordZonesToSave: [CKRecordZone]?
+
+    /// The IDs of the zones to delete.
+    open var recordZoneIDsToDelete: [CKRecordZone.ID]?
+
+    /// Called once for each zone to save.
+    open var perRecordZoneSaveBlock:
+        ((_ recordZoneID: CKRecordZone.ID, _ saveResult: Result<CKRecordZone, any Error>) -> Void)?
+
+    /// Called once for each zone to delete.
+    open var perRecordZoneDeleteBlock:
+        ((_ recordZoneID: CKRecordZone.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
+
+    /// Called once, with what was saved and deleted; with `partialFailure` when zones
+    /// failed (ERR-3).
+    @available(*, deprecated, renamed: "modifyRecordZonesResultBlock")
+    open var modifyRecordZonesCompletionBlock:
+        (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+    {
+        get { oldCompletionBlock }
+        set { oldCompletionBlock = newValue }
+    }
+
+    /// Called once; fails only when the operation as a whole did.
+    open var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
+
+    private var oldCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+
+    override func plan() -> OperationPlan {
+        let work = ModifyItemsWork(
+            endpoint: RecordZoneChanges(database: connection),
+            saves: recordZonesToSave ?? [],
+            deletions: recordZoneIDsToDelete ?? [],
+            callbacks: .init(
+                save: perRecordZoneSaveBlock,
+                delete: perRecordZoneDeleteBlock,
+                result: modifyRecordZonesResultBlock,
+                oldCompletion: oldCompletionBlock
+            )
+        )
+        return { await work.perform($0) }
+    }
+}

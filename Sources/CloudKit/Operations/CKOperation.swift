@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What every operation on a container or a database has in common.
+///
+/// A real `Operation`: add it to a database, a container or a queue of your own, or
+/// start it yourself; dependencies, cancellation and `completionBlock` work as with
+/// every operation. Its callbacks come one at a time from a serial queue of its own:
+/// those of items first, then the one with the result, then `completionBlock` (OP-3).
+///
+/// An operation runs once. What is set after it started has no effect (OP-4).
+/// See <https://developer.apple.com/documentation/cloudkit/ckoperation>.
+open class CKOperation: Operation, @unchecked Sendable {
+    // Sendable: as with every operation, one thread sets the properties before it starts;
+    // `start()` takes what it needs of them, and what changes later is behind a lock.
+
+    /// A string that tells an operation from all others.
+    public typealias ID = String
+
+    private let execution = Locked(Execution())
+    private var explicitConfiguration = CKOperation.Configuration()
+
+    /// The device the operation was made on, for an operation without a database.
+    let device: DeviceSession = .current ?? .process
+
+    /// Creates an operation.
+    public override init() {
+        operationID = UUID().uuidString
+        super.init()
+    }
+
+    /// The ID of the operation; the server puts it into its log (OP-10).
+    public let operationID: CKOperation.ID
+
+    /// How the operation runs; the group's default where nothing is said (OP-2).
+    ///
+    /// Never nil; setting nil resets it.
+    open var configuration: CKOperation.Configuration! {
+        get { explicitConfiguration }
+        set { explicitConfiguration = newValue?.copied() ?? CKOperation.Configuration() }
+    }
+
+    /// The group the operation belongs to; nil for none.
+    open var group: CKOperationGroup?
+
+    /// Called when the server has taken over a long-lived operation.
+    ///
+    /// NB: operations live as long as their process here (OP-9), so nothing calls it.
+    open var longLivedOperationWasPersistedBlock: (() -> Void)?
+
+    /// Returns the work, which keeps to what the operation is told now (OP-4).
+    ///
+    /// Concrete operations override it. The work's result is the last callback.
+    func plan() -> OperationPlan {
+        { _ in
+            // A subclass of the app that says what to do there.
+            self.main()
+            return .none
+        }
+    }
+
+    // MARK: - Operation
+
+    /// True: `start()` returns before the operation is finished.
+    open override var isAsynchronous: Bool { true }
+
+    /// Whether the operation is at work.
+    open override var isExecuting: Bool { execution.withLock { $0.phase == .running } }
+
+    /// Whether the operation has called its last callback.
+    open override var isFinished: Bool { execution.withLock { $0.phase == .finished } }
+
+    /// Starts the operation; a second call does nothing (OP-4).
+    ///
+    /// One that was cancelled before tells so in its callbacks, and finishes.
+    open override func start() {
+        let isFirst = execution.withLock { execution in
+            defer { execution.wasStarted = true }
+            return !execution.wasStarted
+        }
+        guard isFirst else { return }
+        let settings = effectiveConfiguration
+        let run = OperationRun(
+            callbacks: CallbackQueue(label: "\(type(of: self))", qos: settings.qualityOfService),
+            options: RequestOptions(
+                timeout: settings.timeoutIntervalForRequest,
+                operationID: operationID,
+                operationGroupID: group?.operationGroupID
+            )
+        )
+        let plan = plan()
+        change(to: .running)
+        begin(plan, run)
+    }
+
+    /// Cancels the operation: what was not done yet fails with `operationCancelled`.
+    ///
+    /// Callbacks that are on their way still come (OP-8).
+    open override func cancel() {
+        super.cancel()
+        execution.withLock { $0.task }?.cancel()
+    }
+
+    /// Runs the plan, then the last callback, then finishes.
+    private func begin(_ plan: @escaping OperationPlan, _ run: OperationRun) {
+        // The bridge from operations, which outlive the call that starts them, to
+        // structured concurrency: the only place where an operation starts a task.
+        let task = Task(priority: run.callbacks.priority) {
+            let last = await plan(run)
+            run.callbacks.enqueue {
+                last.call()
+                self.change(to: .finished)
+            }
+        }
+        execution.withLock { $0.task = task }
+        if isCancelled { task.cancel() }
+    }
+
+    private func change(to phase: Execution.Phase) {
+        let keys = phase == .running ? ["isExecuting"] : ["isExecuting", "isFinished"]
+        keys.forEach(willChangeValue(forKey:))
+        execution.withLock { execution in
+            execution.phase = phase
+            if phase == .finished { execution.task = nil }
+        }
+        keys.forEach(didChangeValue(forKey:))
+    }
+
+    private struct Execution {
+        enum Phase { case ready, running, finished }
+
+        var phase = Phase.ready
+        var wasStarted = false
+        var task: Task<Void, Never>?
+    }
+}
+
+/// The work of an operation that was started.
+typealias OperationPlan = @Sendable (OperationRun) async -> LastCallback
+
+/// What an operation that was started works with.
+struct OperationRun: Sendable {
+    /// Where its callbacks are called.
+    let callbacks: CallbackQueue
+    /// How its requests are sent.
+    let options: RequestOptions
+}
+
+/// The callback with an operation's result: called once, after every other one (OP-3).
+struct LastCallback: @unchecked Sendable {
+    // Sendable: called on the operation's callback queue only.
+    let call: () -> Void
+
+    /// No callback, of an operation that has no result.
+    static let none = LastCallback {}
+
+    init(_ call: @escaping () -> Void) {
+        self.call = call
+    }
+}
+
+/// A value that is handed over from one task to another, and used by one at a time.
+struct UnsafeTransfer<Value>: @unchecked Sendable {
+    // Sendable: whoever makes one says why.
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+
+/// The private serial queue on which an operation calls its callbacks (OP-3).
+final class CallbackQueue: Sendable {
+    private let queue: DispatchQueue
+    /// The priority of the work whose callbacks these are.
+    let priority: TaskPriority
+
+    /// Creates a queue.
+    init(label: String, qos: QualityOfService) {
+        queue = DispatchQueue(label: label, qos: qos.dispatchQoS)
+        priority = qos.taskPriority
+    }
+
+    /// Calls `body` after everything that was enqueued before.
+    ///
+    /// The callbacks of apps are not `@Sendable`: they may share state, because one
+    /// runs at a time. So may `body`, which the caller must not touch afterwards.
+    func enqueue(_ body: @escaping () -> Void) {
+        let body = UnsafeTransfer(body)
+        queue.async { body.value() }
+    }
+
+    /// Waits until everything that was enqueued is done: a slow app slows the fetching
+    /// of further pages, instead of letting callbacks pile up.
+    func drained() async {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume() }
+        }
+    }
+}
+
+extension QualityOfService {
+    fileprivate var dispatchQoS: DispatchQoS {
+        switch self {
+        case .userInteractive: .userInteractive
+        case .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        case .default: .default
+        @unknown default: .default
+        }
+    }
+
+    fileprivate var taskPriority: TaskPriority {
+        switch self {
+        case .userInteractive, .userInitiated: .high
+        case .utility: .utility
+        case .background: .background
+        case .default: .medium
+        @unknown default: .medium
+        }
+    }
+}

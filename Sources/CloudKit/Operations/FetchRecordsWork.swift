@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// The work of a ``CKFetchRecordsOperation``: for each zone, requests of a page each.
+struct FetchRecordsWork: Sendable {
+    /// What to fetch.
+    enum Subject: Sendable {
+        case records([CKRecord.ID])
+        case currentUser
+    }
+
+    /// The app's callbacks.
+    struct Callbacks: @unchecked Sendable {
+        // Sendable: called on the operation's callback queue only.
+        var progress: ((CKRecord.ID, Double) -> Void)?
+        var record: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+        var oldRecord: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+        var result: ((Result<Void, any Error>) -> Void)?
+        var oldCompletion: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+    }
+
+    let subject: Subject
+    let desiredKeys: [CKRecord.FieldKey]?
+    let database: DatabaseConnection
+    let callbacks: Callbacks
+
+    /// Does the work; returns the callback with the result.
+    func perform(_ run: OperationRun) async -> LastCallback {
+        var ledger = Ledger()
+        do {
+            let recordIDs = try await recordIDs(run)
+            if let error = OperationLimit.check(recordIDs.count) { ledger.outcomes.fail(error) }
+            for (zoneID, recordIDs) in recordIDs.grouped(by: \.zoneID) {
+                for page in recordIDs.chunked(by: WireProtocol.pageLimit) {
+                    await fetch(page, of: zoneID, run, &ledger)
+                    // At most one page's callbacks wait at a time.
+                    await run.callbacks.drained()
+                }
+            }
+        } catch {
+            ledger.outcomes.fail(error)
+        }
+        let callbacks = callbacks
+        let ended = ledger
+        return LastCallback {
+            if let result = callbacks.result {
+                result(ended.outcomes.result)
+            } else {
+                callbacks.oldCompletion?(ended.records, ended.outcomes.completionError)
+            }
+        }
+    }
+
+    /// What was fetched so far.
+    private struct Ledger {
+        var outcomes = ItemOutcomes()
+        var records: [CKRecord.ID: CKRecord] = [:]
+    }
+
+    /// The IDs asked for, each once.
+    private func recordIDs(_ run: OperationRun) async throws(CKError) -> [CKRecord.ID] {
+        switch subject {
+        case .records(let recordIDs):
+            var seen: Set<CKRecord.ID> = []
+            return recordIDs.filter { seen.insert($0).inserted }
+        case .currentUser:
+            let name = try await database.container.fetchUserRecordName(run.options)
+            return [CKRecord.ID(unchecked: name, zoneID: .default)]
+        }
+    }
+
+    private func fetch(
+        _ recordIDs: ArraySlice<CKRecord.ID>,
+        of zoneID: CKRecordZone.ID,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) async {
+        if let failure = ledger.outcomes.failure {
+            recordIDs.forEach { tell($0, .failure(failure), run) }
+            return
+        }
+        let request = LookupRecords.Request(
+            zoneID: database.wire(zoneID),
+            records: recordIDs.map { LookupRecords.Item(recordName: $0.recordName) },
+            desiredKeys: desiredKeys
+        )
+        do {
+            let answer = try await database.lookupRecords(request, run.options)
+            ledger.outcomes.report = answer.report
+            for (recordID, result) in zip(recordIDs, answer.value) {
+                settle(recordID, record(recordID, result, answer.report), run, &ledger)
+            }
+        } catch {
+            if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
+            for recordID in recordIDs { settle(recordID, .failure(error), run, &ledger) }
+        }
+    }
+
+    private func record(
+        _ recordID: CKRecord.ID,
+        _ result: RecordResult,
+        _ report: CKError.ServerReport
+    ) -> Result<CKRecord, CKError> {
+        switch result {
+        case .record(let wire):
+            return Result { () throws(CKError) in
+                try CKRecord(wire, recordID: recordID, in: database)
+            }
+        case .failed(_, let error): return .failure(.server(error, report: report))
+        case .deleted:
+            return .failure(
+                .server(
+                    .unknownItem,
+                    "Record '\(recordID.recordName)' was deleted.",
+                    report: report
+                )
+            )
+        }
+    }
+
+    private func settle(
+        _ recordID: CKRecord.ID,
+        _ outcome: Result<CKRecord, CKError>,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) {
+        switch outcome {
+        case .success(let record): ledger.records[recordID] = record
+        case .failure(let error): ledger.outcomes.fail(recordID, error)
+        }
+        tell(recordID, outcome, run)
+    }
+
+    private func tell(
+        _ recordID: CKRecord.ID,
+        _ outcome: Result<CKRecord, CKError>,
+        _ run: OperationRun
+    ) {
+        let callbacks = callbacks
+        run.callbacks.enqueue {
+            if case .success = outcome { callbacks.progress?(recordID, 1) }
+            if let record = callbacks.record {
+                record(recordID, outcome.mapError { $0 })
+            } else {
+                switch outcome {
+                case .success(let record): callbacks.oldRecord?(record, recordID, nil)
+                case .failure(let error): callbacks.oldRecord?(nil, recordID, error)
+                }
+            }
+        }
+    }
+}

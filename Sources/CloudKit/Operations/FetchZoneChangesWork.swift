@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// The work of a ``CKFetchRecordZoneChangesOperation``: page after page, some zones at a
+/// time.
+struct FetchZoneChangesWork: Sendable {
+    /// The most zones of one request: they share its page of records.
+    static let zonesPerRequest = 20
+
+    /// The app's callbacks.
+    struct Callbacks: @unchecked Sendable {
+        // Sendable: called on the operation's callback queue only.
+        var record: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+        var oldRecord: ((CKRecord) -> Void)?
+        var deleted: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
+        var tokensUpdated: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+        var zone: ((CKRecordZone.ID, CKFetchRecordZoneChangesOperation.ZoneResult) -> Void)?
+        var oldZone: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+        var result: ((Result<Void, any Error>) -> Void)?
+        var oldCompletion: (((any Error)?) -> Void)?
+    }
+
+    /// A zone whose fetch is not finished.
+    private struct OpenZone {
+        var zoneID: CKRecordZone.ID
+        var request: FetchZoneChanges.Zone
+    }
+
+    let zoneIDs: [CKRecordZone.ID]
+    let configurations: [CKRecordZone.ID: CKFetchRecordZoneChangesConfiguration.Values]
+    let fetchesAll: Bool
+    let database: DatabaseConnection
+    let callbacks: Callbacks
+
+    /// Does the work; returns the callback with the result.
+    func perform(_ run: OperationRun) async -> LastCallback {
+        var outcomes = ItemOutcomes()
+        var seen: Set<CKRecordZone.ID> = []
+        var open: [OpenZone] = []
+        for zoneID in zoneIDs where seen.insert(zoneID).inserted {
+            do {
+                open.append(OpenZone(zoneID: zoneID, request: try request(for: zoneID)))
+            } catch {
+                end(zoneID, .failure(error), run, &outcomes)
+            }
+        }
+        for zones in open.chunked(by: Self.zonesPerRequest) {
+            await fetch(Array(zones), run, &outcomes)
+        }
+        let callbacks = callbacks
+        let ended = outcomes
+        return LastCallback {
+            if let result = callbacks.result {
+                result(ended.result)
+            } else {
+                callbacks.oldCompletion?(ended.completionError)
+            }
+        }
+    }
+
+    private func request(
+        for zoneID: CKRecordZone.ID
+    ) throws(CKError) -> FetchZoneChanges.Zone {
+        let configuration = configurations[zoneID]
+        let limit = configuration?.resultsLimit ?? 0
+        return FetchZoneChanges.Zone(
+            zoneID: database.wire(zoneID),
+            syncToken: try configuration?.previousServerChangeToken?.syncToken(),
+            options: FetchZoneChanges.Options(
+                resultsLimit: limit > 0 ? limit : nil,
+                desiredKeys: configuration?.desiredKeys
+            )
+        )
+    }
+
+    /// Fetches until every zone has ended.
+    private func fetch(
+        _ zones: [OpenZone],
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) async {
+        var open = zones
+        while !open.isEmpty {
+            do {
+                if let failure = outcomes.failure { throw failure }
+                open = try await fetchPage(of: open, run, &outcomes)
+            } catch let error as CKError {
+                outcomes.fail(error)
+                for zone in open { end(zone.zoneID, .failure(error), run, &outcomes) }
+                return
+            } catch {
+                preconditionFailure("Fetching fails with errors of CloudKit only, not \(error).")
+            }
+            // At most one page's callbacks wait at a time.
+            await run.callbacks.drained()
+        }
+    }
+
+    /// Fetches a page of each zone; returns those that are to be continued.
+    private func fetchPage(
+        of zones: [OpenZone],
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) async throws(CKError) -> [OpenZone] {
+        let request = FetchZoneChanges.Request(zones: zones.map(\.request))
+        let answer = try await database.fetchZoneChanges(request, run.options)
+        outcomes.report = answer.report
+        var open: [OpenZone] = []
+        var hasMoved = false
+        for (zone, result) in zip(zones, answer.value) {
+            switch result {
+            case .failed(_, let error):
+                hasMoved = true
+                end(zone.zoneID, .failure(.server(error, report: answer.report)), run, &outcomes)
+            case .changes(let page):
+                let next = tell(page, of: zone, run, &outcomes)
+                if let next { open.append(next) }
+                // A zone for which the page had no room stays where it is; all of them
+                // cannot.
+                hasMoved = hasMoved || next == nil || page.syncToken != zone.request.syncToken
+            }
+        }
+        guard hasMoved else { throw .standsStill(answer.report) }
+        return open
+    }
+
+    /// Reports a page; returns how the zone goes on, nil when it has ended.
+    private func tell(
+        _ page: FetchZoneChanges.Page,
+        of zone: OpenZone,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) -> OpenZone? {
+        database.learn(from: page.zoneID)
+        for result in page.records { tell(result, of: zone.zoneID, run, &outcomes) }
+        let token = CKServerChangeToken(syncToken: page.syncToken)
+        let clientData = page.clientChangeToken.map { Data($0) }
+        guard fetchesAll, page.moreComing else {
+            end(zone.zoneID, .success((token, clientData, page.moreComing)), run, &outcomes)
+            return nil
+        }
+        let hasNews = page.syncToken != zone.request.syncToken
+        if hasNews {
+            let callbacks = callbacks
+            run.callbacks.enqueue { callbacks.tokensUpdated?(zone.zoneID, token, clientData) }
+        }
+        var next = zone
+        next.request.syncToken = page.syncToken
+        return next
+    }
+
+    private func tell(
+        _ result: RecordResult,
+        of zoneID: CKRecordZone.ID,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) {
+        let callbacks = callbacks
+        switch result {
+        case .deleted(let tombstone):
+            let recordID = CKRecord.ID(unchecked: tombstone.recordName, zoneID: zoneID)
+            run.callbacks.enqueue { callbacks.deleted?(recordID, tombstone.recordType ?? "") }
+        case .record(let wire):
+            let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
+            let record = Result { () throws(CKError) in
+                try CKRecord(wire, recordID: recordID, in: database)
+            }
+            tell(recordID, record, run, &outcomes)
+        case .failed(let name, let error):
+            let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID)
+            tell(recordID, .failure(.server(error, report: outcomes.report)), run, &outcomes)
+        }
+    }
+
+    private func tell(
+        _ recordID: CKRecord.ID,
+        _ record: Result<CKRecord, CKError>,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) {
+        if case .failure(let error) = record { outcomes.fail(recordID, error) }
+        let callbacks = callbacks
+        run.callbacks.enqueue {
+            if let block = callbacks.record {
+                block(recordID, record.mapError { $0 })
+            } else if case .success(let record) = record {
+                callbacks.oldRecord?(record)
+            }
+        }
+    }
+
+    private func end(
+        _ zoneID: CKRecordZone.ID,
+        _ outcome: Result<(CKServerChangeToken, Data?, Bool), CKError>,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) {
+        if case .failure(let error) = outcome { outcomes.fail(zoneID, error) }
+        let callbacks = callbacks
+        run.callbacks.enqueue {
+            switch outcome {
+            case .success((let token, let clientData, let moreComing)):
+                if let zone = callbacks.zone {
+                    zone(
+                        zoneID,
+                        .success(
+                            (
+                                serverChangeToken: token, clientChangeTokenData: clientData,
+                                moreComing: moreComing
+                            )
+                        )
+                    )
+                } else {
+                    callbacks.oldZone?(zoneID, token, clientData, moreComing, nil)
+                }
+            case .failure(let error):
+                if let zone = callbacks.zone {
+                    zone(zoneID, .failure(error))
+                } else {
+                    callbacks.oldZone?(zoneID, nil, nil, false, error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// The work of a ``CKModifyRecordsOperation``: one request for each zone.
+struct ModifyRecordsWork: Sendable {
+    /// What to do with one record.
+    enum Item: Sendable {
+        case save(CKRecord, sending: SentRecord)
+        case delete(CKRecord.ID)
+
+        var recordID: CKRecord.ID {
+            switch self {
+            case .save(let record, _): record.recordID
+            case .delete(let recordID): recordID
+            }
+        }
+    }
+
+    /// An item with the operation that does it, or what is wrong with it (SAVE-17).
+    struct PlannedItem: Sendable {
+        var item: Item
+        var operation: Result<ModifyRecords.Operation, CKError>
+    }
+
+    /// The app's callbacks.
+    struct Callbacks: @unchecked Sendable {
+        // Sendable: called on the operation's callback queue only.
+        var progress: ((CKRecord, Double) -> Void)?
+        var save: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+        var oldSave: ((CKRecord, (any Error)?) -> Void)?
+        var delete: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
+        var result: ((Result<Void, any Error>) -> Void)?
+        var oldCompletion: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    }
+
+    private let items: [PlannedItem]
+    private let isAtomic: Bool
+    private let clientChangeToken: [UInt8]?
+    private let database: DatabaseConnection
+    private let callbacks: Callbacks
+
+    /// Plans the work: takes the records' fields as they are now.
+    init(
+        saving records: [CKRecord],
+        deleting recordIDs: [CKRecord.ID],
+        policy: CKModifyRecordsOperation.RecordSavePolicy,
+        isAtomic: Bool,
+        clientChangeToken: [UInt8]?,
+        in database: DatabaseConnection,
+        callbacks: Callbacks
+    ) {
+        var seen: Set<CKRecord.ID> = []
+        let saves = records.map { record in
+            PlannedItem(
+                saving: record,
+                policy,
+                isRepeated: !seen.insert(record.recordID).inserted,
+                in: database
+            )
+        }
+        let deletions = recordIDs.map { recordID in
+            PlannedItem(deleting: recordID, isRepeated: !seen.insert(recordID).inserted)
+        }
+        items = saves + deletions
+        self.isAtomic = isAtomic
+        self.clientChangeToken = clientChangeToken
+        self.database = database
+        self.callbacks = callbacks
+    }
+
+    /// Does the work; returns the callback with the result.
+    func perform(_ run: OperationRun) async -> LastCallback {
+        var ledger = Ledger()
+        if let error = OperationLimit.check(items.count) { ledger.outcomes.fail(error) }
+        for (zoneID, items) in items.grouped(by: { $0.item.recordID.zoneID }) {
+            if let failure = ledger.outcomes.failure {
+                items.forEach { tell($0.item, .failure(failure), run) }
+                continue
+            }
+            await modify(items, of: zoneID, run, &ledger)
+            // At most one zone's callbacks wait at a time.
+            await run.callbacks.drained()
+        }
+        let callbacks = callbacks
+        let ended = ledger
+        return LastCallback {
+            if let result = callbacks.result {
+                result(ended.outcomes.result)
+            } else {
+                callbacks.oldCompletion?(
+                    ended.saved,
+                    ended.deleted,
+                    ended.outcomes.completionError
+                )
+            }
+        }
+    }
+
+    /// What was done so far.
+    private struct Ledger {
+        var outcomes = ItemOutcomes()
+        var saved: [CKRecord] = []
+        var deleted: [CKRecord.ID] = []
+    }
+
+    private func modify(
+        _ items: [PlannedItem],
+        of zoneID: CKRecordZone.ID,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) async {
+        let wireZone = database.wire(zoneID)
+        let isAllOrNothing = isAtomic && !wireZone.isDefault
+        var toSend: [PlannedItem] = []
+        let isHalted = isAllOrNothing && items.contains { $0.problem != nil }
+        for item in items {
+            if let problem = item.problem {
+                settle(item.item, .failure(problem), run, &ledger)
+            } else if isHalted {
+                settle(item.item, .failure(.batchFailed(in: zoneID)), run, &ledger)
+            } else {
+                toSend.append(item)
+            }
+        }
+        guard !toSend.isEmpty else { return }
+        let request = ModifyRecords.Request(
+            zoneID: wireZone,
+            operations: toSend.compactMap { try? $0.operation.get() },  // problems are out
+            atomic: wireZone.isDefault ? nil : isAtomic,
+            // The fields were sent from here; only tag and dates are news.
+            desiredKeys: [],
+            clientChangeToken: clientChangeToken
+        )
+        do {
+            let answer = try await database.modifyRecords(request, run.options)
+            ledger.outcomes.report = answer.report
+            for (item, result) in zip(toSend, answer.value) {
+                settle(item.item, outcome(of: item.item, result, answer.report), run, &ledger)
+            }
+        } catch {
+            if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
+            for item in toSend { settle(item.item, .failure(error), run, &ledger) }
+        }
+    }
+
+    private func outcome(
+        of item: Item,
+        _ result: RecordResult,
+        _ report: CKError.ServerReport
+    ) -> Result<Void, CKError> {
+        switch (item, result) {
+        case (.save(let record, let sent), .record(let wire)):
+            record.wasSaved(as: wire, sending: sent, in: database)
+            return .success(())
+        case (.delete, .deleted), (.delete, .record): return .success(())
+        case (.save(let record, _), .failed(_, let error)):
+            return .failure(conflictOrOther(error, saving: record, report))
+        case (.delete, .failed(_, let error)): return .failure(.server(error, report: report))
+        case (.save(let record, _), .deleted):
+            return .failure(
+                .server(
+                    .internalError,
+                    "The server says record '\(record.recordID.recordName)' is deleted, "
+                        + "but it was to be saved.",
+                    report: report
+                )
+            )
+        }
+    }
+
+    /// Adds the records of both sides to the error of a conflict (SAVE-6).
+    private func conflictOrOther(
+        _ error: WireError,
+        saving record: CKRecord,
+        _ report: CKError.ServerReport
+    ) -> CKError {
+        guard error.ckErrorCode == CKError.Code.serverRecordChanged.rawValue else {
+            return .server(error, report: report)
+        }
+        var records: [String: Any] = [CKRecordChangedErrorClientRecordKey: record]
+        // A server record that cannot be read is left out: the conflict counts.
+        records[CKRecordChangedErrorServerRecordKey] = error.detail?.serverRecord.flatMap {
+            try? CKRecord($0, recordID: record.recordID, in: database)
+        }
+        return .server(error, report: report, userInfo: records)
+    }
+
+    private func settle(
+        _ item: Item,
+        _ outcome: Result<Void, CKError>,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) {
+        switch (item, outcome) {
+        case (_, .failure(let error)): ledger.outcomes.fail(item.recordID, error)
+        case (.save(let record, _), .success): ledger.saved.append(record)
+        case (.delete(let recordID), .success): ledger.deleted.append(recordID)
+        }
+        tell(item, outcome, run)
+    }
+
+    private func tell(_ item: Item, _ outcome: Result<Void, CKError>, _ run: OperationRun) {
+        let callbacks = callbacks
+        run.callbacks.enqueue {
+            switch (item, outcome) {
+            case (.save(let record, _), .success):
+                callbacks.progress?(record, 1)
+                callbacks.tellSaved(record, nil)
+            case (.save(let record, _), .failure(let error)): callbacks.tellSaved(record, error)
+            case (.delete(let recordID), .success): callbacks.delete?(recordID, .success(()))
+            case (.delete(let recordID), .failure(let error)):
+                callbacks.delete?(recordID, .failure(error))
+            }
+        }
+    }
+}
+
+extension ModifyRecordsWork.Callbacks {
+    fileprivate func tellSaved(_ record: CKRecord, _ error: CKError?) {
+        if let save {
+            save(record.recordID, error.map { .failure($0) } ?? .success(record))
+        } else {
+            oldSave?(record, error)
+        }
+    }
+}
+
+extension ModifyRecordsWork.PlannedItem {
+    fileprivate init(
+        saving record: CKRecord,
+        _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        isRepeated: Bool,
+        in database: DatabaseConnection
+    ) {
+        let sent = SentRecord(record, policy)
+        item = .save(record, sending: sent)
+        do {
+            try record.checkSaving(isRepeated: isRepeated, in: database)
+            operation = .success(
+                try ModifyRecords.Operation(saving: record, sent, policy, in: database)
+            )
+        } catch {
+            operation = .failure(error)
+        }
+    }
+
+    fileprivate init(deleting recordID: CKRecord.ID, isRepeated: Bool) {
+        item = .delete(recordID)
+        operation =
+            isRepeated
+            ? .failure(.repeated(recordID))
+            : .success(ModifyRecords.Operation(.forceDelete, recordName: recordID.recordName))
+    }
+
+    fileprivate var problem: CKError? {
+        if case .failure(let error) = operation { return error }
+        return nil
+    }
+}
+
+extension CKRecord {
+    /// Checks what needs no server: an item is there once, its parent is in its zone, its
+    /// encrypted fields are not for everyone (SAVE-17, REF-9, REC-11).
+    fileprivate func checkSaving(
+        isRepeated: Bool,
+        in database: DatabaseConnection
+    ) throws(CKError) {
+        guard !isRepeated else { throw .repeated(recordID) }
+        if let parent, parent.recordID.zoneID.zoneName != recordID.zoneID.zoneName {
+            throw .local(
+                .invalidArguments,
+                "The parent of record '\(recordID.recordName)' is in zone "
+                    + "'\(parent.recordID.zoneID.zoneName)', but must be in the record's zone "
+                    + "'\(recordID.zoneID.zoneName)'."
+            )
+        }
+        if database.scope == .public, let field = fields.first(where: \.isEncrypted) {
+            throw .local(
+                .invalidArguments,
+                "Field '\(field.key)' of record '\(recordID.recordName)' is encrypted, which "
+                    + "the public database does not support."
+            )
+        }
+    }
+}
+
+extension CKError {
+    /// Creates the error of an item that stands in an operation twice.
+    static func repeated(_ recordID: CKRecord.ID) -> CKError {
+        .local(
+            .invalidArguments,
+            "Record '\(recordID.recordName)' stands in the operation twice; save or delete "
+                + "it once."
+        )
+    }
+
+    /// Creates the error of an item whose atomic zone failed because of another (SAVE-15).
+    static func batchFailed(in zoneID: CKRecordZone.ID) -> CKError {
+        .local(
+            .batchRequestFailed,
+            "Another record of zone '\(zoneID.zoneName)' cannot be saved, and the zone's "
+                + "changes are atomic."
+        )
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+// The one place where failures of requests become CKErrors: of the transport, of an
+// HTTP status, of a server error code (web-services 3.3, ERR-50).
+extension CKError {
+    /// Creates the error of a request or item the server refused.
+    static func server(
+        _ error: WireError,
+        report: ServerReport,
+        userInfo: [String: Any] = [:]
+    ) -> CKError {
+        var report = report
+        report.requestUUID = error.uuid ?? report.requestUUID
+        report.retryAfter = error.retryAfter ?? report.retryAfter
+        report.serverDescription = error.reason
+        let code = Code(rawValue: error.ckErrorCode) ?? .internalError
+        let reason = error.reason.isEmpty ? code.sentence : error.reason
+        return .server(code, reason, report: report, userInfo: userInfo)
+    }
+
+    /// Creates the error of an answer with a status other than 200.
+    static func server(_ response: TransportResponse, report: ServerReport) -> CKError {
+        do {
+            let error = try JSONReader.read(response.body) { try WireError(from: &$0) }
+            return .server(error, report: report)
+        } catch {
+            // No error of the API: a proxy answered, or something that is no Tidebell.
+            return .server(
+                Code(status: response.status),
+                "The server answered with HTTP status \(response.status).",
+                report: report
+            )
+        }
+    }
+
+    /// Creates the error of a request the transport has no answer for.
+    static func transport(_ failure: any Error, container: String?) -> CKError {
+        let report = ServerReport(containerIdentifier: container)
+        switch failure {
+        case let error as CKError: return error
+        case is CancellationError: return .cancelled()
+        case TransportError.unreachable(let cause):
+            return .server(
+                .networkUnavailable,
+                "The server cannot be reached (\(cause)). Is it running, and does "
+                    + "\(DeviceConfiguration.Variable.server) name it?",
+                report: report
+            )
+        case TransportError.connectionLost(let cause):
+            return .server(
+                .networkFailure,
+                "The connection to the server was lost: \(cause)",
+                report: report
+            )
+        case TransportError.timedOut(let timeout):
+            return .server(
+                .networkFailure,
+                "The server did not answer within \(timeout.inSeconds).",
+                report: report
+            )
+        case TransportError.tooLarge(let limit):
+            return .server(
+                .limitExceeded,
+                "The server's answer is longer than \(limit) bytes.",
+                report: report
+            )
+        default:
+            return .server(.networkFailure, "The request failed: \(failure)", report: report)
+        }
+    }
+
+    /// Creates the error of what was cancelled (OP-8).
+    static func cancelled() -> CKError {
+        .local(.operationCancelled, "The operation was cancelled.")
+    }
+}
+
+extension CKError.Code {
+    /// The code of an HTTP status that came without an error of the API.
+    init(status: Int) {
+        switch status {
+        case 401, 421: self = .notAuthenticated
+        case 403: self = .permissionFailure
+        case 408: self = .networkFailure
+        case 413: self = .limitExceeded
+        case 429: self = .requestRateLimited
+        case 502, 503, 504: self = .serviceUnavailable
+        default: self = .serverRejectedRequest
+        }
+    }
+
+    /// Whether a request that failed so says nothing about its items: the next one of
+    /// the same operation would fail alike.
+    var concernsWholeOperation: Bool {
+        switch self {
+        case .internalError, .networkUnavailable, .networkFailure, .badContainer,
+            .serviceUnavailable, .requestRateLimited, .missingEntitlement, .notAuthenticated,
+            .incompatibleVersion, .operationCancelled, .managedAccountRestricted,
+            .serverResponseLost, .serverRejectedRequest, .accountTemporarilyUnavailable:
+            true
+        default: false
+        }
+    }
+}
+
+extension CKError.ServerReport {
+    /// The longest wait taken from a header, in seconds: a year.
+    private static let maximumRetryAfter = 31_536_000.0
+
+    /// What an answer's header says about its request.
+    init(_ response: TransportResponse, container: String?) {
+        self.init(
+            requestUUID: response.header(WireProtocol.requestUUIDHeader),
+            containerIdentifier: container,
+            retryAfter: response.header("Retry-After")
+                .flatMap(Double.init)
+                .flatMap { (0...Self.maximumRetryAfter).contains($0) ? $0 : nil }
+        )
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: String {
+        let seconds = Double(components.seconds) + Double(components.attoseconds) * 1e-18
+        return seconds == 1 ? "1 second" : "\(seconds) seconds"
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+extension CKRecord {
+    /// Creates a record of an answer.
+    ///
+    /// - Parameter recordID: The ID as the app spelled it; nil takes the answer's.
+    convenience init(
+        _ wire: WireRecord,
+        recordID: CKRecord.ID? = nil,
+        in database: DatabaseConnection
+    ) throws(CKError) {
+        let recordID =
+            recordID
+            ?? CKRecord.ID(
+                unchecked: wire.recordName,
+                zoneID: database.zoneID(wire.zoneID)
+            )
+        self.init(
+            fetched: Identity(recordType: wire.recordType, recordID: recordID),
+            server: ServerState(wire, in: database),
+            fields: try Self.fields(of: wire, recordID: recordID, in: database),
+            parent: wire.parent.map { name in
+                let parentID = CKRecord.ID(unchecked: name, zoneID: recordID.zoneID)
+                return CKRecord.Reference(recordID: parentID, action: .none)
+            }
+        )
+    }
+
+    private static func fields(
+        of wire: WireRecord,
+        recordID: CKRecord.ID,
+        in database: DatabaseConnection
+    ) throws(CKError) -> [CKRecord.Field] {
+        let decoded: [String: TidebellWire.Field]
+        do {
+            decoded = try wire.fields.decoded()
+        } catch {
+            throw .local(
+                .internalError,
+                "The fields of record '\(wire.recordName)' cannot be read: \(error)"
+            )
+        }
+        return decoded.map { name, field in
+            CKRecord.Field(
+                key: name,
+                value: FieldValue(field.value, of: recordID, in: database),
+                isEncrypted: field.isEncrypted
+            )
+        }
+    }
+
+    /// Takes over what the server set in a save, and forgets the changes that were sent;
+    /// what the app changed meanwhile stays changed (SAVE-29).
+    func wasSaved(as wire: WireRecord, sending sent: SentRecord, in database: DatabaseConnection) {
+        let server = ServerState(wire, in: database)
+        state.withLock { state in
+            state.server = server
+            for field in sent.fields { state.forgetChange(field) }
+            if state.parent?.recordID == sent.parent?.recordID { state.isParentChanged = false }
+        }
+    }
+}
+
+extension CKRecord.State {
+    fileprivate mutating func forgetChange(_ sent: CKRecord.Field) {
+        // A removal may stand on either side; a value stands on its own.
+        if plain.values[sent.key] == (sent.isEncrypted ? nil : sent.value) {
+            plain.changedKeys.remove(sent.key)
+        }
+        if encrypted.values[sent.key] == (sent.isEncrypted ? sent.value : nil) {
+            encrypted.changedKeys.remove(sent.key)
+        }
+    }
+}
+
+/// What of a record goes to the server: taken once, so that it can be told from what
+/// the app changes while the save is under way.
+struct SentRecord: Sendable {
+    /// The change tag; nil for a record the server does not know.
+    var recordChangeTag: String?
+    /// The fields; removed ones without a value.
+    var fields: [CKRecord.Field]
+    /// The parent.
+    var parent: CKRecord.Reference?
+    /// The parent's name for the request; `.some(nil)` removes it, nil leaves it.
+    var wireParent: String??
+
+    /// Takes what a save under `policy` sends: all fields of a new record and under
+    /// `allKeys`, else those that changed (SAVE-2, SAVE-3).
+    init(_ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy) {
+        recordChangeTag = record.recordChangeTag
+        let isNew = policy == .ifServerRecordUnchanged && recordChangeTag == nil
+        let changed = record.changedFields
+        if isNew {
+            fields = record.fields
+        } else if policy == .allKeys {
+            fields = record.fields + changed.filter { $0.value == nil }
+        } else {
+            fields = changed
+        }
+        parent = record.parent
+        if record.isParentChanged {
+            wireParent = .some(parent?.recordID.recordName)
+        } else if let parent, isNew || policy == .allKeys {
+            wireParent = .some(parent.recordID.recordName)
+        }
+    }
+}
+
+extension CKRecord.ServerState {
+    /// What an answer says about a record beside its fields.
+    init(_ wire: WireRecord, in database: DatabaseConnection) {
+        self.init(
+            recordChangeTag: wire.recordChangeTag.isEmpty ? nil : wire.recordChangeTag,
+            creationDate: Date(millisecondsSince1970: wire.created.timestamp),
+            creatorUserRecordID: database.userRecordID(
+                wire.created.userRecordName,
+                zoneID: wire.zoneID
+            ),
+            modificationDate: Date(millisecondsSince1970: wire.modified.timestamp),
+            lastModifiedUserRecordID: database.userRecordID(
+                wire.modified.userRecordName,
+                zoneID: wire.zoneID
+            )
+        )
+    }
+}
+
+extension ModifyRecords.Operation {
+    /// Creates the operation that saves a record (web-services 8, SAVE-1 to SAVE-3).
+    ///
+    /// Fails with `invalidArguments` for a value that cannot be sent.
+    init(
+        saving record: CKRecord,
+        _ sent: SentRecord,
+        _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        in database: DatabaseConnection
+    ) throws(CKError) {
+        let known: ModifyRecords.OperationType = sent.recordChangeTag == nil ? .create : .update
+        let type = policy == .ifServerRecordUnchanged ? known : .forceUpdate
+        var fields: [String: TidebellWire.Field?] = [:]
+        for field in sent.fields {
+            fields[field.key] = .some(try field.wire(of: record.recordID, in: database))
+        }
+        self.init(
+            type,
+            recordName: record.recordID.recordName,
+            recordType: record.recordType,
+            recordChangeTag: type == .update ? sent.recordChangeTag : nil,
+            fields: FieldChanges(fields),
+            parent: sent.wireParent
+        )
+    }
+}
+
+extension CKRecord.Field {
+    fileprivate func wire(
+        of recordID: CKRecord.ID,
+        in database: DatabaseConnection
+    ) throws(CKError) -> TidebellWire.Field? {
+        guard let value else { return nil }
+        do {
+            return TidebellWire.Field(
+                try value.wire(in: recordID.zoneID, of: database),
+                isEncrypted: isEncrypted
+            )
+        } catch {
+            throw .local(
+                .invalidArguments,
+                "Field '\(key)' of record '\(recordID.recordName)' cannot be saved: "
+                    + error.reason
+            )
+        }
+    }
+}

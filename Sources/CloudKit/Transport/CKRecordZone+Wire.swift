@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+extension CKRecordZone.State {
+    /// What an answer says about a zone (ZONE-3).
+    init(_ wire: WireZone) {
+        self.init()
+        capabilities =
+            wire.isAtomic ? [.fetchChanges, .atomic, .sharing, .zoneWideSharing] : []
+    }
+}
+
+extension DatabaseConnection {
+    /// Remembers who the current user is: the owner of every private zone.
+    func learn(from zoneID: ZoneID) {
+        guard scope == .private, let owner = zoneID.ownerRecordName,
+            owner != ZoneID.currentUser, let identifier = container.identifier
+        else { return }
+        container.session.learn(userRecordName: owner, in: identifier)
+    }
+}

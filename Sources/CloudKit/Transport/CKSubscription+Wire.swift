@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+extension WireSubscription {
+    /// Creates the subscription for a request (web-services 4.6).
+    ///
+    /// Fails with `invalidArguments` for a predicate that cannot be sent.
+    init(_ subscription: CKSubscription, in database: DatabaseConnection) throws(CKError) {
+        let info = subscription.notificationInfo.map { WireNotificationInfo($0.values) }
+        let id = subscription.subscriptionID
+        switch subscription {
+        case let query as CKQuerySubscription:
+            try query.checkPredicate()
+            self.init(
+                subscriptionID: id,
+                kind: .query,
+                zoneID: query.zoneID.map(database.wire),
+                recordType: query.recordType,
+                firesOn: Events(query.querySubscriptionOptions),
+                firesOnce: query.querySubscriptionOptions.contains(.firesOnce),
+                notificationInfo: info
+            )
+        case let zone as CKRecordZoneSubscription:
+            self.init(
+                subscriptionID: id,
+                kind: .zone,
+                zoneID: database.wire(zone.zoneID),
+                recordType: zone.recordType,
+                notificationInfo: info
+            )
+        case let whole as CKDatabaseSubscription:
+            self.init(
+                subscriptionID: id,
+                kind: .database,
+                recordType: whole.recordType,
+                notificationInfo: info
+            )
+        default:
+            throw .local(
+                .invalidArguments,
+                "Subscription '\(id)' is a \(type(of: subscription)), which is none of the "
+                    + "three kinds."
+            )
+        }
+    }
+}
+
+extension CKQuerySubscription {
+    /// The predicate that every record matches, as Foundation names it.
+    private static let everything = NSPredicate(value: true).predicateFormat
+
+    fileprivate func checkPredicate() throws(CKError) {
+        // Compounds share their format with constants on Linux, so they are told apart.
+        guard !(predicate is NSCompoundPredicate),
+            predicate.predicateFormat == Self.everything
+        else {
+            throw .local(
+                .invalidArguments,
+                "Subscription '\(subscriptionID)' cannot be saved: predicates other than "
+                    + "TRUEPREDICATE are not supported yet."
+            )
+        }
+    }
+}
+
+extension WireSubscription.Events {
+    fileprivate init(_ options: CKQuerySubscription.Options) {
+        self = []
+        if options.contains(.firesOnRecordCreation) { insert(.create) }
+        if options.contains(.firesOnRecordUpdate) { insert(.update) }
+        if options.contains(.firesOnRecordDeletion) { insert(.delete) }
+    }
+}
+
+extension CKQuerySubscription.Options {
+    fileprivate init(_ wire: WireSubscription) {
+        self = []
+        if wire.firesOn.contains(.create) { insert(.firesOnRecordCreation) }
+        if wire.firesOn.contains(.update) { insert(.firesOnRecordUpdate) }
+        if wire.firesOn.contains(.delete) { insert(.firesOnRecordDeletion) }
+        if wire.firesOnce { insert(.firesOnce) }
+    }
+}
+
+extension CKSubscription {
+    /// Returns the subscription of an answer, as the class of its kind.
+    ///
+    /// Fails with `invalidArguments` for one that this version cannot show.
+    static func make(
+        _ wire: WireSubscription,
+        in database: DatabaseConnection
+    ) throws(CKError) -> CKSubscription {
+        let common = Common(
+            subscriptionID: wire.subscriptionID,
+            notificationInfo: wire.notificationInfo.map { CKNotificationInfo($0.values) }
+        )
+        switch wire.kind {
+        case .query: return try makeQuery(wire, common, in: database)
+        case .zone:
+            guard let zoneID = wire.zoneID else {
+                throw .local(
+                    .internalError,
+                    "The server's answer names no zone for subscription '\(wire.subscriptionID)'."
+                )
+            }
+            return CKRecordZoneSubscription(
+                CKRecordZoneSubscription.Values(
+                    common: common,
+                    zoneID: database.zoneID(zoneID),
+                    recordType: wire.recordType
+                )
+            )
+        case .database:
+            return CKDatabaseSubscription(
+                CKDatabaseSubscription.Values(common: common, recordType: wire.recordType)
+            )
+        }
+    }
+
+    private static func makeQuery(
+        _ wire: WireSubscription,
+        _ common: Common,
+        in database: DatabaseConnection
+    ) throws(CKError) -> CKSubscription {
+        let filterCount: Int
+        do {
+            filterCount = try JSONReader.read(wire.filters) { reader in
+                try reader.readList { try $0.skipValue() }.count
+            }
+        } catch {
+            throw .local(.internalError, "The server's answer cannot be read: \(error)")
+        }
+        guard filterCount == 0 else {
+            throw .local(
+                .invalidArguments,
+                "Subscription '\(wire.subscriptionID)' cannot be shown: predicates other than "
+                    + "TRUEPREDICATE are not supported yet."
+            )
+        }
+        return CKQuerySubscription(
+            common,
+            query: CKQuerySubscription.Query(
+                recordType: wire.recordType ?? "",
+                predicate: NSPredicate(value: true),
+                options: CKQuerySubscription.Options(wire)
+            ),
+            zoneID: wire.zoneID.map(database.zoneID)
+        )
+    }
+}
+
+extension WireNotificationInfo {
+    /// Creates the info for a request; empty lists say nothing and are not sent.
+    fileprivate init(_ values: CKNotificationInfo.Values) {
+        func list(_ keys: [String]?) -> [String]? { keys?.isEmpty == false ? keys : nil }
+        self.init()
+        alertBody = values.alertBody
+        alertLocalizationKey = values.alertLocalizationKey
+        alertLocalizationArgs = list(values.alertLocalizationArgs)
+        title = values.title
+        titleLocalizationKey = values.titleLocalizationKey
+        titleLocalizationArgs = list(values.titleLocalizationArgs)
+        subtitle = values.subtitle
+        subtitleLocalizationKey = values.subtitleLocalizationKey
+        subtitleLocalizationArgs = list(values.subtitleLocalizationArgs)
+        alertActionLocalizationKey = values.alertActionLocalizationKey
+        alertLaunchImage = values.alertLaunchImage
+        soundName = values.soundName
+        category = values.category
+        collapseIDKey = values.collapseIDKey
+        desiredKeys = list(values.desiredKeys)
+        shouldBadge = values.shouldBadge
+        shouldSendContentAvailable = values.shouldSendContentAvailable
+        shouldSendMutableContent = values.shouldSendMutableContent
+    }
+
+    fileprivate var values: CKNotificationInfo.Values {
+        CKNotificationInfo.Values(
+            alertBody: alertBody,
+            alertLocalizationKey: alertLocalizationKey,
+            alertLocalizationArgs: alertLocalizationArgs,
+            title: title,
+            titleLocalizationKey: titleLocalizationKey,
+            titleLocalizationArgs: titleLocalizationArgs,
+            subtitle: subtitle,
+            subtitleLocalizationKey: subtitleLocalizationKey,
+            subtitleLocalizationArgs: subtitleLocalizationArgs,
+            alertActionLocalizationKey: alertActionLocalizationKey,
+            alertLaunchImage: alertLaunchImage,
+            soundName: soundName,
+            desiredKeys: desiredKeys,
+            shouldBadge: shouldBadge,
+            shouldSendContentAvailable: shouldSendContentAvailable,
+            shouldSendMutableContent: shouldSendMutableContent,
+            category: category,
+            collapseIDKey: collapseIDKey
+        )
+    }
+}

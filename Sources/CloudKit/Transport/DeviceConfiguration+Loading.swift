@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+extension DeviceConfiguration {
+    /// The environment variables that configure a device.
+    enum Variable {
+        static let server = "TIDEBELL_SERVER"
+        static let apiToken = "TIDEBELL_API_TOKEN"
+        static let webAuthToken = "TIDEBELL_WEB_AUTH_TOKEN"
+        static let environment = "TIDEBELL_ENVIRONMENT"
+        static let container = "TIDEBELL_CONTAINER"
+        static let home = "TIDEBELL_HOME"
+    }
+
+    /// The file in the state folder that configures a device.
+    static let fileName = "device.json"
+
+    /// The longest configuration file that is read, in bytes.
+    static let maximumFileSize = 64 << 10
+
+    /// The address where `tidebell serve` listens unless told otherwise.
+    static let defaultServer = "http://127.0.0.1:8642"
+
+    /// Reads the configuration from environment variables and `device.json`.
+    ///
+    /// Creates the state folder and the device ID where they do not exist yet. Fails
+    /// with an error whose reason names the variable or file to set right.
+    package static func load(
+        environment variables: [String: String]
+    ) throws(CKError) -> DeviceConfiguration {
+        let folder = stateFolder(variables)
+        let file = try DeviceFile.read(folder.appendingPathComponent(fileName))
+        func setting(_ variable: String, _ member: String?) -> String? {
+            variables[variable].flatMap { $0.isEmpty ? nil : $0 } ?? member
+        }
+        let server = setting(Variable.server, file.server) ?? defaultServer
+        let name = setting(Variable.environment, file.environment) ?? "development"
+        guard let environment = CloudEnvironment(rawValue: name) else {
+            throw .local(
+                .badContainer,
+                "The environment is \"\(name)\", but must be \"development\" or \"production\""
+                    + "; set \(Variable.environment) or \"environment\" in \(fileName)."
+            )
+        }
+        return DeviceConfiguration(
+            server: try address(server),
+            apiToken: setting(Variable.apiToken, file.apiToken),
+            webAuthToken: setting(Variable.webAuthToken, file.webAuthToken),
+            environment: environment.rawValue,
+            defaultContainer: setting(Variable.container, file.container),
+            deviceID: try DeviceState(folder: folder).deviceID(),
+            stateFolder: folder
+        )
+    }
+
+    private static func stateFolder(_ variables: [String: String]) -> URL {
+        if let home = variables[Variable.home], !home.isEmpty {
+            return URL(fileURLWithPath: home, isDirectory: true)
+        }
+        let home = variables["HOME"] ?? NSHomeDirectory()
+        return URL(fileURLWithPath: home, isDirectory: true)
+            .appendingPathComponent(".tidebell", isDirectory: true)
+    }
+
+    private static func address(_ text: String) throws(CKError) -> URL {
+        guard let url = URL(string: text), url.scheme == "http" || url.scheme == "https",
+            url.host?.isEmpty == false, url.query == nil, url.fragment == nil
+        else {
+            throw .local(
+                .networkFailure,
+                "\"\(text)\" is no server address such as \(defaultServer); set "
+                    + "\(Variable.server) or \"server\" in \(fileName)."
+            )
+        }
+        return url
+    }
+}
+
+/// The members of `device.json`.
+private struct DeviceFile {
+    var server: String?
+    var apiToken: String?
+    var webAuthToken: String?
+    var environment: String?
+    var container: String?
+
+    /// Reads the file; a file that does not exist says nothing.
+    static func read(_ url: URL) throws(CKError) -> DeviceFile {
+        guard FileManager.default.fileExists(atPath: url.path) else { return DeviceFile() }
+        do {
+            let data = try Data(contentsOf: url)
+            guard data.count <= DeviceConfiguration.maximumFileSize else {
+                throw JSONError("more than \(DeviceConfiguration.maximumFileSize) bytes")
+            }
+            return try JSONReader.read([UInt8](data)) { try DeviceFile(from: &$0) }
+        } catch {
+            throw .local(.badContainer, "\(url.path) cannot be read: \(error)")
+        }
+    }
+
+    init() {}
+
+    private init(from reader: inout JSONReader) throws {
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "server": server = try reader.readString()
+            case "apiToken": apiToken = try reader.readString()
+            case "webAuthToken": webAuthToken = try reader.readString()
+            case "environment": environment = try reader.readString()
+            case "container": container = try reader.readString()
+            default: try reader.skipValue()
+            }
+        }
+    }
+}

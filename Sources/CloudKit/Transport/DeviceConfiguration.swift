@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What a device is told from outside the source: its server, its tokens, its folder.
+///
+/// | environment variable | key in `device.json` | meaning |
+/// |---|---|---|
+/// | `TIDEBELL_SERVER` | `server` | address; `http://127.0.0.1:8642` when not set |
+/// | `TIDEBELL_API_TOKEN` | `apiToken` | API token of the container |
+/// | `TIDEBELL_WEB_AUTH_TOKEN` | `webAuthToken` | web token of the signed-in user |
+/// | `TIDEBELL_ENVIRONMENT` | `environment` | `development` (when not set) or `production` |
+/// | `TIDEBELL_CONTAINER` | `container` | the container `CKContainer.default()` returns |
+/// | `TIDEBELL_HOME` | – | folder of the device's state; `$HOME/.tidebell` when not set |
+///
+/// Variables win over the file `device.json` in that folder.
+package struct DeviceConfiguration: Sendable {
+    /// The server's address.
+    package var server: URL
+    /// The API token every request carries.
+    package var apiToken: String?
+    /// The web token of the signed-in user; nil when nobody is signed in.
+    package var webAuthToken: String?
+    /// `development` or `production`.
+    package var environment: String
+    /// The identifier of the default container.
+    package var defaultContainer: String?
+    /// The device, as the server tells it from the user's other ones.
+    package var deviceID: String
+    /// Where the device keeps what outlives the process; nil keeps it in memory.
+    package var stateFolder: URL?
+
+    /// Creates a configuration.
+    package init(
+        server: URL,
+        apiToken: String? = nil,
+        webAuthToken: String? = nil,
+        environment: String = "development",
+        defaultContainer: String? = nil,
+        deviceID: String,
+        stateFolder: URL? = nil
+    ) {
+        self.server = server
+        self.apiToken = apiToken
+        self.webAuthToken = webAuthToken
+        self.environment = environment
+        self.defaultContainer = defaultContainer
+        self.deviceID = deviceID
+        self.stateFolder = stateFolder
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The folder in which a device keeps what outlives the process.
+///
+/// The folder is readable by its owner only (0700), so are the files (0600). Files
+/// are replaced as a whole, so that a reader never sees half of one.
+struct DeviceState: Sendable {
+    /// The file with the ID of the device.
+    static let deviceIDFile = "device-id"
+
+    /// The longest file that is read, in bytes.
+    static let maximumFileSize = 4096
+
+    /// The folder.
+    let folder: URL
+
+    /// Returns the ID of the device, which is made at the first call.
+    ///
+    /// Fails with `internalError` when the folder cannot be written.
+    func deviceID() throws(CKError) -> String {
+        do {
+            if let known = try read(Self.deviceIDFile) { return known }
+            // Two processes may come here at once: only one link can be made, and
+            // both then read that one.
+            let draft = try writeDraft(UUID().uuidString.lowercased(), of: Self.deviceIDFile)
+            defer { unlink(draft.path) }
+            _ = link(draft.path, folder.appendingPathComponent(Self.deviceIDFile).path)
+            guard let made = try read(Self.deviceIDFile) else { throw StateError(errno) }
+            return made
+        } catch {
+            throw .local(
+                .internalError,
+                "The device's folder \(folder.path) cannot be used: \(error). Set "
+                    + "\(DeviceConfiguration.Variable.home) to a folder that can be written."
+            )
+        }
+    }
+
+    /// Returns the text of a file; nil when it is missing or empty.
+    func read(_ name: String) throws -> String? {
+        let path = folder.appendingPathComponent(name).path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw StateError(errno) }
+            return nil
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard let data = try file.read(upToCount: Self.maximumFileSize), !data.isEmpty else {
+            return nil
+        }
+        let text = String(decoding: data, as: UTF8.self)
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Replaces a file.
+    func write(_ text: String, to name: String) throws {
+        let draft = try writeDraft(text, of: name)
+        guard rename(draft.path, folder.appendingPathComponent(name).path) == 0 else {
+            let failure = StateError(errno)
+            unlink(draft.path)
+            throw failure
+        }
+    }
+
+    private func writeDraft(_ text: String, of name: String) throws -> URL {
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let draft = folder.appendingPathComponent(".\(name).\(UUID().uuidString)")
+        let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StateError(errno) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: Data((text + "\n").utf8))
+            try file.close()
+        } catch {
+            unlink(draft.path)
+            throw error
+        }
+        return draft
+    }
+}
+
+/// A failure of the operating system, by its number.
+private struct StateError: Error, CustomStringConvertible {
+    let number: Int32
+
+    init(_ number: Int32) {
+        self.number = number
+    }
+
+    var description: String { String(cString: strerror(number)) }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AsyncHTTPClient
+import Foundation
+internal import NIOCore
+internal import NIOFoundationCompat
+
+/// The transport over HTTP: keeps connections open and shares them in the process.
+package struct HTTPTransport: Transport {
+    /// The longest answer read into memory: a page of 200 records of 1 MB fits.
+    package static let maximumBodySize = 256 << 20
+    /// The longest explanation read of a stream that was refused.
+    package static let maximumRefusalSize = 1 << 20
+    /// The longest time to establish a connection.
+    package static let connectTimeout = Duration.seconds(10)
+    /// The longest time until a stream's head, of which the body has no end.
+    package static let streamHeadTimeout = Duration.seconds(60)
+    /// The most connections to one server that are kept for the next request.
+    package static let connectionsPerServer = 64
+
+    /// The server's address, whose path is put before every request's.
+    package let server: URL
+
+    // One client for the process: it owns connections and is never shut down.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(connectTimeout))
+        )
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+            connectionsPerServer
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    /// Creates a transport to a server.
+    package init(server: URL) {
+        self.server = server
+    }
+
+    package func send(
+        _ request: TransportRequest,
+        timeout: Duration
+    ) async throws -> TransportResponse {
+        try await within(timeout) {
+            let response = try await Self.client.execute(
+                httpRequest(request),
+                timeout: TimeAmount(timeout)
+            )
+            return try await collect(response, upTo: Self.maximumBodySize)
+        }
+    }
+
+    package func stream(_ request: TransportRequest) async throws -> TransportStream {
+        let response = try await within(Self.streamHeadTimeout) {
+            try await Self.client.execute(httpRequest(request), deadline: .distantFuture)
+        }
+        guard response.status == .ok else {
+            let refusal = try await within(Self.streamHeadTimeout) {
+                try await collect(response, upTo: Self.maximumRefusalSize)
+            }
+            return TransportStream(refusal: refusal)
+        }
+        let chunks = Chunks(response.body)
+        return TransportStream(
+            headers: response.headers.map { ($0.name, $0.value) },
+            chunks: AsyncThrowingStream { try await chunks.next() }
+        )
+    }
+
+    // MARK: -
+
+    private func httpRequest(_ request: TransportRequest) -> HTTPClientRequest {
+        var base = server.absoluteString
+        while base.hasSuffix("/") { base.removeLast() }
+        var result = HTTPClientRequest(url: base + request.path)
+        result.method = .RAW(value: request.method)
+        for (name, value) in request.headers { result.headers.add(name: name, value: value) }
+        if let body = request.body { result.body = .bytes(ByteBuffer(bytes: body)) }
+        return result
+    }
+
+    private func collect(
+        _ response: HTTPClientResponse,
+        upTo limit: Int
+    ) async throws -> TransportResponse {
+        let body = try await response.body.collect(upTo: limit)
+        return TransportResponse(
+            status: Int(response.status.code),
+            headers: response.headers.map { ($0.name, $0.value) },
+            body: [UInt8](body.readableBytesView)
+        )
+    }
+
+    /// Runs `body` and translates its errors; the client's own deadline ends with the
+    /// head of an answer, so a slow body needs this one.
+    private func within<Value: Sendable>(
+        _ timeout: Duration,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await withThrowingTaskGroup(of: Value.self) { group in
+                group.addTask { try await body() }
+                group.addTask {
+                    try await Task.sleep(for: timeout)
+                    throw TransportError.timedOut(timeout)
+                }
+                defer { group.cancelAll() }
+                guard let value = try await group.next() else { throw CancellationError() }
+                return value
+            }
+        } catch {
+            throw TransportError.of(error, timeout: timeout)
+        }
+    }
+}
+
+/// The body of a stream, pulled by one reader, so that a slow reader slows the server.
+private final class Chunks: @unchecked Sendable {
+    // Sendable: only the one reader of the stream made of it calls `next`, in turn.
+    private var iterator: HTTPClientResponse.Body.AsyncIterator
+
+    init(_ body: HTTPClientResponse.Body) {
+        iterator = body.makeAsyncIterator()
+    }
+
+    func next() async throws -> [UInt8]? {
+        do {
+            return try await iterator.next().map { [UInt8]($0.readableBytesView) }
+        } catch {
+            throw TransportError.of(error, timeout: .zero)
+        }
+    }
+}
+
+extension TransportError {
+    /// Tells what an error of the HTTP client means; cancellation stays what it is.
+    fileprivate static func of(_ error: any Error, timeout: Duration) -> any Error {
+        switch error {
+        case is TransportError, is CancellationError: return error
+        case let error as HTTPClientError: return of(error, timeout: timeout)
+        case is NIOTooManyBytesError:
+            return TransportError.tooLarge(limit: HTTPTransport.maximumBodySize)
+        case let error as IOError:
+            let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN]
+            return unreachable.contains(error.errnoCode)
+                ? TransportError.unreachable("\(error)")
+                : TransportError.connectionLost("\(error)")
+        case let error as ChannelError: return TransportError.connectionLost("\(error)")
+        // What remains comes from establishing connections: names, routes, refusals.
+        default: return TransportError.unreachable("\(error)")
+        }
+    }
+
+    private static func of(_ error: HTTPClientError, timeout: Duration) -> any Error {
+        switch error {
+        case .cancelled: CancellationError()
+        case .deadlineExceeded, .readTimeout, .writeTimeout: TransportError.timedOut(timeout)
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout,
+            .invalidURL, .emptyHost, .emptyScheme:
+            TransportError.unreachable(error.description)
+        default: TransportError.connectionLost(error.description)
+        }
+    }
+}
