@@ -19,6 +19,8 @@ public enum CKAccountStatus: Int, Sendable {
 
 extension NSNotification.Name {
     /// Posted when another user signs in or out; ask for the status again (ACCT-2).
+    // The name is Apple's.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
 }
 

@@ -2,7 +2,7 @@
 import Foundation
 
 /// What became of the items of an operation, and so of the operation.
-struct ItemOutcomes: Sendable {
+struct ItemOutcomes {
     /// The error of each item that failed by itself.
     private(set) var errors: [AnyHashable: CKError] = [:]
     /// Why the operation failed as a whole.

@@ -47,13 +47,8 @@ extension WireSubscription {
 }
 
 extension CKQuerySubscription {
-    /// The predicate that every record matches, as Foundation names it.
-    private static let everything = NSPredicate(value: true).predicateFormat
-
     fileprivate func checkPredicate() throws(CKError) {
-        // Compounds share their format with constants on Linux, so they are told apart.
-        guard !(predicate is NSCompoundPredicate),
-            predicate.predicateFormat == Self.everything
+        guard PredicateArchive.isEqual(predicate, NSPredicate(value: true))
         else {
             throw .local(
                 .invalidArguments,
