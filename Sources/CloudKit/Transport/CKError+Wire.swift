@@ -57,7 +57,7 @@ extension CKError {
         case TransportError.timedOut(let timeout):
             return .server(
                 .networkFailure,
-                "The server did not answer within \(timeout.inSeconds).",
+                "The server did not answer within \(timeout.seconds) seconds.",
                 report: report
             )
         case TransportError.tooLarge(let limit):
@@ -118,12 +118,5 @@ extension CKError.ServerReport {
                 .flatMap(Double.init)
                 .flatMap { (0...Self.maximumRetryAfter).contains($0) ? $0 : nil }
         )
-    }
-}
-
-extension Duration {
-    fileprivate var inSeconds: String {
-        let seconds = Double(components.seconds) + Double(components.attoseconds) * 1e-18
-        return seconds == 1 ? "1 second" : "\(seconds) seconds"
     }
 }

@@ -25,6 +25,10 @@ package final class DeviceSession: Sendable {
     /// Where operations run that were added to a database or a container.
     let operations: OperationQueue
 
+    /// How far the pushes of each container were handled, by file name; what counts on a
+    /// device without a state folder.
+    let notificationCursors = Locked<[String: String]>([:])
+
     private let userRecordNames = Locked<[String: String]>([:])
     private let defaultContainer = Locked(WeakContainer())
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A device's registration for the pushes of a container. Tidebell addition.
+///
+/// Lasts until it is cancelled, the process ends, or the server refuses the device's
+/// tokens; dropping the object does not end it. Lost connections are restored by
+/// themselves.
+public final class CKRemoteNotificationRegistration: Sendable {
+    private let state: Locked<State>
+
+    private struct State {
+        var task: Task<Void, Never>?
+        var failure: CKError?
+        var hasEnded = false
+    }
+
+    private init() {
+        state = Locked(State())
+    }
+
+    /// Starts to receive; returns when the server has registered the device.
+    static func start(
+        _ receiver: NotificationReceiver
+    ) async throws(CKError) -> CKRemoteNotificationRegistration {
+        let registration = CKRemoteNotificationRegistration()
+        // Of several results the first counts: a failure after the success is told by
+        // `failure`.
+        let (results, report) = AsyncStream<Result<Void, CKError>>.makeStream(
+            bufferingPolicy: .bufferingOldest(1)
+        )
+        // The registration outlives this call: the task ends with it, not with the caller.
+        let task = Task {
+            let failure = await receiver.run { report.yield(.success(())) }
+            registration.end(failure)
+            report.yield(.failure(failure ?? .cancelled()))
+            report.finish()
+        }
+        registration.state.withLock { $0.task = task }
+        for await result in results {
+            try result.get()
+            return registration
+        }
+        // The caller was cancelled while it waited.
+        registration.cancel()
+        throw .cancelled()
+    }
+
+    /// Ends the registration: no further push is handed over, a push that is being
+    /// handled sees its task cancelled, and the server is told how far the app came.
+    public func cancel() {
+        state.withLock { $0.task }?.cancel()
+    }
+
+    /// Why the registration ended by itself, such as `notAuthenticated` when the web token
+    /// is no longer accepted; nil while it lasts and when it was cancelled.
+    public var failure: CKError? { state.current.failure }
+
+    /// Whether pushes are still received.
+    public var isActive: Bool {
+        state.withLock { !$0.hasEnded && $0.task?.isCancelled != true }
+    }
+
+    /// Waits until the registration has ended, one way or the other.
+    public func waitUntilEnded() async {
+        await state.withLock { $0.task }?.value
+    }
+
+    private func end(_ failure: CKError?) {
+        state.withLock { state in
+            state.failure = failure
+            state.hasEnded = true
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// How far a device has handled the pushes of a container: the ID of the last one.
+struct NotificationCursor: Sendable {
+    /// The device.
+    let session: DeviceSession
+    /// The file in the device's state folder; one for each container and environment.
+    let fileName: String
+
+    /// Creates the cursor of a container.
+    init(of container: ContainerConnection) throws(CKError) {
+        let (configuration, identifier) = try container.configured()
+        session = container.session
+        fileName = "notifications-\(identifier)-\(configuration.environment).cursor"
+    }
+
+    /// Returns the cursor; nil on a device that never had one.
+    func load() -> String? {
+        if let known = session.notificationCursors.withLock({ $0[fileName] }) { return known }
+        // Without a readable file the server knows where the device was, from its last
+        // acknowledgement.
+        return state.flatMap { try? $0.read(fileName) }
+    }
+
+    /// Keeps the cursor beyond the process.
+    func save(_ cursor: String) {
+        session.notificationCursors.withLock { $0[fileName] = cursor }
+        // If this fails, pushes may come once more after a restart; the app is to expect
+        // that anyway (PUSH-13).
+        try? state?.write(cursor, to: fileName)
+    }
+
+    private var state: DeviceState? {
+        guard let folder = (try? session.configuration.get())?.stateFolder else { return nil }
+        return DeviceState(folder: folder)
+    }
+}
