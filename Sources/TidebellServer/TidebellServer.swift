@@ -35,12 +35,19 @@ package struct TidebellServer: Sendable {
 
     /// Serves until SIGTERM or SIGINT, then drains and closes the store.
     ///
-    /// Order: the pipeline is up before the first request and ends after the
-    /// last one. `onRunning` is called when the socket is open.
+    /// `onRunning` is called when the socket is open.
     package func run(
-        until signals: [UnixSignal] = [.sigterm, .sigint],
         onRunning: @escaping @Sendable (HTTPServer.SocketPlace) async -> Void = { _ in }
     ) async throws {
+        try await run(serviceGroup(until: [.sigterm, .sigint], onRunning: onRunning))
+    }
+
+    /// Everything that runs; the pipeline is up before the first request and
+    /// ends after the last one.
+    package func serviceGroup(
+        until signals: [UnixSignal],
+        onRunning: @escaping @Sendable (HTTPServer.SocketPlace) async -> Void
+    ) -> ServiceGroup {
         let server = HTTPServer(
             cloud.webServices,
             at: HTTPServer.SocketPlace(host: configuration.host, port: configuration.port),
@@ -51,9 +58,14 @@ package struct TidebellServer: Sendable {
             services: cloud.services + [server], gracefulShutdownSignals: signals, logger: logger
         )
         group.maximumGracefulShutdownDuration = Self.drainTime
+        return ServiceGroup(configuration: group)
+    }
+
+    /// Runs the group to its end and closes the store.
+    package func run(_ group: ServiceGroup) async throws {
         let result: Result<Void, any Error>
         do {
-            try await ServiceGroup(configuration: group).run()
+            try await group.run()
             result = .success(())
         } catch let error as CannotListen {
             result = .failure(OperatorError(error.description))

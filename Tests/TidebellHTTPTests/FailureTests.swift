@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellServer
+import TidebellWire
+
+@Suite("Failures")
+struct FailureTests {
+    /// A store whose every call fails with the same error.
+    private struct FailingStore: Store {
+        var error: any Error & Sendable
+        let identity: UInt64 = 1
+
+        func write<Result: Sendable>(
+            _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        ) async throws -> Result { throw error }
+
+        func read<Result: Sendable>(
+            _ body: @escaping @Sendable (any StoreReader) throws -> Result
+        ) async throws -> Result { throw error }
+
+        func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+        func close() async throws {}
+    }
+
+    private struct DiskFailure: Error {
+        let detail = "sector 7 of /secret/path"
+    }
+
+    private func respond(
+        _ error: any Error & Sendable, log: FailureLog = FailureLog(),
+        headers: [String: String] = [:]
+    ) async throws -> TestAPI.Answer {
+        let cloud = CloudServices(
+            store: FailingStore(error: error), logger: Logger(label: "test") { _ in log }
+        )
+        let response = await cloud.respond(
+            "GET", "/database/1/c/development/private/zones/list?ckAPIToken=secret",
+            headers: headers
+        )
+        return TestAPI.Answer(
+            status: response.status,
+            text: String(decoding: try await response.body.collect(), as: UTF8.self),
+            headers: response.headers.fields
+        )
+    }
+
+    @Test("What we broke is INTERNAL_ERROR without a word about it, logged once with the uuid")
+    func internalError() async throws {
+        let log = FailureLog()
+        let answer = try await respond(DiskFailure(), log: log)
+        #expect(answer.status == 500)
+        #expect(
+            answer.error
+                == WireError(
+                    .internalError, "the server failed; its log knows the request's uuid"
+                )
+        )
+        let line = try #require(log.lines.first)
+        #expect(log.lines.count == 1)
+        #expect(line.contains("sector 7"))
+        #expect(line.contains("requestID=\(try #require(answer.uuid))"))
+        #expect(line.contains("endpoint=/database/1/c/development/private/zones/list"))
+        #expect(!line.contains("ckAPIToken"))
+    }
+
+    @Test("A server that is too busy says when to come back, in body and header (1.4)")
+    func busy() async throws {
+        let error = WireError(.tryAgainLater, "too many requests wait", retryAfter: 2.5)
+        let answer = try await respond(error)
+        #expect(answer.status == 503)
+        #expect(answer.error == error)
+        #expect(answer[header: "Retry-After"] == "3")
+    }
+
+    @Test("Every code has its HTTP status (3.3)", arguments: ServerErrorCode.allCases)
+    func statuses(code: ServerErrorCode) async throws {
+        let answer = try await respond(WireError(code, "why"))
+        #expect(answer.status == Self.statuses[code])
+        #expect(answer.error == WireError(code, "why"))
+    }
+
+    private static let statuses: [ServerErrorCode: Int] = [
+        .accessDenied: 403, .atomicError: 400, .authenticationFailed: 401,
+        .authenticationRequired: 421, .badRequest: 400, .conflict: 409, .exists: 409,
+        .internalError: 500, .notFound: 404, .quotaExceeded: 413, .throttled: 429,
+        .tryAgainLater: 503, .uniqueFieldError: 409, .validatingReferenceError: 412,
+        .zoneNotFound: 404,
+    ]
+
+    @Test("A caller that went away is not a failure to log")
+    func cancelled() async throws {
+        let log = FailureLog()
+        _ = try await respond(CancellationError(), log: log)
+        #expect(log.lines.isEmpty)
+    }
+}

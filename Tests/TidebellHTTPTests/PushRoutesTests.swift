@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+@Suite("tokens/create, tokens/register, courier")
+struct CourierTests {
+    private func create(_ api: TestAPI, root: String = "device") async throws -> TokenResponse {
+        let target =
+            root == "device"
+            ? api.target(under: "device", "tokens/create")
+            : api.target("public/tokens/create")
+        let answer = try await api.send(
+            "POST", target, #"{"apnsEnvironment":"development","clientId":"page"}"#,
+            headers: ["Host": "tide.example:8642"]
+        )
+        #expect(answer.status == 200)
+        return try answer.token()
+    }
+
+    @Test(
+        "SUB-50: a token is 64 hex digits with a courier on the same host",
+        arguments: ["device", "database"]
+    )
+    func createsToken(root: String) async throws {
+        let api = try await TestAPI()
+        let token = try await create(api, root: root)
+        #expect(token.apnsEnvironment == .development)
+        #expect(token.apnsToken.wholeMatch(of: /[0-9a-f]{64}/) != nil)
+        let pattern = /http:\/\/tide\.example:8642\/courier\/[0-9a-f]{64}/
+        #expect(token.webcourierURL.wholeMatch(of: pattern) != nil)
+    }
+
+    @Test("Registering a token of ours answers its three members, a native one {} (5.12)")
+    func registers() async throws {
+        let api = try await TestAPI()
+        let token = try await create(api)
+        func register(_ token: String) async throws -> TestAPI.Answer {
+            try await api.send(
+                "POST", api.target(under: "device", "tokens/register"),
+                #"{"apnsEnvironment":"development","apnsToken":"\#(token)","clientId":"page"}"#,
+                headers: ["Host": "tide.example:8642"]
+            )
+        }
+        #expect(try await register(token.apnsToken).token() == token)
+        #expect(
+            try await register("00ff").withoutHeaders == TestAPI.Answer(status: 200, text: "{}")
+        )
+    }
+
+    @Test("Registering without a token is refused (5.12)")
+    func registersNothing() async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send(
+            "POST", api.target(under: "device", "tokens/register"),
+            #"{"apnsEnvironment":"production"}"#
+        )
+        #expect(
+            answer.error == .badRequest("BadRequestException: missing required field 'apnsToken'")
+        )
+    }
+
+    @Test("A poll is answered with one notification; the next poll gets the next (10.13)")
+    func oneMessageAPoll() async throws {
+        let api = try await TestAPI()
+        let courier = try await create(api).courierPath
+        try await api.makeZone("A")
+        try await api.makeZone("B")
+        try await api.subscribe(to: "A")
+        try await api.subscribe(to: "B")
+        try await api.save("a", in: "A")
+        try await api.save("b", in: "B")
+        _ = try await api.cloud.pipeline.drain()
+        let first = try await api.send("GET", courier)
+        let second = try await api.send("GET", courier)
+        #expect(first.status == 200)
+        #expect(first.text.hasPrefix(#"{"aps":{"content-available":1},"ck":{"#))
+        #expect(first.text.contains(#""zid":"A""#))
+        #expect(second.text.contains(#""zid":"B""#))
+    }
+
+    @Test("A poll waits for its notification")
+    func waits() async throws {
+        let api = try await TestAPI()
+        let courier = try await create(api).courierPath
+        try await api.makeZone("A")
+        try await api.subscribe(to: "A")
+        async let poll = api.send("GET", courier)
+        #expect(await eventually { api.clock.sleeperCount == 1 })
+        try await api.save("a", in: "A")
+        _ = try await api.cloud.pipeline.drain()
+        #expect(try await poll.text.contains(#""zid":"A""#))
+    }
+
+    @Test("A poll without a push ends empty after 55 seconds (5.12)")
+    func idle() async throws {
+        let api = try await TestAPI()
+        let courier = try await create(api).courierPath
+        async let poll = api.send("GET", courier)
+        #expect(await eventually { api.clock.sleeperCount == 1 })
+        api.clock.advance(by: .seconds(55))
+        #expect(try await poll.withoutHeaders == TestAPI.Answer(status: 200, text: ""))
+    }
+
+    @Test("SUB-46: a page does not hear of its own changes")
+    func origin() async throws {
+        let api = try await TestAPI()
+        let courier = try await create(api).courierPath
+        try await api.makeZone("A")
+        try await api.subscribe(to: "A")
+        try await api.save("a", in: "A", from: "page")
+        try await api.save("b", in: "A", from: "elsewhere")
+        _ = try await api.cloud.pipeline.drain()
+        _ = try await api.send("GET", courier)
+        async let poll = api.send("GET", courier)
+        #expect(await eventually { api.clock.sleeperCount == 1 })
+        api.clock.advance(by: .seconds(55))
+        #expect(try await poll.text.isEmpty)
+    }
+
+    @Test("An unknown courier is 404")
+    func unknown() async throws {
+        let api = try await TestAPI()
+        for path in ["/courier/nobody", "/courier", "/courier/"] {
+            let answer = try await api.send("GET", path)
+            #expect(answer.status == 404)
+            #expect(answer.error?.code == .notFound)
+        }
+    }
+}
+
+extension TestAPI.Answer {
+    fileprivate func token() throws -> TokenResponse {
+        var parts: [String: String] = [:]
+        try JSONReader.read(Array(text.utf8)) { reader in
+            try reader.readObject { reader, name in parts[name] = try reader.readString() }
+        }
+        return TokenResponse(
+            apnsEnvironment: try #require(
+                parts["apnsEnvironment"].flatMap(CloudEnvironment.init(rawValue:))
+            ),
+            apnsToken: try #require(parts["apnsToken"]),
+            webcourierURL: try #require(parts["webcourierURL"])
+        )
+    }
+}
+
+extension TokenResponse {
+    fileprivate var courierPath: String {
+        webcourierURL.replacing("http://tide.example:8642", with: "")
+    }
+}

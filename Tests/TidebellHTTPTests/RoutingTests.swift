@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellWire
+
+@Suite("Routes, methods, CORS")
+struct RoutingTests {
+    @Test(
+        "An unknown path is 404 and named (1.1)",
+        arguments: [
+            "/", "/nothing", "/database", "/database/2/c/development/private/zones/list",
+            "/database/1/c/development/private/zones", "/health/of/all", "/courier/a/b",
+            "/database/1/c/development/private/records/zip/prepare",
+            "/database/1/c/development/private/records/explode",
+            "/ext/1/c/development/tokens/create", "/device/1/c/development/zones/list",
+        ]
+    )
+    func unknownPath(path: String) async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send("GET", path + "?ckAPIToken=secret")
+        #expect(answer.status == 404)
+        #expect(
+            answer.error
+                == WireError(.notFound, "could not find handler for endpoint '\(path)'")
+        )
+        #expect(answer[header: "X-Apple-Request-UUID"] == answer.uuid)
+    }
+
+    @Test(
+        "A path that names no place is 400 and says which part is wrong",
+        arguments: [
+            ("/database/1/c/staging/private/zones/list", "unknown environment 'staging'"),
+            ("/database/1/c/development/secret/zones/list", "unknown database 'secret'"),
+            ("/database/1/c%2Fd/development/private/zones/list", "container 'c/d' must be"),
+            ("/database/1/c d/development/private/zones/list", "container 'c d' must be"),
+            ("/database/1/%F0%28/development/private/zones/list", "the path segment '%F0%28'"),
+            ("/device/1/c/staging/tokens/create", "unknown environment 'staging'"),
+            (
+                "/database/1/c/development/private/users/caller",
+                "endpoint not applicable in the database type 'privatedb'"
+            ),
+        ]
+    )
+    func wrongPlace(path: String, reason: String) async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send("POST", path)
+        #expect(answer.status == 400)
+        #expect(answer.error?.code == .badRequest)
+        #expect(answer.error?.reason.hasPrefix(reason) == true, "\(answer.text)")
+    }
+
+    @Test(
+        "A wrong method is 405 and told which is right",
+        arguments: [
+            ("GET", "private/records/modify", "POST"), ("PUT", "private/zones/list", "GET, POST"),
+            ("DELETE", "private/records/lookup", "POST"),
+            ("HEAD", "private/zones/list", "GET, POST"),
+        ]
+    )
+    func wrongMethod(method: String, path: String, allowed: String) async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send(method, api.target(path))
+        #expect(answer.status == 405)
+        #expect(answer[header: "Allow"] == allowed)
+        #expect(answer.error == .badRequest("the method must be \(allowed), not \(method)"))
+    }
+
+    @Test("Any content type is read as JSON (10.4)", arguments: ["text/plain", "image/png", ""])
+    func contentTypes(type: String) async throws {
+        let api = try await TestAPI()
+        let answer = try await api.post(
+            "private/zones/lookup", #"{"zones":[]}"#, headers: ["Content-Type": type]
+        )
+        #expect(answer.withoutHeaders == TestAPI.Answer(status: 200, text: #"{"zones":[]}"#))
+    }
+
+    @Test("A browser's question before a request is answered for any path (1.2)")
+    func preflight() async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send(
+            "OPTIONS", "/database/1/c/development/private/records/modify",
+            headers: [
+                "Origin": "https://app.example", "Access-Control-Request-Method": "POST",
+                "Access-Control-Request-Headers": "content-type,x-apple-cloudkit-request-keyid",
+            ]
+        )
+        #expect(answer.status == 204)
+        #expect(answer.text.isEmpty)
+        #expect(answer[header: "Access-Control-Allow-Origin"] == "https://app.example")
+        #expect(answer[header: "Access-Control-Allow-Methods"] == "GET, POST, OPTIONS")
+        #expect(
+            answer[header: "Access-Control-Allow-Headers"]
+                == "content-type,x-apple-cloudkit-request-keyid"
+        )
+    }
+
+    @Test("A page of another origin may read answers, errors too, and their headers (1.2)")
+    func crossOrigin() async throws {
+        let api = try await TestAPI()
+        for path in ["/health", "/nothing"] {
+            let answer = try await api.send("GET", path, headers: ["origin": "https://app.example"])
+            #expect(answer[header: "Access-Control-Allow-Origin"] == "https://app.example")
+            #expect(answer[header: "Vary"] == "Origin")
+            #expect(
+                answer[header: "Access-Control-Expose-Headers"]
+                    == "X-Apple-CloudKit-Web-Auth-Token, X-Apple-CloudKit-Session, "
+                    + "X-Apple-Request-UUID, Retry-After"
+            )
+        }
+        let plain = try await api.send("GET", "/health")
+        #expect(plain[header: "Access-Control-Allow-Origin"] == nil)
+    }
+
+    @Test("GET /health is ok while the store can be read")
+    func health() async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send("GET", "/health")
+        #expect(answer.withoutHeaders == TestAPI.Answer(status: 200, text: #"{"status":"ok"}"#))
+    }
+}
+
+extension TestAPI.Answer {
+    /// The UUID in the body of a failed request.
+    var uuid: String? {
+        (try? JSONReader.read(Array(text.utf8), WireError.init(from:)))?.uuid
+    }
+}

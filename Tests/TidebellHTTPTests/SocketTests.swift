@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+import TidebellServer
+
+@Suite("On a socket", .timeLimit(.minutes(1)))
+struct SocketTests {
+    /// Serves a cloud in a new folder on a free port while `body` runs.
+    private func serving(
+        _ body:
+            @escaping @Sendable (TidebellServer, RawConnection.Port, FirstRun) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-socket-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = ServerConfiguration(dataFolder: folder)
+        configuration.port = 0
+        configuration.logLevel = .error
+        let server = try TidebellServer(configuration)
+        let firstRun = try #require(try await server.cloud.accounts.prepareFirstRun())
+        let (running, started) = AsyncStream.makeStream(of: Int.self)
+        let services = server.serviceGroup(until: []) { started.yield($0.port) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run(services) }
+            for await port in running {
+                try await body(server, RawConnection.Port(number: port), firstRun)
+                break
+            }
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    private static func tokens(_ firstRun: FirstRun) -> String {
+        "ckAPIToken=\(firstRun.apiToken)&ckWebAuthToken=\(firstRun.webToken)"
+    }
+
+    @Test("A request over a socket is answered as in process, and the connection is kept")
+    func requests() async throws {
+        try await serving { _, port, firstRun in
+            let connection = try RawConnection(port)
+            let path = "/database/1/c/development/private/zones/list?\(Self.tokens(firstRun))"
+            for _ in 0..<2 {
+                let answer = try await connection.request(
+                    "GET \(path) HTTP/1.1\r\nHost: here\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                #expect(answer.contains(#"{"zones":[{"zoneID":{"zoneName":"_defaultZone""#))
+            }
+            let head = try await connection.request("HEAD /health HTTP/1.1\r\nHost: here\r\n\r\n")
+            #expect(head.hasSuffix("\r\n\r\n"))
+            let unknown = try await connection.request("GET /no HTTP/1.1\r\nHost: here\r\n\r\n")
+            #expect(unknown.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+        }
+    }
+
+    @Test("A body over the limit is refused before it is read")
+    func longBody() async throws {
+        try await serving { _, port, _ in
+            let answer = try await RawConnection(port).request(
+                "POST /database/1/c/development/private/zones/lookup HTTP/1.1\r\n"
+                    + "Host: here\r\nContent-Length: 99999999\r\n\r\n"
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(answer.contains("the request body is longer than 4194304 bytes"))
+        }
+    }
+
+    @Test("A device that goes away is noticed, and many that come and go do no harm")
+    func disconnects() async throws {
+        try await serving { server, port, firstRun in
+            for round in 0..<20 {
+                let connection = try RawConnection(port)
+                let path =
+                    "/ext/1/c/development/notifications/stream?"
+                    + "\(Self.tokens(firstRun))&clientId=d\(round)"
+                let answer = try await connection.request(
+                    "GET \(path) HTTP/1.1\r\nHost: here\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+                connection.close()
+            }
+            #expect(await eventually { server.cloud.streams.openCount == 0 })
+            #expect(
+                try await RawConnection(port).request("GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
+                    .hasPrefix("HTTP/1.1 200 OK\r\n")
+            )
+        }
+    }
+}
+
+/// A connection that speaks as it is told to.
+final class RawConnection: Sendable {
+    /// A port of this machine.
+    struct Port: Sendable { var number: Int }
+
+    struct Failure: Error { var what: String }
+
+    private let descriptor: Int32
+    private let isOpen = Mutex(true)
+
+    init(_ port: Port) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port.number).bigEndian
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure(what: "connect: \(errno)") }
+    }
+
+    deinit { close() }
+
+    func close() {
+        isOpen.withLock { isOpen in
+            if isOpen { _ = Foundation.close(descriptor) }
+            isOpen = false
+        }
+    }
+
+    /// Sends a request and returns the answer as far as it came in one piece,
+    /// head and body.
+    func request(_ text: String) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            // Off the threads of Swift's tasks, which the server needs.
+            Self.queue.async { [descriptor] in
+                continuation.resume(with: Result { try Self.exchange(text, descriptor) })
+            }
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "connections", attributes: .concurrent)
+
+    private static func exchange(_ text: String, _ descriptor: Int32) throws -> String {
+        let bytes = Array(text.utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw Failure(what: "write: \(errno)")
+        }
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { throw Failure(what: "read: \(errno)") }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+@Suite("notifications/stream, notifications/ack")
+struct StreamTests {
+    /// A cloud with a subscribed zone `A`.
+    private func subscribedAPI(
+        heldRequests: HeldRequests = HeldRequests()
+    ) async throws -> TestAPI {
+        let api = try await TestAPI(heldRequests: heldRequests)
+        try await api.makeZone("A")
+        try await api.subscribe(to: "A")
+        return api
+    }
+
+    private func open(_ api: TestAPI, _ query: String = "") async -> WebResponse {
+        await api.cloud.respond(
+            "GET", api.target(under: "ext", "notifications/stream") + "&clientId=device\(query)"
+        )
+    }
+
+    /// Registers the device, so that what follows is kept for it.
+    private func register(_ api: TestAPI) async {
+        _ = await open(api)
+    }
+
+    private func change(_ api: TestAPI, _ names: String...) async throws {
+        for name in names {
+            try await api.save(name, in: "A", from: name)
+            _ = try await api.cloud.pipeline.drain()
+        }
+    }
+
+    @Test("A stream begins with ready and its cursor (9)")
+    func ready() async throws {
+        let api = try await subscribedAPI()
+        let response = await open(api)
+        #expect(response.status == 200)
+        #expect(response.headers["Content-Type"] == "text/event-stream")
+        var pieces = Pieces(response)
+        #expect(try await pieces.next() == "event: ready\nid: 0\ndata: {}\n\n")
+    }
+
+    @Test("A notification is an event with its sequence as ID")
+    func event() async throws {
+        let api = try await subscribedAPI()
+        var pieces = Pieces(await open(api))
+        _ = try await pieces.next()
+        try await change(api, "a")
+        let event = try #require(try await pieces.next())
+        #expect(event.hasPrefix("id: 1\ndata: {\"aps\":{\"content-available\":1},\"ck\":{"))
+        #expect(event.hasSuffix("}\n\n"))
+    }
+
+    @Test("A stream resumes after its cursor, given as parameter or as Last-Event-ID")
+    func cursor() async throws {
+        let api = try await subscribedAPI()
+        await register(api)
+        // Two origins, so that the second push does not replace the first.
+        try await change(api, "a", "b")
+        var byParameter = Pieces(await open(api, "&cursor=1"))
+        #expect(try await byParameter.next() == "event: ready\nid: 1\ndata: {}\n\n")
+        #expect(try await byParameter.next()?.hasPrefix("id: 2\n") == true)
+        let response = await api.cloud.respond(
+            "GET", api.target(under: "ext", "notifications/stream") + "&clientId=device",
+            headers: ["Last-Event-ID": "1"]
+        )
+        var byHeader = Pieces(response)
+        #expect(try await byHeader.next() == "event: ready\nid: 1\ndata: {}\n\n")
+    }
+
+    @Test("Without cursor, a stream resumes after what the device acknowledged")
+    func acknowledged() async throws {
+        let api = try await subscribedAPI()
+        await register(api)
+        try await change(api, "a", "b")
+        let answer = try await api.send(
+            "POST", api.target(under: "ext", "notifications/ack") + "&clientId=device",
+            #"{"cursor":"1"}"#
+        )
+        #expect(answer.withoutHeaders == TestAPI.Answer(status: 200, text: "{}"))
+        var pieces = Pieces(await open(api))
+        #expect(try await pieces.next() == "event: ready\nid: 1\ndata: {}\n\n")
+        #expect(try await pieces.next()?.hasPrefix("id: 2\n") == true)
+    }
+
+    @Test("A cursor from beyond the log counts as none: it is another store's")
+    func foreignCursor() async throws {
+        let api = try await subscribedAPI()
+        var pieces = Pieces(await open(api, "&cursor=900"))
+        #expect(try await pieces.next() == "event: ready\nid: 0\ndata: {}\n\n")
+        let answer = try await api.send(
+            "POST", api.target(under: "ext", "notifications/ack") + "&clientId=device",
+            #"{"cursor":"900"}"#
+        )
+        #expect(answer.status == 200)
+        try await change(api, "a")
+        #expect(try await pieces.next()?.hasPrefix("id: 1\n") == true)
+    }
+
+    @Test("Silence is broken every 15 seconds")
+    func heartbeat() async throws {
+        let api = try await subscribedAPI()
+        var pieces = Pieces(await open(api))
+        _ = try await pieces.next()
+        for _ in 0..<2 {
+            #expect(await eventually { api.clock.sleeperCount == 1 })
+            api.clock.advance(by: .seconds(15))
+            #expect(try await pieces.next() == ": \n\n")
+        }
+    }
+
+    @Test("A stream that its reader leaves is closed")
+    func leaving() async throws {
+        let api = try await subscribedAPI()
+        do {
+            var pieces = Pieces(await open(api))
+            _ = try await pieces.next()
+            #expect(api.cloud.streams.openCount == 1)
+        }
+        #expect(await eventually { api.cloud.streams.openCount == 0 })
+    }
+
+    @Test("More streams than the server holds are told to come back")
+    func tooMany() async throws {
+        let api = try await subscribedAPI(heldRequests: HeldRequests(capacity: 1))
+        do {
+            var pieces = Pieces(await open(api))
+            _ = try await pieces.next()
+            let refused = await open(api)
+            #expect(refused.status == 503)
+            #expect(refused.headers["Retry-After"] == "30")
+        }
+        #expect(await eventually { api.cloud.webServices.cloud.heldRequests.current == 0 })
+        #expect(await open(api).status == 200)
+    }
+
+    @Test(
+        "Requests about a device are refused where they are not clear",
+        arguments: [
+            ("GET", "notifications/stream", "", "", "missing query parameter 'clientId'"),
+            (
+                "GET", "notifications/stream", "&clientId=d&cursor=-1", "",
+                "cursor '-1' is not the ID of an event"
+            ),
+            (
+                "GET", "notifications/stream", "&clientId=d&cursor=new", "",
+                "cursor 'new' is not the ID of an event"
+            ),
+            (
+                "POST", "notifications/ack", "", #"{"cursor":"1"}"#,
+                "missing query parameter 'clientId'"
+            ),
+            (
+                "POST", "notifications/ack", "&clientId=d", "{}",
+                "BadRequestException: missing required field 'cursor'"
+            ),
+            (
+                "POST", "notifications/ack", "&clientId=d", #"{"cursor":"x"}"#,
+                "BadRequestException: expected a cursor of the stream in cursor"
+            ),
+        ]
+    )
+    func unclear(
+        method: String, path: String, query: String, body: String, reason: String
+    ) async throws {
+        let api = try await TestAPI()
+        let answer = try await api.send(method, api.target(under: "ext", path) + query, body)
+        #expect(answer.error == .badRequest(reason))
+    }
+}
+
+/// The pieces of a streamed body as text.
+private struct Pieces {
+    private var iterator: AsyncThrowingStream<[UInt8], any Error>.AsyncIterator
+
+    init(_ response: WebResponse) { iterator = response.body.pieces.makeAsyncIterator() }
+
+    mutating func next() async throws -> String? {
+        try await iterator.next().map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import TidebellCore
+import TidebellHTTP
+import TidebellSQLite
+import TidebellServer
+import TidebellWire
+
+/// A cloud on a store of its own, called without a socket.
+final class TestAPI: Sendable {
+    static let container = "iCloud.org.example.notes"
+    static let start = Instant(rawValue: 1_800_000_000_000)
+
+    let cloud: CloudServices
+    let clock: StepClock
+    /// What the log says of failures.
+    let log = FailureLog()
+    let apiToken: String
+    let webToken: String
+    /// The record name of the user `me`.
+    let user: String
+    private let folder: URL
+
+    init(limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests()) async throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-http-\(UUID().uuidString)")
+        let clock = StepClock(at: Self.start)
+        self.clock = clock
+        cloud = CloudServices(
+            store: try SQLiteStore.open(at: folder.appendingPathComponent("store").path),
+            limits: limits,
+            time: Time(now: { clock.instant }, clock: clock),
+            randomness: .seeded(1),
+            heldRequests: heldRequests,
+            logger: Logger(label: "test") { [log] _ in log }
+        )
+        let firstRun = try await cloud.accounts.prepareFirstRun()
+        apiToken = firstRun?.apiToken ?? ""
+        webToken = firstRun?.webToken ?? ""
+        let target = Self.target("public/users/caller", apiToken: apiToken, webToken: webToken)
+        let caller = try await cloud.respond("GET", target).body.collect()
+        user = try JSONReader.read(caller) { try CallerResponse(from: &$0) }.userRecordName
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    // MARK: Calls
+
+    /// What came back.
+    struct Answer: Sendable, Hashable {
+        var status: Int
+        var text: String
+        var headers: [Headers.Field] = []
+
+        subscript(header name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+
+        /// The error of the body, without its UUID.
+        var error: WireError? {
+            guard var error = try? JSONReader.read(Array(text.utf8), WireError.init(from:)) else {
+                return nil
+            }
+            error.uuid = nil
+            return error
+        }
+    }
+
+    /// Calls an endpoint of a database as `me`.
+    func post(
+        _ path: String, _ json: String, query: String = "", headers: [String: String] = [:]
+    ) async throws -> Answer {
+        try await send("POST", target(path) + query, json, headers: headers)
+    }
+
+    /// Calls an endpoint of a database as `me`, without a body.
+    func get(_ path: String, query: String = "") async throws -> Answer {
+        try await send("GET", target(path) + query)
+    }
+
+    /// Sends any request.
+    func send(
+        _ method: String, _ target: String, _ body: String = "", headers: [String: String] = [:]
+    ) async throws -> Answer {
+        let response = await cloud.respond(
+            method, target, headers: headers, body: Array(body.utf8)
+        )
+        return Answer(
+            status: response.status,
+            text: String(decoding: try await response.body.collect(), as: UTF8.self),
+            headers: response.headers.fields
+        )
+    }
+
+    /// The target of an endpoint with the tokens of `me`; the path begins with
+    /// the database.
+    func target(_ path: String) -> String {
+        Self.target(path, apiToken: apiToken, webToken: webToken)
+    }
+
+    /// The target of an endpoint of `/device` or `/ext`.
+    func target(under root: String, _ path: String) -> String {
+        "/\(root)/1/\(Self.container)/development/\(path)?ckAPIToken=\(apiToken)"
+            + "&ckWebAuthToken=\(webToken)"
+    }
+
+    private static func target(_ path: String, apiToken: String, webToken: String) -> String {
+        "/database/1/\(container)/development/\(path)?ckAPIToken=\(apiToken)"
+            + "&ckWebAuthToken=\(webToken)"
+    }
+
+    /// Creates a zone, and says nothing of it.
+    func makeZone(_ name: String) async throws {
+        _ = try await post(
+            "private/zones/modify",
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"\#(name)"}}}]}"#
+        )
+    }
+
+    /// Saves a record in a zone as the device `clientID`.
+    func save(_ name: String, in zone: String, from clientID: String = "writer") async throws {
+        _ = try await post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"\(zone)"},"operations":[{"operationType":"forceUpdate",\
+            "record":{"recordName":"\(name)","recordType":"Note","fields":{}}}]}
+            """,
+            query: "&clientId=\(clientID)"
+        )
+    }
+
+    /// Subscribes `me` to a zone.
+    func subscribe(to zone: String) async throws {
+        _ = try await post(
+            "private/subscriptions/modify",
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"s-\(zone)",\
+            "subscriptionType":"zone","zoneID":{"zoneName":"\(zone)"},\
+            "notificationInfo":{"shouldSendContentAvailable":true}}}]}
+            """
+        )
+    }
+
+    /// The zone ID as answers carry it.
+    func zoneID(_ name: String) -> String {
+        let type = name == "_defaultZone" ? "DEFAULT_ZONE" : "REGULAR_CUSTOM_ZONE"
+        return #"{"zoneName":"\#(name)","ownerRecordName":"\#(user)","zoneType":"\#(type)"}"#
+    }
+}
+
+extension Randomness {
+    /// A source that a seed decides.
+    static func seeded(_ seed: UInt64) -> Randomness {
+        let state = Mutex(SplitMix(seed: seed))
+        let bytes: @Sendable (Int) -> [UInt8] = { count in
+            state.withLock { state in
+                (0..<count).map { _ in UInt8.random(in: 0...255, using: &state) }
+            }
+        }
+        return Randomness(
+            makeUUID: {
+                let bytes = bytes(16).map { String(format: "%02X", $0) }.joined()
+                let parts = [8, 4, 4, 4, 12].reduce(into: (bytes[...], [String]())) {
+                    rest, length in
+                    rest.1.append(String(rest.0.prefix(length)))
+                    rest.0 = rest.0.dropFirst(length)
+                }.1
+                return UUID(uuidString: parts.joined(separator: "-")) ?? UUID()
+            },
+            makeBytes: bytes
+        )
+    }
+}
+
+/// A small generator whose sequence a seed decides (Steele, Lea and Flood 2014).
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// A log handler that keeps what is logged as error.
+final class FailureLog: LogHandler, Sendable {
+    private let entries = Mutex<[String]>([])
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set { _ = newValue }
+    }
+    var logLevel: Logger.Level {
+        get { .error }
+        set { _ = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set { _ = newValue }
+    }
+
+    /// The messages with their metadata, oldest first.
+    var lines: [String] { entries.withLock { $0 } }
+
+    func log(event: LogEvent) {
+        let metadata = (event.metadata ?? [:]).sorted { $0.key < $1.key }
+        entries.withLock {
+            $0.append("\(event.message) \(metadata.map { "\($0.key)=\($0.value)" })")
+        }
+    }
+}
