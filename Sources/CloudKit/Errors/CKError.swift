@@ -69,6 +69,12 @@ final class CKStoredError: NSError, @unchecked Sendable {
         return (CKError.Code(rawValue: code) ?? .internalError).sentence
     }
 
+    // In logs: `CKError` itself has no description of its own, as on Apple's systems.
+    override var description: String {
+        let name = CKError.Code(rawValue: code).map { "\($0)" } ?? "unknown"
+        return "<CKError \(code) (\(name)): \(localizedDescription)>"
+    }
+
     // NB: `NSError.hash` calls itself for ever on Linux.
     override var hash: Int { code.hashValue }
 
@@ -95,16 +101,6 @@ extension CKError: Hashable {
         hash(into: &hasher)
         return hasher.finalize()
     }
-}
-
-extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Code, number and reason in one line, for logs.
-    public var description: String {
-        "<CKError \(_nsError.code) (\(code)): \(localizedDescription)>"
-    }
-
-    /// Code, number and reason in one line, for debuggers.
-    public var debugDescription: String { description }
 }
 
 // Linux only: without this conformance every cast from NSError to CKError gives nil.

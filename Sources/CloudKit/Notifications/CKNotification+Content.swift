@@ -70,30 +70,7 @@ extension CKNotification.Content {
     /// The zone; nil when the push does not say.
     var zoneID: CKRecordZoneID? {
         zoneName.map {
-            CKRecordZoneID(unchecked: $0, ownerName: Self.ownerName(zoneOwnerName))
+            CKRecordZoneID(unchecked: $0, ownerName: CurrentUser.ownerName(of: zoneOwnerName))
         }
-    }
-
-    /// The owner of the public database's zone, as pushes write it (PUSH-18).
-    static let publicOwnerName = "_defaultOwner"
-
-    /// Returns the owner name programs compare with.
-    private static func ownerName(_ raw: String?) -> String {
-        guard let raw, !raw.isEmpty, raw != publicOwnerName else { return CKCurrentUserDefaultName }
-        return raw == CurrentUser.recordName ? CKCurrentUserDefaultName : raw
-    }
-}
-
-/// The signed-in user, as far as the value classes need to know.
-enum CurrentUser {
-    private static let name = Locked<String?>(nil)
-
-    /// The record name of the signed-in user; nil while unknown.
-    ///
-    /// Whoever signs a user in sets it: notifications then name the user's own zones
-    /// with ``CKCurrentUserDefaultName`` (NOTIF-10).
-    static var recordName: String? {
-        get { name.current }
-        set { name.current = newValue }
     }
 }

@@ -10,8 +10,8 @@ import Foundation
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, Sequence,
     @unchecked Sendable
 {
-    // Sendable: type and ID are constants, the rest is behind a lock.
-    private let identity: Identity
+    // Sendable: type and ID are set by initializers only, the rest is behind a lock.
+    private var identity: Identity
     let state: Locked<State>
 
     /// The name and the value of a field.
@@ -27,12 +27,12 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     ///     server checks all but that it is not empty.
     ///   - recordID: The ID; a fresh UUID in the default zone when left out (REC-7).
     /// - Precondition: `recordType` is not empty.
-    public convenience init(
-        recordType: CKRecord.RecordType,
-        recordID: CKRecord.ID = CKRecord.ID()
-    ) {
+    // Designated, so that subclasses outside the module inherit every initializer.
+    public init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
         precondition(!recordType.isEmpty, "The type of a record must not be empty.")
-        self.init(Identity(recordType: recordType, recordID: recordID), state: State())
+        identity = Identity(recordType: recordType, recordID: recordID)
+        state = Locked(State())
+        super.init()
     }
 
     /// Creates a record of a fresh UUID in a zone.
@@ -42,10 +42,10 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     }
 
     /// Creates a record of the given state; nothing is checked.
-    init(_ identity: Identity, state: State) {
+    convenience init(_ identity: Identity, state: State) {
+        self.init(recordType: "Unchecked", recordID: identity.recordID)
         self.identity = identity
-        self.state = Locked(state)
-        super.init()
+        self.state.current = state
     }
 
     /// Reads a record, or only its system fields, from an archive; nil when it is damaged.

@@ -104,6 +104,8 @@ import Testing
         let error = CKError(.zoneBusy) as NSError
         #expect(Set([error, CKError(.zoneBusy) as NSError]).count == 1)
         #expect(error.userInfo.isEmpty)
+        #expect(
+            "\(error)" == "<CKError 23 (zoneBusy): The zone is busy; wait before trying again.>")
     }
 
     @Test("ERR-1: the codes are 1 to 37 without gaps")

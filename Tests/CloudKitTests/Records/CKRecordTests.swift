@@ -106,6 +106,11 @@ import Testing
         #expect(CKCurrentUserDefaultName == "__defaultOwner__")
     }
 
+    @Test("a subclass inherits the initializers and may override")
+    func subclass() {
+        #expect(TaggedRecord(recordType: "Item").recordChangeTag == "mine")
+    }
+
     @Test("many threads may write one record at once")
     func threads() async {
         let record = CKRecord(recordType: "Item")
@@ -116,6 +121,11 @@ import Testing
         }
         #expect(record.allKeys().count == 64)
     }
+}
+
+/// A double as the tests of programs make them.
+private final class TaggedRecord: CKRecord, @unchecked Sendable {
+    override var recordChangeTag: String? { "mine" }
 }
 
 /// What Apple's class answers with an exception ends the program here.
