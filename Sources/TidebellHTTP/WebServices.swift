@@ -39,6 +39,11 @@ package struct WebServices: Sendable {
         }
         response.headers.append(WireProtocol.requestUUIDHeader, uuid)
         CrossOrigin.allow(request, in: &response)
+        cloud.logger.debug(
+            "request answered",
+            metadata: Self.metadata(
+                of: request, uuid: uuid, adding: ["status": "\(response.status)"])
+        )
         return response
     }
 

@@ -54,13 +54,19 @@ extension WebServices {
         guard !(error is CancellationError) else { return }
         cloud.logger.error(
             "request failed",
-            metadata: [
-                "requestID": "\(uuid)",
-                "method": "\(request.method.name)",
-                "endpoint": "\(Self.endpoint(of: request))",
-                "error": "\(error)",
-            ]
+            metadata: Self.metadata(of: request, uuid: uuid, adding: ["error": "\(error)"])
         )
+    }
+
+    /// What the log says of every request it mentions.
+    static func metadata(
+        of request: WebRequest, uuid: String, adding extra: Logger.Metadata
+    ) -> Logger.Metadata {
+        var metadata = extra
+        metadata["requestID"] = "\(uuid)"
+        metadata["method"] = "\(request.method.name)"
+        metadata["endpoint"] = "\(endpoint(of: request))"
+        return metadata
     }
 
     /// The path without what is secret in it: the query with its tokens, and

@@ -26,15 +26,15 @@ final class StepClock: Clock, Sendable {
     }
 
     private let state = Mutex(State())
-    private let start: Instant
+    private let start: TidebellCore.Instant
 
-    init(at start: Instant) { self.start = start }
+    init(at start: TidebellCore.Instant) { self.start = start }
 
     var now: Moment { state.withLock(\.now) }
     var minimumResolution: Duration { .milliseconds(1) }
 
     /// The time of day of the clock.
-    var instant: Instant { start.advanced(by: now.offset) }
+    var instant: TidebellCore.Instant { start.advanced(by: now.offset) }
 
     /// The sleepers now.
     var sleeperCount: Int { state.withLock(\.sleepers.count) }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellServer
+
+@Suite("The server and its data folder", .timeLimit(.minutes(1)))
+struct ServerTests {
+    /// A folder that goes with the test.
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-server-\(UUID().uuidString)")
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+
+        var configuration: ServerConfiguration {
+            var configuration = ServerConfiguration(dataFolder: url)
+            configuration.port = 0
+            configuration.logLevel = .critical
+            return configuration
+        }
+    }
+
+    @Test("The first run makes a user and an API token, later runs make nothing")
+    func firstRun() async throws {
+        let folder = Folder()
+        let server = try TidebellServer(folder.configuration)
+        let first = try #require(try await server.cloud.accounts.prepareFirstRun())
+        #expect(first.userName == "me")
+        #expect(first.apiToken.wholeMatch(of: /[0-9a-f]{64}/) != nil)
+        #expect(first.webToken.wholeMatch(of: /[0-9a-f]{64}/) != nil)
+        #expect(try await server.cloud.accounts.prepareFirstRun() == nil)
+        #expect(try await server.cloud.accounts.names() == ["me"])
+        try await server.cloud.store.close()
+    }
+
+    @Test("Users can be added and removed; what cannot be is said in one sentence")
+    func users() async throws {
+        let api = try await TestAPI()
+        let accounts = api.cloud.accounts
+        _ = try await accounts.add(named: "zoë@example.org")
+        #expect(try await accounts.names() == ["me", "zoë@example.org"])
+        await #expect(throws: OperatorError("There is already a user 'me'.")) {
+            try await accounts.add(named: "me")
+        }
+        await #expect(throws: OperatorError("There is no user 'you'.")) {
+            try await accounts.remove(named: "you")
+        }
+        await #expect(throws: OperatorError("There is no user 'you'.")) {
+            try await accounts.makeWebToken(for: "you")
+        }
+        for name in ["", "two words", String(repeating: "x", count: 65), "tab\t"] {
+            await #expect(throws: OperatorError.self) { try await accounts.add(named: name) }
+        }
+    }
+
+    @Test("A further token of a user is the same user, and the first stays valid")
+    func furtherToken() async throws {
+        let api = try await TestAPI()
+        let token = try await api.cloud.accounts.makeWebToken(for: "me")
+        let target = api.target("public/users/caller")
+        let further = try await api.send("GET", target.replacing(api.webToken, with: token))
+        #expect(further.text == #"{"userRecordName":"\#(api.user)"}"#)
+        #expect(try await api.send("GET", target).text == further.text)
+    }
+
+    @Test("A folder that a server uses cannot be served twice")
+    func inUse() async throws {
+        let folder = Folder()
+        let server = try TidebellServer(folder.configuration)
+        let error = #expect(throws: OperatorError.self) {
+            try TidebellServer(folder.configuration)
+        }
+        #expect(error?.description.hasSuffix("stop the other server first.") == true)
+        try await server.cloud.store.close()
+        let next = try TidebellServer(folder.configuration)
+        try await next.cloud.store.close()
+    }
+
+    @Test("A port that is taken is said in one sentence, and the folder is free again")
+    func portInUse() async throws {
+        let folders = [Folder(), Folder()]
+        let first = try TidebellServer(folders[0].configuration)
+        let (running, started) = AsyncStream.makeStream(of: Int.self)
+        let services = first.serviceGroup(until: []) { started.yield($0.port) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await first.run(services) }
+            for await port in running {
+                var configuration = folders[1].configuration
+                configuration.port = port
+                let second = try TidebellServer(configuration)
+                let sentence =
+                    "Port \(port) of 127.0.0.1 is already in use; choose another one with --port."
+                await #expect(throws: OperatorError(sentence)) {
+                    try await second.run(second.serviceGroup(until: []) { _ in })
+                }
+                break
+            }
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+        let again = try TidebellServer(folders[1].configuration)
+        try await again.cloud.store.close()
+    }
+
+    @Test("TOK-22: maintenance removes old tombstones, and tokens from before them expire")
+    func maintenance() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await api.save("n1", in: "Notes")
+        let before = try await api.post(
+            "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#
+        )
+        let token = try #require(before.syncToken)
+        _ = try await api.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"forceDelete",\
+            "record":{"recordName":"n1"}}]}
+            """
+        )
+        let maintenance = Maintenance(
+            store: api.cloud.store, limits: Limits(),
+            time: Time(now: { api.clock.instant }, clock: api.clock),
+            logger: Logger(label: "test") { _ in api.log }
+        )
+        func fetch() async throws -> String {
+            try await api.post(
+                "private/changes/zone",
+                #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"\#(token)"}]}"#
+            ).text
+        }
+        await maintenance.round()
+        #expect(try await fetch().contains(#""deleted":true"#))
+        api.clock.advance(by: Limits().tombstoneRetention + .seconds(1))
+        await maintenance.round()
+        #expect(try await fetch().contains("client knowledge differs from server knowledge"))
+        #expect(api.log.lines.isEmpty)
+    }
+}
