@@ -3,6 +3,9 @@ import Foundation
 
 extension CLLocation {
     /// The measured values of a location.
+    ///
+    /// The defaults stand for "not measured"; units are those of the properties of
+    /// ``CLLocation`` with the same names.
     struct Measurement: Sendable {
         var coordinate: CLLocationCoordinate2D
         var altitude: CLLocationDistance = 0

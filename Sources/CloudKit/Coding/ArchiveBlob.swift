@@ -83,29 +83,53 @@ protocol ArchiveValue {
 
 /// The class an archived object belongs to. Numbers are stored: never reuse one.
 enum ArchiveKind: UInt8 {
+    /// A `CKRecordZone.ID`.
     case recordZoneID = 1
+    /// A `CKRecord.ID`.
     case recordID = 2
+    /// A `CKRecord.Reference`.
     case reference = 3
+    /// A `CKRecord` with its values.
     case record = 4
+    /// A `CKRecord` without its values.
     case recordSystemFields = 5
+    /// A `CKRecordZone`.
     case recordZone = 6
+    /// A `CKServerChangeToken`.
     case serverChangeToken = 7
+    /// A `CKSubscription.NotificationInfo`.
     case notificationInfo = 8
+    /// A `CKQuerySubscription`.
     case querySubscription = 9
+    /// A `CKRecordZoneSubscription`.
     case recordZoneSubscription = 10
+    /// A `CKDatabaseSubscription`.
     case databaseSubscription = 11
+    /// A `CKNotification.ID`.
     case notificationID = 12
+    /// A `CKQuery`.
     case query = 13
+    /// A `CKQueryOperation.Cursor`.
     case queryCursor = 14
+    /// A `CKShare`.
     case share = 15
+    /// A `CKShare.Participant`.
     case shareParticipant = 16
+    /// A `CKShare.Metadata`.
     case shareMetadata = 17
+    /// A `CKUserIdentity`.
     case userIdentity = 18
+    /// A `CKUserIdentity.LookupInfo`.
     case userIdentityLookupInfo = 19
+    /// A `CKLocationSortDescriptor`.
     case locationSortDescriptor = 20
+    /// A `CKAllowedSharingOptions`.
     case allowedSharingOptions = 21
+    /// A `CKOperation.Configuration`.
     case operationConfiguration = 22
+    /// A `CKOperationGroup`.
     case operationGroup = 23
+    /// A `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
     case zoneConfiguration = 24
 }
 

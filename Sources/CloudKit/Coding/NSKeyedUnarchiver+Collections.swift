@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// Two of Apple's methods that Foundation on Linux lacks.
+// Methods of Apple's Foundation that the one on Linux lacks.
 extension NSKeyedUnarchiver {
     /// Reads an array of objects of one class from an archive that requires secure coding.
     public static func unarchivedArrayOfObjects<DecodedObjectType: NSObject & NSCoding>(
@@ -27,5 +27,30 @@ extension NSKeyedUnarchiver {
             from: data
         )
         return object as? [DecodedKeyType: DecodedObjectType]
+    }
+}
+
+extension NSCoder {
+    /// Reads an array of objects of one class; nil when there is none.
+    public func decodeArrayOfObjects<DecodedObjectType: NSObject & NSSecureCoding>(
+        ofClass cls: DecodedObjectType.Type,
+        forKey key: String
+    ) -> [DecodedObjectType]? {
+        guard holdsValue(forKey: key) else { return nil }
+        return decodeObject(of: [NSArray.self, cls], forKey: key) as? [DecodedObjectType]
+    }
+
+    /// Reads a dictionary of keys of one class and objects of another; nil when there is none.
+    public func decodeDictionary<
+        DecodedKeyType: NSObject & NSCopying & NSSecureCoding,
+        DecodedObjectType: NSObject & NSSecureCoding
+    >(
+        withKeyClass keyClass: DecodedKeyType.Type,
+        objectClass: DecodedObjectType.Type,
+        forKey key: String
+    ) -> [DecodedKeyType: DecodedObjectType]? {
+        guard holdsValue(forKey: key) else { return nil }
+        let classes: [AnyClass] = [NSDictionary.self, keyClass, objectClass]
+        return decodeObject(of: classes, forKey: key) as? [DecodedKeyType: DecodedObjectType]
     }
 }

@@ -37,19 +37,33 @@ extension CKNotification {
 
     /// What the system shows of a push: the `aps` part (PUSH-24, PUSH-25).
     struct Alert: Sendable, Equatable {
+        /// The text.
         var body: String?
+        /// The key of the text in the app's localized strings.
         var localizationKey: String?
+        /// The values that fill the localized text.
         var localizationArgs: [String]?
+        /// The title.
         var title: String?
+        /// The key of the title in the app's localized strings.
         var titleLocalizationKey: String?
+        /// The values that fill the localized title.
         var titleLocalizationArgs: [String]?
+        /// The subtitle.
         var subtitle: String?
+        /// The key of the subtitle in the app's localized strings.
         var subtitleLocalizationKey: String?
+        /// The values that fill the localized subtitle.
         var subtitleLocalizationArgs: [String]?
+        /// The key of the action button's text.
         var actionLocalizationKey: String?
+        /// The image shown while the app starts.
         var launchImage: String?
+        /// The number on the app's icon.
         var badge: Int?
+        /// The sound.
         var soundName: String?
+        /// The category of actions.
         var category: String?
     }
 }

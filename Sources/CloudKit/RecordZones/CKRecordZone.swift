@@ -104,7 +104,10 @@ extension CKRecordZone {
 
     /// The archived state of a zone.
     struct Values: ArchiveValue {
+        /// The identity of the zone.
         var zoneID: CKRecordZoneID
+
+        /// What the server knows beside it.
         var state: State
 
         static var kind: ArchiveKind { .recordZone }

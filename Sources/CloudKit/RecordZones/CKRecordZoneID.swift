@@ -105,7 +105,10 @@ extension CKRecordZoneID {
 extension CKRecordZoneID {
     /// The archived state of a zone ID.
     struct Values: Hashable, Sendable, ArchiveValue {
+        /// The name of the zone.
         var zoneName: String
+
+        /// The record name of the owner.
         var ownerName: String
 
         static var kind: ArchiveKind { .recordZoneID }

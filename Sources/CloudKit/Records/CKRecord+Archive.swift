@@ -5,7 +5,10 @@ import Foundation
 extension CKRecord {
     /// The archived state of a record with all its values.
     struct ArchivedValues: ArchiveValue {
+        /// Type and ID.
         var identity: Identity
+
+        /// Everything else.
         var state: State
 
         static var kind: ArchiveKind { .record }
@@ -13,7 +16,10 @@ extension CKRecord {
 
     /// The archived state of a record without its values (REC-9).
     struct SystemFields: ArchiveValue {
+        /// Type and ID.
         var identity: Identity
+
+        /// What the server gave; the fields of it are not archived.
         var state: State
 
         static var kind: ArchiveKind { .recordSystemFields }

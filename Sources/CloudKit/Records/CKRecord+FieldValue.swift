@@ -10,14 +10,23 @@ extension CKRecord {
     /// `as? Int`, `as? Double`, `as? NSNumber` and the like all answer, as on Apple's
     /// systems. There are no truth values: they are the numbers 0 and 1.
     enum FieldValue: Sendable, Hashable {
+        /// A text.
         case string(String)
+        /// A whole number, or a truth value as 0 or 1.
         case int64(Int64)
+        /// A fraction.
         case double(Double)
+        /// A time.
         case date(Date)
+        /// Bytes.
         case bytes(Data)
+        /// A place.
         case location(CLLocation)
+        /// A link to a record.
         case reference(CKRecordReference)
+        /// A file.
         case asset(CKAsset)
+        /// Values of one type.
         case list([FieldValue])
     }
 }
@@ -123,14 +132,23 @@ extension CKRecord.FieldValue {
 extension CKRecord.FieldValue {
     /// The type of a field, without its value.
     enum FieldType: UInt8, Sendable {
+        /// A text.
         case string = 1
+        /// A whole number, or a truth value as 0 or 1.
         case int64 = 2
+        /// A fraction.
         case double = 3
+        /// A time.
         case date = 4
+        /// Bytes.
         case bytes = 5
+        /// A place.
         case location = 6
+        /// A link to a record.
         case reference = 7
+        /// A file.
         case asset = 8
+        /// Values of one type.
         case list = 9
     }
 

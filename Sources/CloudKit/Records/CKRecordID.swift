@@ -92,7 +92,10 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 extension CKRecordID {
     /// The archived state of a record ID.
     struct Values: Hashable, Sendable, ArchiveValue {
+        /// The name of the record.
         var recordName: String
+
+        /// The zone of the record.
         var zoneID: CKRecordZoneID
 
         static var kind: ArchiveKind { .recordID }

@@ -89,7 +89,10 @@ open class CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Se
 extension CKRecordReference {
     /// The archived state of a reference.
     struct Values: Hashable, Sendable, ArchiveValue {
+        /// The target.
         var recordID: CKRecordID
+
+        /// What happens when the target is deleted.
         var action: CKRecord.ReferenceAction
 
         static var kind: ArchiveKind { .reference }

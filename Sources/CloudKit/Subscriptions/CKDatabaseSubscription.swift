@@ -67,7 +67,10 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
 extension CKDatabaseSubscription {
     /// The archived state of a database subscription.
     struct Values: ArchiveValue {
+        /// What all kinds of subscriptions keep.
         var common: Common
+
+        /// The only type of records whose changes count.
         var recordType: CKRecord.RecordType?
 
         static var kind: ArchiveKind { .databaseSubscription }

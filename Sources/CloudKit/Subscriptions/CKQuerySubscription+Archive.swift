@@ -4,8 +4,13 @@ import Foundation
 extension CKQuerySubscription {
     /// The archived state of a query subscription.
     struct Values: ArchiveValue {
+        /// What all kinds of subscriptions keep.
         var common: Common
+
+        /// What the subscription watches.
         var query: Query
+
+        /// The only zone whose records count.
         var zoneID: CKRecordZoneID?
 
         static var kind: ArchiveKind { .querySubscription }

@@ -74,8 +74,13 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
 extension CKRecordZoneSubscription {
     /// The archived state of a zone subscription.
     struct Values: ArchiveValue {
+        /// What all kinds of subscriptions keep.
         var common: Common
+
+        /// The zone whose changes count.
         var zoneID: CKRecordZoneID
+
+        /// The only type of records whose changes count.
         var recordType: CKRecord.RecordType?
 
         static var kind: ArchiveKind { .recordZoneSubscription }

@@ -132,6 +132,9 @@ import Testing
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.encode(ArchiveSamples.token, forKey: "token")
         archiver.encode(ArchiveSamples.zoneID, forKey: "zone")
+        archiver.encode([ArchiveSamples.recordID] as NSArray, forKey: "records")
+        let tokens = [ArchiveSamples.zoneID: ArchiveSamples.token]
+        archiver.encode(tokens as NSDictionary, forKey: "tokens")
         archiver.finishEncoding()
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
         unarchiver.requiresSecureCoding = true
@@ -139,6 +142,15 @@ import Testing
         #expect(token == ArchiveSamples.token)
         let zone = unarchiver.decodeObject(of: CKRecordZone.ID.self, forKey: "zone")
         #expect(zone == ArchiveSamples.zoneID)
+        let records = unarchiver.decodeArrayOfObjects(ofClass: CKRecord.ID.self, forKey: "records")
+        #expect(records == [ArchiveSamples.recordID])
+        let readTokens = unarchiver.decodeDictionary(
+            withKeyClass: CKRecordZone.ID.self,
+            objectClass: CKServerChangeToken.self,
+            forKey: "tokens"
+        )
+        #expect(readTokens == tokens)
+        #expect(unarchiver.decodeArrayOfObjects(ofClass: CKRecord.ID.self, forKey: "none") == nil)
     }
 
     @Test("TOK-1: an archive without a token gives an empty one, as test doubles expect")

@@ -173,6 +173,31 @@ import Testing
         #expect(notification?.recordID == nil)
     }
 
+    @Test("PUSH-27: locations and references among the fields are objects, times numbers")
+    func fieldTypes() {
+        let fields: [String: Any] = [
+            "place": ["latitude": 52.5, "longitude": 13, "timestamp": 1_000] as [String: Any],
+            "link": [
+                "recordName": "r", "action": "DELETE_SELF",
+                "zoneID": ["zoneName": "Z", "ownerRecordName": "_you"],
+            ] as [String: Any],
+            "time": 1_000,
+            "text": "t",
+        ]
+        let push: [AnyHashable: Any] = ["ck": ["qry": ["af": fields]]]
+        let read = CKQueryNotification(fromRemoteNotificationDictionary: push)?.recordFields
+        let place = read?["place"] as? CLLocation
+        #expect(place?.coordinate.latitude == 52.5)
+        #expect(place?.coordinate.longitude == 13)
+        #expect(place?.timestamp == Date(timeIntervalSince1970: 1))
+        let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_you")
+        let id = CKRecord.ID(recordName: "r", zoneID: zoneID)
+        let link = read?["link"] as? CKRecord.Reference
+        #expect(link == CKRecord.Reference(recordID: id, action: .deleteSelf))
+        #expect(read?["time"] as? Int == 1_000)
+        #expect(read?["text"] as? String == "t")
+    }
+
     @Test("NOTIF-5: without desired keys there are no fields")
     func noFields() {
         let push: [AnyHashable: Any] = ["ck": ["qry": ["fo": 1]]]
