@@ -8,10 +8,8 @@ actor DemoDevice {
     private let process: ChildProcess
     private var answers: [Event] = []
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Every push the device received.
-    private(set) var pushes: [Event] = []
-    /// Every record change or deletion it fetched.
-    private(set) var fetched: [String] = []
+    /// Every push the device received and every fetch it made, in order.
+    private(set) var log: [Event] = []
     private var reader: Task<Void, Never>?
 
     /// Starts a device: a process with a home of its own.
@@ -40,12 +38,23 @@ actor DemoDevice {
         return try await answer()
     }
 
-    /// Waits until the device has received `pushCount` pushes and fetched
-    /// `changeCount` changes in all.
-    func wait(pushes pushCount: Int, changes changeCount: Int) async throws {
-        try await wait("\(pushCount) pushes and \(changeCount) changes") {
-            self.pushes.count >= pushCount && self.fetched.count >= changeCount
+    /// Every push the device received.
+    var pushes: [Event] { log.filter { $0.kind == .push } }
+
+    /// Every record change or deletion it fetched.
+    var fetched: [String] { log.filter { $0.kind == .fetched }.flatMap(\.lines) }
+
+    /// Waits until the device has received `count` pushes in all and fetched
+    /// after each of them.
+    func wait(pushes count: Int) async throws {
+        try await wait("\(count) pushes, and a fetch after each") {
+            self.log.count { $0.kind == .fetched } >= count
         }
+    }
+
+    /// Puts the device to sleep (SIGSTOP) or wakes it.
+    func sleep(_ sleeps: Bool) {
+        process.signal(sleeps ? SIGSTOP : SIGCONT)
     }
 
     /// Ends the device.
@@ -68,8 +77,7 @@ actor DemoDevice {
             return
         }
         switch event.kind {
-        case .push: pushes.append(event)
-        case .fetched: fetched += event.lines
+        case .push, .fetched: log.append(event)
         case .ready, .done, .failed: answers.append(event)
         }
         for continuation in waiting { continuation.resume() }

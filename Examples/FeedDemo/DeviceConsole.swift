@@ -12,7 +12,8 @@ struct DeviceConsole: Sendable {
             let pushes = PushInbox(device: device)
             // Tidebell's one addition: what UIApplication does on Apple's platforms.
             let registration = try await device.container.registerForRemoteNotifications {
-                await pushes.receive($0)
+                [device] userInfo in
+                await pushes.receive(device.didReceiveRemoteNotification(userInfo))
             }
             Event(kind: .ready).send()
             while let line = readLine() {
@@ -64,8 +65,7 @@ private actor PushInbox {
         self.device = device
     }
 
-    func receive(_ userInfo: [AnyHashable: Any]) async {
-        let text = await device.didReceiveRemoteNotification(userInfo)
+    func receive(_ text: String) async {
         Event(kind: .push, text: text).send()
         do {
             let changes = try await device.fetchChanges()

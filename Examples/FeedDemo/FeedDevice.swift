@@ -71,15 +71,15 @@ final class FeedDevice: Sendable {
         await store.remove(recordID)
     }
 
-    /// Turns a push into what the app does about it.
-    func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) async -> String {
+    /// Tells what a push is.
+    func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) -> String {
         switch CKNotification(fromRemoteNotificationDictionary: userInfo) {
         case let notification as CKRecordZoneNotification:
             let zone = notification.recordZoneID?.zoneName ?? "?"
             let subscription = notification.subscriptionID ?? "?"
-            return "CKRecordZoneNotification  \(subscription)  zone \(zone)"
+            return "CKRecordZoneNotification \"\(subscription)\" for zone \(zone)"
         case let notification as CKDatabaseNotification:
-            return "CKDatabaseNotification    \(notification.subscriptionID ?? "?")"
+            return "CKDatabaseNotification \"\(notification.subscriptionID ?? "?")\""
         default:
             return "a notification of no known kind"
         }

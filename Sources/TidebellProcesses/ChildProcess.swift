@@ -93,7 +93,10 @@ package final class ChildProcess: Sendable {
     ) {
         Thread.detachNewThread {
             var buffer = Data()
-            while let chunk = try? handle.read(upToCount: 1 << 16), !chunk.isEmpty {
+            while true {
+                // NB: `read(upToCount:)` would wait for as many bytes.
+                let chunk = handle.availableData
+                guard !chunk.isEmpty else { break }
                 buffer.append(chunk)
                 while let newline = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(String(decoding: buffer[..<newline], as: UTF8.self))
