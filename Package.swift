@@ -106,6 +106,13 @@ let package = Package(
             name: "tidebell-benchmarks", dependencies: ["TidebellProcesses", "tidebell"],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
+        // The promises of a store, as tests for any engine.
+        .target(
+            name: "StoreConformance",
+            dependencies: ["TidebellCore"],
+            path: "Tests/StoreConformance",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "TidebellWireTests",
             dependencies: ["TidebellWire"],
@@ -118,7 +125,11 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellSQLiteTests",
-            dependencies: ["TidebellSQLite"],
+            dependencies: [
+                "TidebellSQLite", "StoreConformance",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -45,7 +45,14 @@ package final class SQLiteStore: Store {
         let waiting = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
         guard waiting <= Self.waitingReads else { throw Self.busyError }
-        return try await pool.read { try body(SQLiteReader(Connection($0))) }
+        // The transaction is ours: GRDB's own would prepare three statements anew
+        // for every read.
+        return try await pool.unsafeRead { database in
+            let connection = Connection(database)
+            try connection.run("BEGIN DEFERRED")
+            defer { connection.endRead() }
+            return try body(SQLiteReader(connection))
+        }
     }
 
     package func outboxCommits() -> AsyncStream<Void> {
@@ -64,6 +71,9 @@ package final class SQLiteStore: Store {
         try pool.close()
         server?.release()
     }
+
+    /// How many writes wait for a transaction.
+    var waitingWrites: Int { writes.waitingCount }
 
     /// What calls get that come when too many wait.
     static var busyError: WireError {

@@ -74,6 +74,16 @@ final class Connection {
         try step(sql, values, body)
     }
 
+    /// Ends a transaction that has read only.
+    func endRead() {
+        do {
+            try run("COMMIT")
+        } catch {
+            // The reader was cancelled just now; what is stopped can be undone.
+            try? run("ROLLBACK")
+        }
+    }
+
     private func step(
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws {
@@ -82,8 +92,10 @@ final class Connection {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
-        for (index, value) in values.enumerated() {
-            let code = value.bind(to: statement, at: Int32(index + 1))
+        var index: Int32 = 0
+        for value in values {
+            index += 1
+            let code = value.bind(to: statement, at: index)
             guard code == SQLITE_OK else { throw failed(code, sql) }
         }
         while true {

@@ -39,18 +39,20 @@ final class GroupCommit: Sendable {
     /// Takes a write, which is finished later; at once, with an error, when too
     /// many wait or the store is closed.
     func submit(_ write: any WaitingWrite) {
-        let (refusal, mustDrain) = state.withLock { state -> ((any Error)?, Bool) in
-            guard !state.isClosed else { return (SQLiteStore.closedError, false) }
-            guard state.waiting.count < Self.waitingWrites else {
-                return (SQLiteStore.busyError, false)
-            }
+        let refusal = state.withLock { state -> (any Error)? in
+            guard !state.isClosed else { return SQLiteStore.closedError }
+            guard state.waiting.count < Self.waitingWrites else { return SQLiteStore.busyError }
             state.waiting.append(write)
-            defer { state.isDraining = true }
-            return (nil, !state.isDraining)
+            // Under the lock, so that no drain is enqueued after ``close()``.
+            if !state.isDraining { pool.asyncWriteWithoutTransaction { self.drain($0) } }
+            state.isDraining = true
+            return nil
         }
         if let refusal { write.finish(refusal) }
-        if mustDrain { pool.asyncWriteWithoutTransaction { self.drain($0) } }
     }
+
+    /// How many writes wait for a transaction.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Refuses further writes; those that wait are still done.
     func close() {

@@ -55,6 +55,8 @@ extension SQLiteStore {
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
+            // What a savepoint must be able to undo stays in memory.
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
             // Overwrites deleted content where that costs no extra writing.
             try database.execute(sql: "PRAGMA secure_delete = FAST")
             try database.execute(

@@ -31,30 +31,29 @@ extension SQLiteReading {
         of account: AccountID, in container: ContainerKey
     ) throws -> StoredUser? {
         try connection.first(
-            """
-            SELECT \(StoredUser.columns) FROM user
-            WHERE account = ? AND container = ? AND environment = ?
-            """,
-            account, container.container, container.environment, read: StoredUser.init
+            StoredUser.ofAccount, account, container.container, container.environment,
+            read: StoredUser.init
         )
     }
 
     package func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser] {
         guard !ids.isEmpty else { return [:] }
         let users = try connection.rows(
-            """
-            SELECT \(StoredUser.columns)
-            FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
-            """,
-            JSONText(ids.map(\.rawValue)), read: StoredUser.init
+            StoredUser.withIDs, JSONText(ids.map(\.rawValue)), read: StoredUser.init
         )
         return Dictionary(users.map { ($0.id, $0) }) { first, _ in first }
     }
 }
 
 extension StoredUser {
-    fileprivate static let columns =
+    private static let columns =
         "user.id, user.account, user.container, user.environment, user.record_name"
+    fileprivate static let ofAccount = """
+        SELECT \(columns) FROM user WHERE account = ? AND container = ? AND environment = ?
+        """
+    fileprivate static let withIDs = """
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
+        """
 
     fileprivate init(_ columns: Columns) throws {
         self.init(

@@ -5,45 +5,29 @@ import TidebellWire
 extension SQLiteReading {
     package func database(_ key: DatabaseKey) throws -> StoredDatabase? {
         try connection.first(
-            """
-            SELECT \(StoredDatabase.columns) FROM database
-            WHERE owner = ? AND container = ? AND environment = ? AND scope = ?
-            """,
-            key.owner?.rawValue ?? StoredDatabase.noOwner, key.container.container,
+            StoredDatabase.withKey, key.owner?.rawValue ?? StoredDatabase.noOwner,
+            key.container.container,
             key.container.environment, key.scope, read: StoredDatabase.init
         )
     }
 
     package func database(id: DatabaseID) throws -> StoredDatabase? {
         try connection.first(
-            "SELECT \(StoredDatabase.columns) FROM database WHERE id = ?", id,
-            read: StoredDatabase.init
+            StoredDatabase.withID, id, read: StoredDatabase.init
         )
     }
 
     package func zones(_ names: Set<String>?, in database: DatabaseID) throws -> [StoredZone] {
         guard let names else {
-            return try connection.rows(
-                """
-                SELECT \(StoredZone.columns) FROM zone
-                WHERE database = ? AND deletion IS NULL ORDER BY name
-                """,
-                database, read: StoredZone.init
-            )
+            return try connection.rows(StoredZone.living, database, read: StoredZone.init)
         }
         if let only = names.first, names.count == 1 {
             return try connection.rows(
-                "SELECT \(StoredZone.columns) FROM zone WHERE database = ? AND name = ?",
-                database, only, read: StoredZone.init
+                StoredZone.named, database, only, read: StoredZone.init
             )
         }
         return try connection.rows(
-            """
-            SELECT \(StoredZone.columns)
-            FROM json_each(?) AS wanted CROSS JOIN zone
-            WHERE zone.database = ? AND zone.name = wanted.value ORDER BY zone.name
-            """,
-            JSONText(names), database, read: StoredZone.init
+            StoredZone.namedAmong, JSONText(names), database, read: StoredZone.init
         )
     }
 
@@ -51,11 +35,7 @@ extension SQLiteReading {
         in database: DatabaseID, after position: Position, limit: Int
     ) throws -> [StoredZone] {
         try connection.rows(
-            """
-            SELECT \(StoredZone.columns) FROM zone
-            WHERE database = ? AND position > ? ORDER BY position LIMIT ?
-            """,
-            database, position, limit, read: StoredZone.init
+            StoredZone.changes, database, position, limit, read: StoredZone.init
         )
     }
 }
@@ -64,10 +44,15 @@ extension StoredDatabase {
     /// What stands for the owner of a public database.
     static let noOwner: Int64 = 0
 
-    fileprivate static let columns = """
+    private static let columns = """
         database.id, database.container, database.environment, database.scope, database.owner,
         database.head, database.floor, database.subscription_kinds
         """
+    fileprivate static let withKey = """
+        SELECT \(columns) FROM database
+        WHERE owner = ? AND container = ? AND environment = ? AND scope = ?
+        """
+    fileprivate static let withID = "SELECT \(columns) FROM database WHERE id = ?"
 
     fileprivate init(_ columns: Columns) throws {
         let owner = columns.int(4)
@@ -101,9 +86,22 @@ extension WireSubscription.Kind {
 }
 
 extension StoredZone {
-    fileprivate static let columns = """
+    private static let columns = """
         zone.key, zone.database, zone.name, zone.position, zone.floor, zone.deletion,
         zone.client_change_token
+        """
+    fileprivate static let living = """
+        SELECT \(columns) FROM zone WHERE database = ? AND deletion IS NULL ORDER BY name
+        """
+    fileprivate static let named =
+        "SELECT \(columns) FROM zone WHERE database = ? AND name = ?"
+    fileprivate static let namedAmong = """
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN zone
+        WHERE zone.database = ? AND zone.name = wanted.value ORDER BY zone.name
+        """
+    fileprivate static let changes = """
+        SELECT \(columns) FROM zone
+        WHERE database = ? AND position > ? ORDER BY position LIMIT ?
         """
 
     fileprivate init(_ columns: Columns) throws {

@@ -31,20 +31,12 @@ extension SQLiteReading {
     ) throws -> [StoredNotification] {
         guard let client else {
             return try connection.rows(
-                """
-                SELECT \(StoredNotification.columns) FROM notification
-                WHERE user = ? AND sequence > ? ORDER BY sequence LIMIT ?
-                """,
-                user, sequence, limit, read: StoredNotification.init
+                StoredNotification.log, user, sequence, limit, read: StoredNotification.init
             )
         }
         return try connection.rows(
-            """
-            SELECT \(StoredNotification.columns) FROM notification
-            WHERE user = ? AND sequence > ? AND origin_client IS NOT ?
-            ORDER BY sequence LIMIT ?
-            """,
-            user, sequence, client, limit, read: StoredNotification.init
+            StoredNotification.logWithoutOrigin, user, sequence, client, limit,
+            read: StoredNotification.init
         )
     }
 
@@ -57,8 +49,7 @@ extension SQLiteReading {
 
     package func devices(of user: UserID) throws -> [StoredDevice] {
         try connection.rows(
-            "SELECT \(StoredDevice.columns) FROM device WHERE user = ? ORDER BY key", user,
-            read: StoredDevice.init
+            StoredDevice.ofUser, user, read: StoredDevice.init
         )
     }
 
@@ -66,33 +57,35 @@ extension SQLiteReading {
         courier: String
     ) throws -> (token: StoredPushToken, devices: [StoredDevice])? {
         let token = try connection.first(
-            "SELECT \(StoredPushToken.columns) FROM push_token WHERE courier = ?", courier,
-            read: StoredPushToken.init
+            StoredPushToken.withCourier, courier, read: StoredPushToken.init
         )
         guard let token else { return nil }
         let devices = try connection.rows(
-            """
-            SELECT \(StoredDevice.columns)
-            FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
-            WHERE push_token_device.token = ? ORDER BY device.key
-            """,
-            token.token, read: StoredDevice.init
+            StoredDevice.withToken, token.token, read: StoredDevice.init
         )
         return (token, devices)
     }
 
     package func pushToken(_ token: String) throws -> StoredPushToken? {
         try connection.first(
-            "SELECT \(StoredPushToken.columns) FROM push_token WHERE token = ?", token,
-            read: StoredPushToken.init
+            StoredPushToken.withToken, token, read: StoredPushToken.init
         )
     }
 }
 
 extension StoredNotification {
-    fileprivate static let columns = """
+    private static let columns = """
         sequence, user, notification_id, database, subscription_id, origin_client, payload,
         background, collapse_id, created_at
+        """
+    fileprivate static let log = """
+        SELECT \(columns) FROM notification
+        WHERE user = ? AND sequence > ? ORDER BY sequence LIMIT ?
+        """
+    fileprivate static let logWithoutOrigin = """
+        SELECT \(columns) FROM notification
+        WHERE user = ? AND sequence > ? AND origin_client IS NOT ?
+        ORDER BY sequence LIMIT ?
         """
 
     fileprivate init(_ columns: Columns) throws {
@@ -112,10 +105,21 @@ extension StoredNotification {
 }
 
 extension StoredDevice {
-    /// The columns ``init(_:)`` reads.
-    static let columns = "device.key, device.user, device.client_id, device.acknowledged"
+    private static let columns =
+        "device.key, device.user, device.client_id, device.acknowledged"
+    fileprivate static let ofUser = "SELECT \(columns) FROM device WHERE user = ? ORDER BY key"
+    fileprivate static let withToken = """
+        SELECT \(columns)
+        FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
+        WHERE push_token_device.token = ? ORDER BY device.key
+        """
+    /// The device of a client in a container.
+    static let ofClient = """
+        SELECT \(columns) FROM device
+        WHERE client_id = ? AND container = ? AND environment = ?
+        """
 
-    /// Reads a row of ``columns``.
+    /// Reads a row of a statement above.
     init(_ columns: Columns) throws {
         self.init(
             key: try columns.value(0),
@@ -127,7 +131,9 @@ extension StoredDevice {
 }
 
 extension StoredPushToken {
-    fileprivate static let columns = "token, apns_environment, courier, topic"
+    private static let columns = "token, apns_environment, courier, topic"
+    fileprivate static let withToken = "SELECT \(columns) FROM push_token WHERE token = ?"
+    fileprivate static let withCourier = "SELECT \(columns) FROM push_token WHERE courier = ?"
 
     fileprivate init(_ columns: Columns) throws {
         self.init(

@@ -9,25 +9,14 @@ extension SQLiteReading {
         var records: [String: StoredRecord] = [:]
         if let only = names.first, names.count == 1 {
             let record = try connection.first(
-                """
-                SELECT \(StoredRecord.columns) FROM record
-                WHERE zone = ? AND name = ? AND deleted = 0
-                """,
-                zone, only, read: StoredRecord.init
+                StoredRecord.named, zone, only, read: StoredRecord.init
             )
             if let record { records[record.name] = record }
             return records
         }
         guard !names.isEmpty else { return records }
         records.reserveCapacity(names.count)
-        try connection.each(
-            """
-            SELECT \(StoredRecord.columns)
-            FROM json_each(?) AS wanted CROSS JOIN record
-            WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
-            """,
-            JSONText(names), zone
-        ) { columns in
+        try connection.each(StoredRecord.namedAmong, JSONText(names), zone) { columns in
             let record = try StoredRecord(columns)
             records[record.name] = record
             return true
@@ -78,12 +67,18 @@ extension SQLiteReading {
 }
 
 extension StoredRecord {
-    fileprivate static let columns = """
+    private static let columns = """
         record.name, record.type, record.position, record.created_at, record.created_by,
         record.created_device, record.modified_at, record.modified_by, record.modified_device,
         record.parent, record.deleted, record.fields
         """
 
+    fileprivate static let named =
+        "SELECT \(columns) FROM record WHERE zone = ? AND name = ? AND deleted = 0"
+    fileprivate static let namedAmong = """
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN record
+        WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
+        """
     fileprivate static let pageForward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position > ? ORDER BY position"
     fileprivate static let pageBackward =

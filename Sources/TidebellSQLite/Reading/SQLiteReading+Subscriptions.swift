@@ -8,23 +8,13 @@ extension SQLiteReading {
     ) throws -> [StoredSubscription] {
         guard let ids else {
             return try connection.rows(
-                """
-                SELECT \(StoredSubscription.columns) FROM subscription
-                WHERE database = ? AND user = ? ORDER BY subscription_id
-                """,
-                database, user, read: StoredSubscription.init
+                StoredSubscription.ofUser, database, user, read: StoredSubscription.init
             )
         }
         guard !ids.isEmpty else { return [] }
         return try connection.rows(
-            """
-            SELECT \(StoredSubscription.columns)
-            FROM json_each(?) AS wanted CROSS JOIN subscription
-            WHERE subscription.database = ? AND subscription.user = ?
-                AND subscription.subscription_id = wanted.value
-            ORDER BY subscription.subscription_id
-            """,
-            JSONText(ids), database, user, read: StoredSubscription.init
+            StoredSubscription.ofUserAmong, JSONText(ids), database, user,
+            read: StoredSubscription.init
         )
     }
 
@@ -42,25 +32,45 @@ extension StoredSubscription {
     /// What stands for the zone of a subscription without one.
     static let noZone = ""
 
-    /// The columns ``init(_:)`` reads.
-    static let columns = "subscription.database, subscription.user, subscription.json"
+    private static let columns = "subscription.database, subscription.user, subscription.json"
+
+    fileprivate static let ofUser = """
+        SELECT \(columns) FROM subscription WHERE database = ? AND user = ?
+        ORDER BY subscription_id
+        """
+    fileprivate static let ofUserAmong = """
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN subscription
+        WHERE subscription.database = ? AND subscription.user = ?
+            AND subscription.subscription_id = wanted.value
+        ORDER BY subscription.subscription_id
+        """
+
+    /// What is found by its trigger names the index: without statistics SQLite
+    /// takes the primary key instead and reads all subscriptions of the database.
+    static let byTrigger = "subscription INDEXED BY subscription_trigger"
+
+    /// Those of a database that go with a zone.
+    static let onZone = """
+        SELECT \(columns) FROM \(byTrigger)
+        WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
+        """
 
     /// Each part is one range of the index `subscription_trigger`.
     static let concerned = """
-        SELECT \(columns) FROM subscription
+        SELECT \(columns) FROM \(byTrigger)
         WHERE database = ?1 AND kind = 'database'
         UNION ALL
-        SELECT \(columns) FROM subscription
+        SELECT \(columns) FROM \(byTrigger)
         WHERE database = ?1 AND kind = 'zone' AND zone_name = ?2
         UNION ALL
         SELECT \(columns)
-        FROM json_each(?3) AS wanted CROSS JOIN subscription
+        FROM json_each(?3) AS wanted CROSS JOIN \(byTrigger)
         WHERE subscription.database = ?1 AND subscription.kind = 'query'
             AND subscription.zone_name IN ('\(noZone)', ?2)
             AND subscription.record_type = wanted.value
         """
 
-    /// Reads a row of ``columns``.
+    /// Reads a row of a statement above.
     init(_ columns: Columns) throws {
         self.init(
             database: try columns.value(0),

@@ -21,11 +21,15 @@ extension SQLiteTransaction {
 
     func advance(_ database: DatabaseID, by count: Int) throws -> Position {
         precondition(count >= 0, "a database's history only grows")
+        // Two statements, because RETURNING costs more than the second.
         let head: Position? = try connection.first(
-            "UPDATE database SET head = head + ? WHERE id = ? RETURNING head", count, database
+            "SELECT head FROM database WHERE id = ?", database
         ) { try $0.value(0) }
         guard let head else { throw missing("database \(database.rawValue)") }
-        return head.advanced(by: 1 - count)
+        try connection.run(
+            "UPDATE database SET head = ? WHERE id = ?", head.advanced(by: count), database
+        )
+        return head.advanced(by: 1)
     }
 
     func createZones(

@@ -71,11 +71,8 @@ extension SQLiteTransaction {
         clientID: String, user: UserID, container: ContainerKey, at now: Instant
     ) throws -> StoredDevice {
         let known = try connection.first(
-            """
-            SELECT \(StoredDevice.columns) FROM device
-            WHERE client_id = ? AND container = ? AND environment = ?
-            """,
-            clientID, container.container, container.environment, read: StoredDevice.init
+            StoredDevice.ofClient, clientID, container.container, container.environment,
+            read: StoredDevice.init
         )
         if let known, known.user == user { return known }
         if let known { try removeDevice(known.key) }

@@ -40,38 +40,34 @@ extension SQLiteTransaction {
         onZone name: String, in database: DatabaseID
     ) throws -> [StoredSubscription] {
         let removed = try connection.rows(
-            """
-            SELECT \(StoredSubscription.columns) FROM subscription
-            WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
-            """,
-            database, name, read: StoredSubscription.init
+            StoredSubscription.onZone, database, name, read: StoredSubscription.init
         )
         guard !removed.isEmpty else { return [] }
-        try connection.run(
-            """
-            DELETE FROM subscription
-            WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
-            """,
-            database, name
-        )
+        try connection.run(Self.removeOnZone, database, name)
         try countKinds(in: database)
         return removed
     }
 
     /// Makes the database's kinds those that exist: one look into the index each.
     private func countKinds(in database: DatabaseID) throws {
+        try connection.run(Self.countKinds, database)
+    }
+
+    private static let removeOnZone = """
+        DELETE FROM \(StoredSubscription.byTrigger)
+        WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
+        """
+
+    private static let countKinds: String = {
         let kinds = WireSubscription.Kind.allCases.map { kind in
             """
-            \(kind.bit) * EXISTS (SELECT 1 FROM subscription
+            \(kind.bit) * EXISTS (SELECT 1 FROM \(StoredSubscription.byTrigger)
                 WHERE subscription.database = database.id AND kind = '\(kind.rawValue)')
             """
         }
-        try connection.run(
-            """
+        return """
             UPDATE database SET subscription_kinds = \(kinds.joined(separator: " + "))
             WHERE id = ?
-            """,
-            database
-        )
-    }
+            """
+    }()
 }

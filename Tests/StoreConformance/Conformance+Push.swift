@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellWire
+
+extension StoreConformance {
+    static let outbox: [Check] = [
+        Check("Outbox entries come back in order, with everything they had") { store in
+            let database = DatabaseID(rawValue: 4)
+            let subscription = StoredSubscription(
+                database: database, user: .ben,
+                subscription: .watching(.zone, "z", zone: "diary", type: "Note")
+            )
+            let changes = [
+                RecordChange(
+                    recordName: "a\"b", recordType: "Note", event: .created, fields: .text("x")
+                ),
+                RecordChange(recordName: "c", recordType: "Note", event: .updated),
+                RecordChange(
+                    recordName: "d", recordType: "Note", event: .deleted, fields: RecordFields.none),
+            ]
+            var saved: [OutboxEntry] = [
+                .change(of: "a", .records(changes), in: database),
+                .change(of: "b", .zoneCreated, in: database),
+                .change(
+                    of: "c", .zoneDeleted(.encryptedDataReset, subscriptions: [subscription]),
+                    in: database
+                ),
+                .change(of: "d", .zoneDeleted(.purged, subscriptions: []), in: database),
+            ]
+            saved[1].originUser = nil
+            saved[1].originClient = nil
+            let entries = saved
+            try await store.write { transaction throws in
+                try transaction.appendOutbox(Array(entries.prefix(2)))
+                try transaction.appendOutbox(Array(entries.suffix(2)))
+            }
+            let found = try await store.read { try $0.outbox(limit: 9) }
+            #expect(found.map(\.id) == found.map(\.id).sorted())
+            #expect(Set(found.map(\.id)).count == 4)
+            for (index, entry) in found.enumerated() { saved[index].id = entry.id }
+            #expect(found == saved)
+            #expect(try await store.read { try $0.outbox(limit: 3) } == Array(saved.prefix(3)))
+        },
+        Check(reopening: "Entries told are removed, and their IDs never used again") {
+            store, engine in
+            let database = DatabaseID(rawValue: 1)
+            let ids = try await store.write { transaction throws in
+                try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
+                return try transaction.outbox(limit: 9).map(\.id)
+            }
+            try await store.write { try $0.removeOutbox(upTo: ids[1]) }
+            let left = try await store.read { try $0.outbox(limit: 9).map(\.id) }
+            #expect(left == [ids[2]])
+            try await store.write { try $0.removeOutbox(upTo: ids[2]) }
+            let reopened = try await engine.reopen(store)
+            let next = try await reopened.write { transaction in
+                try transaction.appendOutbox([.change(of: "d", in: database)])
+                return try transaction.outbox(limit: 9).map(\.id)
+            }
+            #expect(next.count == 1)
+            #expect(next[0] > ids[2])
+            try await reopened.close()
+        },
+        Check("PUSH-14: every listener is told after a commit with outbox entries") { store in
+            var listeners = [
+                store.outboxCommits().makeAsyncIterator(),
+                store.outboxCommits().makeAsyncIterator(),
+            ]
+            try await store.write { transaction throws in
+                let zone = try transaction.makeZone("diary")
+                try transaction.appendOutbox([.change(of: "diary", in: zone.database)])
+            }
+            for index in listeners.indices {
+                let told: Void? = await listeners[index].next()
+                #expect(told != nil)
+                let entries = try await store.read { try $0.outbox(limit: 9) }
+                #expect(entries.count == 1)
+            }
+        },
+        Check("Nobody is told of what was rolled back or wrote no outbox entry") { store in
+            let commits = store.outboxCommits()
+            _ = try? await store.write { transaction throws in
+                try transaction.appendOutbox([
+                    .change(of: "diary", in: DatabaseID(rawValue: 1))
+                ])
+                throw Refused()
+            }
+            _ = try await store.write { transaction throws in
+                try transaction.appendOutbox([])
+                return try transaction.makeZone("diary")
+            }
+            try await store.close()
+            // The stream ends with the store; what it kept back comes before.
+            var told = 0
+            for await _ in commits { told += 1 }
+            #expect(told == 0)
+        },
+    ]
+
+    static let notifications: [Check] = [
+        Check("PUSH-7: notifications come back in order with their sequences") { store in
+            let saved: [StoredNotification] = [
+                .push("a", from: nil), .push("b", collapse: "zone"), .push("c", to: .ben),
+            ]
+            let appended = try await store.write { try $0.appendNotifications(saved) }
+            #expect(appended.map(\.sequence) == appended.map(\.sequence).sorted())
+            var expected = saved
+            for index in expected.indices { expected[index].sequence = appended[index].sequence }
+            #expect(appended == expected)
+            try await store.read { reader throws in
+                func log(
+                    _ user: UserID, after sequence: NotificationSequence = .start, limit: Int = 9
+                ) throws -> [StoredNotification] {
+                    try reader.notifications(
+                        for: user, after: sequence, excludingOrigin: nil, limit: limit
+                    )
+                }
+                #expect(try log(.anna) == Array(appended.prefix(2)))
+                #expect(try log(.anna, limit: 1) == [appended[0]])
+                #expect(try log(.anna, after: appended[0].sequence) == [appended[1]])
+                #expect(try log(.ben) == [appended[2]])
+                #expect(try reader.notificationHead() == appended[2].sequence)
+            }
+        },
+        Check("SUB-47: a device is not given what it made itself") { store in
+            try await store.write { transaction throws in
+                _ = try transaction.appendNotifications([
+                    .push("phone", from: "phone"), .push("pad", from: "pad"),
+                    .push("server", from: nil),
+                ])
+                func told(_ client: String?) throws -> [String] {
+                    try transaction.notifications(
+                        for: .anna, after: .start, excludingOrigin: client, limit: 9
+                    ).map(\.notificationID)
+                }
+                #expect(try told("phone") == ["pad", "server"])
+                #expect(try told("pad") == ["phone", "server"])
+                #expect(try told("mac") == ["phone", "pad", "server"])
+                #expect(try told(nil) == ["phone", "pad", "server"])
+            }
+        },
+        Check("PUSH-2: a notification replaces those with its collapse ID and origin") { store in
+            try await store.write { transaction throws in
+                _ = try transaction.appendNotifications([
+                    .push("1", collapse: "c"), .push("other ID", collapse: "d"),
+                    .push("other origin", from: "pad", collapse: "c"),
+                    .push("no origin", from: nil, collapse: "c"), .push("alert"),
+                    .push("other user", to: .ben, collapse: "c"),
+                    .push("other subscription", subscription: "x", collapse: "c"),
+                    .push("2", collapse: "c"), .push("3", collapse: "c"),
+                    .push("no origin 2", from: nil, collapse: "c"), .push("alert"),
+                ])
+                let left = try transaction.notifications(
+                    for: .anna, after: .start, excludingOrigin: nil, limit: 99
+                )
+                #expect(
+                    left.map(\.notificationID) == [
+                        "other ID", "other origin", "alert", "other subscription", "3",
+                        "no origin 2", "alert",
+                    ]
+                )
+                let bens = try transaction.notifications(
+                    for: .ben, after: .start, excludingOrigin: nil, limit: 99
+                )
+                #expect(bens.map(\.notificationID) == ["other user"])
+            }
+        },
+        Check(reopening: "NOTIF-15: old notifications go, and the head stays where it was") {
+            store, engine in
+            let later = Instant.noon.advanced(by: .seconds(60))
+            let appended = try await store.write { transaction throws in
+                try transaction.appendNotifications([
+                    .push("a"), .push("b"), .push("c", at: later), .push("d"),
+                ])
+            }
+            try await store.write { transaction throws in
+                #expect(
+                    try transaction.removeNotifications(createdBefore: later, limit: 2) == 2
+                )
+                #expect(
+                    try transaction.removeNotifications(createdBefore: later, limit: 9) == 1
+                )
+                #expect(
+                    try transaction.removeNotifications(createdBefore: later, limit: 9) == 0
+                )
+                let left = try transaction.notifications(
+                    for: .anna, after: .start, excludingOrigin: nil, limit: 9
+                )
+                #expect(left == [appended[2]])
+                #expect(try transaction.notificationHead() == appended[3].sequence)
+            }
+            let reopened = try await engine.reopen(store)
+            let next = try await reopened.write { try $0.appendNotifications([.push("e")]) }
+            #expect(next[0].sequence > appended[3].sequence)
+            try await reopened.close()
+        },
+        Check("An empty log has its head at the start") { store in
+            let head = try await store.read { try $0.notificationHead() }
+            #expect(head == .start)
+        },
+    ]
+
+    static let devices: [Check] = [
+        Check("A new device starts at the head of the log and is found again") { store in
+            try await store.write { transaction throws in
+                let head = try transaction.appendNotifications([.push("a"), .push("b")])[1].sequence
+                func register(_ client: String) throws -> StoredDevice {
+                    try transaction.registerDevice(
+                        clientID: client, user: .anna, container: .notes, at: .noon
+                    )
+                }
+                let phone = try register("phone")
+                #expect(
+                    phone
+                        == StoredDevice(
+                            key: phone.key, user: .anna, clientID: "phone", acknowledged: head
+                        )
+                )
+                _ = try transaction.appendNotifications([.push("c")])
+                #expect(try register("phone") == phone)
+                let pad = try register("pad")
+                #expect(try transaction.devices(of: .anna) == [phone, pad])
+                #expect(try transaction.devices(of: .ben).isEmpty)
+            }
+        },
+        Check("SUB-51: a device that changes its user is no longer the old user's") { store in
+            try await store.write { transaction throws in
+                func register(_ user: UserID, in container: ContainerKey) throws -> StoredDevice {
+                    try transaction.registerDevice(
+                        clientID: "phone", user: user, container: container, at: .noon
+                    )
+                }
+                let annas = try register(.anna, in: .notes)
+                let elsewhere = try register(UserID(rawValue: 7), in: .chess)
+                let token = StoredPushToken(
+                    token: "t", apnsEnvironment: .production, courier: "c", topic: nil
+                )
+                try transaction.putPushToken(token, tells: annas.key)
+                let bens = try register(.ben, in: .notes)
+                #expect(bens.key != annas.key)
+                #expect(try transaction.devices(of: .anna).isEmpty)
+                #expect(try transaction.devices(of: .ben) == [bens])
+                #expect(try transaction.devices(of: UserID(rawValue: 7)) == [elsewhere])
+                #expect(try transaction.pushToken(courier: "c")?.devices == [])
+            }
+        },
+        Check("An acknowledgement never goes back, and is one device's own") { store in
+            try await store.write { transaction throws in
+                let devices = try ["phone", "pad"].map {
+                    try transaction.registerDevice(
+                        clientID: $0, user: .anna, container: .notes, at: .noon
+                    )
+                }
+                for sequence: Int64 in [5, 3, 5] {
+                    try transaction.acknowledge(
+                        devices[0].key, upTo: NotificationSequence(rawValue: sequence)
+                    )
+                }
+                let acknowledged = try transaction.devices(of: .anna).map(\.acknowledged.rawValue)
+                #expect(acknowledged == [5, 0])
+            }
+        },
+    ]
+
+    static let pushTokens: [Check] = [
+        Check("A push token is found by itself and by its courier, with its devices") { store in
+            try await store.write { transaction throws in
+                let devices = try ["phone", "pad", "mac"].map {
+                    try transaction.registerDevice(
+                        clientID: $0, user: .anna, container: .notes, at: .noon
+                    )
+                }
+                let issued = StoredPushToken(
+                    token: "issued", apnsEnvironment: .development, courier: "c", topic: "notes"
+                )
+                let native = StoredPushToken(
+                    token: "native", apnsEnvironment: .production, courier: nil, topic: nil
+                )
+                try transaction.putPushToken(issued, tells: devices[0].key)
+                try transaction.putPushToken(issued, tells: devices[1].key)
+                try transaction.putPushToken(issued, tells: devices[0].key)
+                try transaction.putPushToken(native, tells: devices[2].key)
+                let found = try transaction.pushToken(courier: "c")
+                #expect(found?.token == issued)
+                #expect(found?.devices == Array(devices.prefix(2)))
+                #expect(try transaction.pushToken("native") == native)
+                #expect(try transaction.pushToken("nope") == nil)
+                #expect(try transaction.pushToken(courier: "nope") == nil)
+            }
+        },
+        Check("A push token put again is replaced") { store in
+            try await store.write { transaction throws in
+                let device = try transaction.registerDevice(
+                    clientID: "phone", user: .anna, container: .notes, at: .noon
+                )
+                var token = StoredPushToken(
+                    token: "t", apnsEnvironment: .development, courier: "old", topic: nil
+                )
+                try transaction.putPushToken(token, tells: device.key)
+                token.courier = "new"
+                token.apnsEnvironment = .production
+                try transaction.putPushToken(token, tells: device.key)
+                #expect(try transaction.pushToken("t") == token)
+                #expect(try transaction.pushToken(courier: "old") == nil)
+                #expect(try transaction.pushToken(courier: "new")?.devices == [device])
+            }
+        },
+    ]
+}

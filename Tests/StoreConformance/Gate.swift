@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Holds a synchronous body where it stands until a test lets it go on.
+package final class Gate: Sendable {
+    private let isOpen = DispatchSemaphore(value: 0)
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+
+    /// Creates a gate that is shut.
+    package init() {}
+
+    /// Tells the test that the body has come this far.
+    package func reached() {
+        arrivals.continuation.yield()
+    }
+
+    /// Blocks the body.
+    package func waitUntilOpen() {
+        isOpen.wait()
+    }
+
+    /// Waits for ``reached()``.
+    package func untilReached() async {
+        for await _ in arrivals.stream { return }
+    }
+
+    /// Lets the body go on.
+    package func open() {
+        isOpen.signal()
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import GRDBSQLite
+import StoreConformance
+import Synchronization
+import Testing
+import TidebellCore
+import TidebellWire
+
+@testable import TidebellSQLite
+
+@Suite("Group commit")
+struct GroupCommitTests {
+    @Test("Writes that wait share one transaction")
+    func waitingWritesShareACommit() async throws {
+        try await withStore { store in
+            let commits = CommitCounter()
+            try await commits.attach(to: store)
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await store.block(at: gate) }
+                await gate.untilReached()
+                for number in 0..<GroupCommit.writesPerCommit {
+                    group.addTask {
+                        try await store.write {
+                            _ = try $0.createAccount(named: "\(number)", at: .noon)
+                        }
+                    }
+                }
+                try await store.untilWaiting(GroupCommit.writesPerCommit)
+                gate.open()
+                try await group.waitForAll()
+            }
+            // The transaction of the write that blocked, and that of all others.
+            #expect(commits.count.withLock { $0 } == 2)
+            let names = try await store.read { try $0.accountNames() }
+            #expect(names.count == GroupCommit.writesPerCommit)
+            try await commits.detach(from: store)
+        }
+    }
+
+    @Test("Writes beyond the bound are told to try again later")
+    func tooManyWritesAreTurnedAway() async throws {
+        try await withStore { store in
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: WireError?.self) { group in
+                group.addTask {
+                    try await store.block(at: gate)
+                    return nil
+                }
+                await gate.untilReached()
+                for _ in 0...GroupCommit.waitingWrites {
+                    group.addTask {
+                        do {
+                            try await store.write { _ in }
+                            return nil
+                        } catch let error as WireError { return error }
+                    }
+                }
+                // Only one who is turned away returns while the gate is shut.
+                let refused = try await group.next()
+                gate.open()
+                var others: [WireError?] = []
+                for try await result in group { others.append(result) }
+                #expect(
+                    refused
+                        == WireError(
+                            .tryAgainLater,
+                            "the server has more requests waiting than it can hold", retryAfter: 1
+                        )
+                )
+                #expect(others.allSatisfy { $0 == nil })
+                #expect(others.count == GroupCommit.waitingWrites + 1)
+            }
+        }
+    }
+
+    @Test("A full disk fails the writes it meets, with its name, and no others")
+    func fullDisk() async throws {
+        try await withStore { store in
+            let small: @Sendable (String) async throws -> Void = { name in
+                try await store.write { _ = try $0.createAccount(named: name, at: .noon) }
+            }
+            try await small("before")
+            try await store.setMaximumPages(1)
+            let name = String(repeating: "x", count: 100_000)
+            let error = await #expect(throws: DatabaseError.self) { try await small(name) }
+            #expect(error?.resultCode == .SQLITE_FULL)
+            #expect(error?.message == "the disk is full, nothing was stored")
+            try await store.setMaximumPages(1_000_000)
+            try await small("later")
+            #expect(try await store.read { try $0.accountNames() } == ["before", "later"])
+        }
+    }
+
+    @Test("A full disk undoes only the write that met it, not its company")
+    func fullDiskInCompany() async throws {
+        try await withStore { store in
+            try await store.setMaximumPages(200)
+            let gate = Gate()
+            let failures = try await withThrowingTaskGroup(of: String?.self) { group in
+                group.addTask {
+                    try await store.block(at: gate)
+                    return nil
+                }
+                await gate.untilReached()
+                let names = ["a", String(repeating: "x", count: 2_000_000), "b"]
+                for (index, name) in names.enumerated() {
+                    group.addTask {
+                        do {
+                            try await store.write {
+                                _ = try $0.createAccount(named: name, at: .noon)
+                            }
+                            return nil
+                        } catch { return String(name.prefix(1)) }
+                    }
+                    try await store.untilWaiting(index + 1)
+                }
+                gate.open()
+                return try await group.reduce(into: Set<String>()) { $0.formUnion([$1 ?? ""]) }
+            }
+            // "a" was undone with the transaction, or kept: never half.
+            #expect(failures.contains("x"))
+            let names = try await store.read { try $0.accountNames() }
+            #expect(names == ["a", "b"].filter { !failures.contains($0) })
+            #expect(names.contains("b"))
+        }
+    }
+
+    @Test("The write-ahead log starts over instead of growing for ever")
+    func logStaysShort() async throws {
+        try await withStore { store in
+            let payload = [UInt8](repeating: 7, count: 1024 * 1024)
+            for number in 0..<60 {
+                _ = try await store.write {
+                    try $0.appendNotifications([
+                        StoredNotification(
+                            user: UserID(rawValue: 1), notificationID: "\(number)",
+                            database: DatabaseID(rawValue: 1), subscriptionID: "s",
+                            originClient: nil, payload: payload, isBackground: false,
+                            collapseID: nil, createdAt: .noon
+                        )
+                    ])
+                }
+            }
+            let log = try FileManager.default.attributesOfItem(atPath: "\(store.pool.path)-wal")
+            let size = try #require(log[.size] as? NSNumber).intValue
+            #expect(size < 2 * WriteAheadLog.checkpointPages * 4096)
+        }
+    }
+}
+
+/// Runs `body` with a new store and removes it.
+private func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
+    let engine = SQLiteEngine()
+    let store = try #require(try await engine.makeStore() as? SQLiteStore)
+    try await body(store)
+    try await engine.remove(store)
+}
+
+extension SQLiteStore {
+    /// Holds the writer connection until the gate opens.
+    fileprivate func block(at gate: Gate) async throws {
+        try await write { _ in
+            gate.reached()
+            gate.waitUntilOpen()
+        }
+    }
+
+    /// Waits until this many writes wait for the one that holds the connection.
+    fileprivate func untilWaiting(_ count: Int) async throws {
+        while waitingWrites < count { await Task.yield() }
+    }
+
+    /// Makes the file as large as it may become.
+    fileprivate func setMaximumPages(_ pages: Int) async throws {
+        try await pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA max_page_count = \(pages)")
+        }
+    }
+}
+
+/// Counts the transactions of the writer connection.
+private final class CommitCounter: Sendable {
+    let count = Mutex(0)
+
+    /// Counts from now on, until ``detach(from:)``.
+    func attach(to store: SQLiteStore) async throws {
+        try await store.pool.writeWithoutTransaction { database in
+            _ = sqlite3_commit_hook(
+                database.sqliteConnection,
+                { context in
+                    guard let context else { return 0 }
+                    let counter = Unmanaged<CommitCounter>.fromOpaque(context)
+                    counter.takeUnretainedValue().count.withLock { $0 += 1 }
+                    return 0
+                }, Unmanaged.passUnretained(self).toOpaque()
+            )
+        }
+    }
+
+    /// Counts no more.
+    func detach(from store: SQLiteStore) async throws {
+        try await store.pool.writeWithoutTransaction { database in
+            _ = sqlite3_commit_hook(database.sqliteConnection, nil, nil)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import GRDBSQLite
+import StoreConformance
+import Synchronization
+import Testing
+import TidebellCore
+
+@testable import TidebellSQLite
+
+@Suite("Query plans")
+struct QueryPlanTests {
+    /// What may be read from end to end: the arguments of a call, what is asked
+    /// for as a whole, and a table of four rows.
+    static let allowedScans: Set = [
+        "SCAN wanted VIRTUAL TABLE INDEX 1:",
+        "SCAN account USING COVERING INDEX sqlite_autoindex_account_1",
+        "SCAN outbox",
+        "SCAN sqlite_sequence",
+    ]
+
+    @Test("Matching subscriptions reads only ranges of the trigger index")
+    func matchingUsesTheIndex() async throws {
+        let engine = SQLiteEngine()
+        let store = try #require(try await engine.makeStore() as? SQLiteStore)
+        let searches = try await store.plan(of: StoredSubscription.concerned)
+            .filter { $0.contains("subscription") }
+        let search = "SEARCH subscription USING INDEX subscription_trigger"
+        #expect(
+            searches == [
+                "\(search) (database=? AND kind=?)",
+                "\(search) (database=? AND kind=? AND zone_name=?)",
+                "\(search) (database=? AND kind=? AND zone_name=? AND record_type=?)",
+            ]
+        )
+        try await engine.remove(store)
+    }
+
+    @Test("No statement of any call reads a whole table")
+    func nothingScans() async throws {
+        let engine = StatementCollector()
+        for check in StoreConformance.checks { try await check.run(on: engine) }
+        let statements = engine.statements.withLock { $0 }
+            .filter { !$0.hasPrefix("PRAGMA") && $0.contains(" ") }
+        #expect(statements.count > 60)
+        let store = try #require(try await engine.makeStore() as? SQLiteStore)
+        for sql in statements.sorted() {
+            let scans = try await store.plan(of: sql)
+                .filter { $0.hasPrefix("SCAN") && !Self.allowedScans.contains($0) }
+            #expect(scans.isEmpty, "\(sql)")
+        }
+        try await engine.remove(store)
+    }
+}
+
+/// Remembers the statements that its stores have run on their writer connection.
+private final class StatementCollector: StoreEngine {
+    let statements = Mutex(Set<String>())
+
+    func makeStore() async throws -> any Store {
+        try await SQLiteEngine().makeStore()
+    }
+
+    func reopen(_ store: any Store) async throws -> any Store {
+        try await SQLiteEngine().reopen(store)
+    }
+
+    func remove(_ store: any Store) async throws {
+        if let store = store as? SQLiteStore {
+            // A check may have closed its store.
+            let found = try? await store.pool.writeWithoutTransaction { $0.preparedStatements }
+            statements.withLock { $0.formUnion(found ?? []) }
+        }
+        try await SQLiteEngine().remove(store)
+    }
+}
+
+extension Database {
+    /// The statements the connection keeps prepared.
+    fileprivate var preparedStatements: Set<String> {
+        var found: Set<String> = []
+        guard sqliteConnection != nil else { return found }
+        var statement = sqlite3_next_stmt(sqliteConnection, nil)
+        while let current = statement {
+            if let sql = sqlite3_sql(current) { found.insert(String(cString: sql)) }
+            statement = sqlite3_next_stmt(sqliteConnection, current)
+        }
+        return found
+    }
+}
+
+extension SQLiteStore {
+    /// How SQLite would run a statement, step by step.
+    fileprivate func plan(of sql: String) async throws -> [String] {
+        try await pool.writeWithoutTransaction { database in
+            let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
+            // Nothing is bound: the plan does not depend on it.
+            statement.setUncheckedArguments([])
+            return try Row.fetchAll(statement).map { $0[3] }
+        }
+    }
+}

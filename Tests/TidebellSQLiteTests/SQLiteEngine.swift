@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import StoreConformance
+import TidebellCore
+
+@testable import TidebellSQLite
+
+/// Stores in folders of their own below the temporary folder.
+struct SQLiteEngine: StoreEngine {
+    func makeStore() async throws -> any Store {
+        try SQLiteStore.open(at: Self.newPath())
+    }
+
+    func reopen(_ store: any Store) async throws -> any Store {
+        try await store.close()
+        return try SQLiteStore.open(at: Self.path(of: store))
+    }
+
+    func remove(_ store: any Store) async throws {
+        try await store.close()
+        let path = try Self.path(of: store)
+        try FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    /// A path in a folder that does not exist yet.
+    static func newPath() -> String {
+        FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-store-\(UUID().uuidString)/tidebell.sqlite").path
+    }
+
+    private static func path(of store: any Store) throws -> String {
+        guard let store = store as? SQLiteStore else { throw WrongEngine() }
+        return store.pool.path
+    }
+}
+
+private struct WrongEngine: Error {}
