@@ -35,7 +35,11 @@ package struct DeviceStream: AsyncSequence, Sendable {
 
         package mutating func next() async throws -> StreamEvent? {
             while !Task.isCancelled {
-                if let event = page.popLast() { return given(event) }
+                if let event = page.popLast() {
+                    // An idle stream keeps no memory for its backlog.
+                    if page.isEmpty { page = [] }
+                    return given(event)
+                }
                 if isBehind {
                     try await readPage()
                     continue

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellWire
+
+@Suite struct NotificationCoalescerTests {
+    private func match(
+        _ subscription: StoredSubscription, entry: Int64, zone: String = "feed",
+        origin: String? = "laptop", record: RecordChange? = nil
+    ) -> SubscriptionMatch {
+        SubscriptionMatch(
+            subscription: subscription,
+            entry: Fixture.entry(.zoneCreated, id: entry, zone: zone, origin: origin),
+            cause: record.map { .record($0) } ?? .zone
+        )
+    }
+
+    private let silent = Fixture.info { $0.shouldSendContentAvailable = true }
+    private let visual = Fixture.info { $0.alertBody = "New" }
+
+    @Test("PUSH-2: background pushes of one subscription and origin collapse into the newest")
+    func newestStays() {
+        let database = Fixture.subscription(.database, info: silent)
+        let matches = (1...4).map { match(database, entry: $0, zone: "zone-\($0)") }
+        #expect(NotificationCoalescer.coalesced(matches) == [matches[3]])
+    }
+
+    @Test("PUSH-2: different subscriptions, users, databases and origins do not collapse")
+    func differentPlaces() {
+        let database = Fixture.subscription(.database, info: silent)
+        var elsewhere = database
+        elsewhere.database = DatabaseID(rawValue: 8)
+        let matches = [
+            match(database, entry: 1),
+            match(database, entry: 2, origin: "phone"),
+            match(database, entry: 3, origin: nil),
+            match(Fixture.subscription(.database, id: "other", info: silent), entry: 4),
+            match(Fixture.subscription(.database, user: UserID(rawValue: 2)), entry: 5),
+            match(elsewhere, entry: 6),
+        ]
+        #expect(NotificationCoalescer.coalesced(matches) == matches)
+    }
+
+    @Test("PUSH-2: visual pushes and query pushes, silent ones too, are all told")
+    func neverMerged() {
+        let query = Fixture.subscription(.query, type: "FeedItem", info: silent)
+        let zone = Fixture.subscription(.zone, zone: "feed", info: visual)
+        let matches = [
+            match(query, entry: 1, record: Fixture.change("a")),
+            match(query, entry: 1, record: Fixture.change("b")),
+            match(zone, entry: 1), match(zone, entry: 2),
+        ]
+        #expect(NotificationCoalescer.coalesced(matches) == matches)
+        #expect(matches.map(\.collapseID) == [nil, nil, nil, nil])
+    }
+
+    @Test("PUSH-2: what stays keeps its order")
+    func order() {
+        let first = Fixture.subscription(.database, id: "1", info: silent)
+        let second = Fixture.subscription(.zone, id: "2", zone: "feed", info: silent)
+        let third = Fixture.subscription(.zone, id: "3", zone: "feed", info: visual)
+        let matches = [
+            match(first, entry: 1), match(second, entry: 1), match(third, entry: 1),
+            match(second, entry: 2), match(first, entry: 3),
+        ]
+        #expect(
+            NotificationCoalescer.coalesced(matches) == [matches[2], matches[3], matches[4]]
+        )
+    }
+}

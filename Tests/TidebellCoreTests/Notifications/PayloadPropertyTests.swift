@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellCore
+import TidebellWire
+
+/// Random legal subscriptions and records, each run with a seed that a failure
+/// prints.
+@Suite struct PayloadPropertyTests {
+    @Test("PRUNE-1, PRUNE-7: no legal input makes more than 4096 bytes", arguments: 1...300)
+    func neverTooLong(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        let kind = WireSubscription.Kind.allCases[random.int(below: 3)]
+        let subscription = Fixture.subscription(
+            kind, id: random.text(1...255), zone: kind == .zone ? "feed" : nil,
+            type: kind == .query ? "FeedItem" : nil, info: random.info()
+        )
+        let change = Fixture.change(fields: random.fields())
+        let payload = try #require(
+            Fixture.payload(subscription, .records([change])), "seed \(seed)"
+        )
+        let (bytes, isPruned) = PayloadPruner.encoded(payload)
+        #expect(bytes.count <= 4096, "seed \(seed)")
+        #expect(isPruned == (payload.encoded().count > 4096), "seed \(seed)")
+
+        let object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+        let ck = try #require(object?["ck"] as? [String: Any], "seed \(seed)")
+        let key = [.query: "qry", .zone: "fet", .database: "met"][kind] ?? ""
+        let part = try #require(ck[key] as? [String: Any], "seed \(seed)")
+        #expect(part["sid"] as? String == subscription.subscription.subscriptionID, "seed \(seed)")
+        #expect(part["dbs"] as? Int == 1, "seed \(seed)")
+        #expect((ck["p"] != nil) == isPruned, "seed \(seed)")
+    }
+}
+
+/// SplitMix64: small, seedable, the same everywhere.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func int(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+    /// Text of control characters, quotes, ASCII, and scalars of every length.
+    mutating func text(_ lengths: ClosedRange<Int>) -> String {
+        let alphabets: [ClosedRange<UInt32>] = [
+            0x00...0x1F, 0x22...0x22, 0x5C...0x5C, 0x61...0x7A, 0xE0...0xFF, 0x300...0x36F,
+            0x4E00...0x4FFF, 0x1F600...0x1F64F,
+        ]
+        var text = String.UnicodeScalarView()
+        for _ in 0..<Int.random(in: lengths, using: &self) {
+            let range = alphabets[int(below: alphabets.count)]
+            if let scalar = Unicode.Scalar(UInt32.random(in: range, using: &self)) {
+                text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+
+    mutating func maybe<Value>(_ make: (inout SplitMix) -> Value) -> Value? {
+        Bool.random(using: &self) ? make(&self) : nil
+    }
+
+    /// Mostly short texts, some that alone exceed any payload.
+    mutating func someText() -> String {
+        switch int(below: 8) {
+        case 0: text(1000...6000)
+        case 1: String(repeating: "a\u{301}\u{302}👩‍👩‍👧‍👦", count: int(below: 400))
+        default: text(0...120)
+        }
+    }
+
+    mutating func names() -> [String] {
+        (0..<int(below: 12)).map { _ in ["a", "b", "c", "d", "gone"][int(below: 5)] }
+    }
+
+    mutating func info() -> WireNotificationInfo? {
+        guard int(below: 10) > 0 else { return nil }
+        var info = WireNotificationInfo()
+        info.alertBody = maybe { $0.someText() }
+        info.alertLocalizationKey = maybe { $0.someText() }
+        info.alertLocalizationArgs = maybe { $0.names() }
+        info.title = maybe { $0.someText() }
+        info.titleLocalizationKey = maybe { $0.someText() }
+        info.titleLocalizationArgs = maybe { $0.names() }
+        info.subtitle = maybe { $0.someText() }
+        info.subtitleLocalizationKey = maybe { $0.someText() }
+        info.subtitleLocalizationArgs = maybe { $0.names() }
+        info.alertActionLocalizationKey = maybe { $0.someText() }
+        info.alertLaunchImage = maybe { $0.someText() }
+        info.soundName = maybe { $0.someText() }
+        info.category = maybe { $0.someText() }
+        info.desiredKeys = maybe { Array($0.names().prefix(3)) }
+        info.shouldBadge = Bool.random(using: &self)
+        info.shouldSendContentAvailable = Bool.random(using: &self)
+        info.shouldSendMutableContent = Bool.random(using: &self)
+        return info
+    }
+
+    mutating func fields() -> [String: Field] {
+        var fields: [String: Field] = [:]
+        for name in ["a", "b", "c", "d"] {
+            fields[name] = maybe { random in
+                let values: [FieldValue] = [
+                    .string(random.someText()), .int64(Int64.random(in: .min ... .max, using: &random)),
+                    .double(Double(random.int(below: 1000)) / 7),
+                    .timestamp(Int64.random(in: .min ... .max, using: &random)),
+                    .reference(WireReference(recordName: random.text(1...255))),
+                    .location(WireLocation(latitude: 1.5, longitude: 2.5)),
+                    .bytes([1, 2, 3]),
+                ]
+                return Field(values[random.int(below: values.count)])
+            }
+        }
+        return fields
+    }
+}
