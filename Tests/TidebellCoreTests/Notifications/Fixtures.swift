@@ -44,6 +44,10 @@ enum Fixture {
         )
     }
 
+    static func change(_ event: RecordEvent, fields: [String: Field]? = nil) -> RecordChange {
+        change("item-1", event, fields: fields)
+    }
+
     static func subscription(
         _ kind: WireSubscription.Kind, id: String = "subscription", user: UserID = anna.id,
         zone: String? = nil, type: String? = nil,

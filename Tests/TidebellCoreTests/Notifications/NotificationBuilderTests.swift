@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 import TidebellCore
 import TidebellWire
@@ -14,7 +15,8 @@ import TidebellWire
         """
 
     private func query(
-        _ info: WireNotificationInfo?, _ fields: [String: Field] = [:], _ event: RecordEvent = .created
+        _ info: WireNotificationInfo?, _ fields: [String: Field] = [:],
+        _ event: RecordEvent = .created
     ) -> PushPayload? {
         Fixture.payload(
             Fixture.subscription(.query, type: "FeedItem", info: info),
@@ -25,7 +27,7 @@ import TidebellWire
     private func aps(_ info: WireNotificationInfo?, _ fields: [String: Field] = [:]) -> String? {
         query(info, fields).map {
             let text = String(decoding: $0.encoded(), as: UTF8.self)
-            return String(text.prefix(while: { _ in true }).split(separator: ",\"ck\":")[0])
+            return text.components(separatedBy: ",\"ck\":")[0]
         }
     }
 
@@ -48,7 +50,8 @@ import TidebellWire
     func sharedDatabase() {
         let subscription = Fixture.subscription(.database, id: "all")
         #expect(
-            Fixture.json(subscription, .zoneDeleted(.deleted, subscriptions: []), in: .shared) == """
+            Fixture.json(subscription, .zoneDeleted(.deleted, subscriptions: []), in: .shared)
+                == """
                 {"aps":{"content-available":1},"ck":{\(head),"met":{"sid":"all","dbs":3,\(zone)}}}
                 """
         )
@@ -149,7 +152,9 @@ import TidebellWire
     @Test("NINFO-4, NINFO-7, NINFO-21: arguments are field values in order, missing ones empty")
     func arguments() {
         let info = Fixture.info {
-            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = ("B", ["author", "gone", "stars"])
+            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = (
+                "B", ["author", "gone", "stars"]
+            )
             ($0.titleLocalizationKey, $0.titleLocalizationArgs) = ("T", ["price", "half"])
             ($0.subtitleLocalizationKey, $0.subtitleLocalizationArgs) = ("S", ["at", "raw"])
         }
@@ -255,7 +260,8 @@ import TidebellWire
         )
     }
 
-    @Test("NINFO-16, NINFO-20, NINFO-21: bytes, lists, assets, secrets and absent keys are left out")
+    @Test(
+        "NINFO-16, NINFO-20, NINFO-21: bytes, lists, assets, secrets and absent keys are left out")
     func omittedFields() {
         let fields = [
             "bytes": Field(.bytes([1])), "list": Field(.list(.stringList, [.string("x")])),

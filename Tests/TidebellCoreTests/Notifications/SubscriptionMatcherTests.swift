@@ -42,7 +42,8 @@ import TidebellWire
 
     @Test("SUB-8: a database subscription fires in the shared database too, for the owner's zone")
     func sharedDatabase() {
-        let entry = Fixture.entry(.records([Fixture.change()]), owner: "_ffffffffffffffffffffffffffffffff")
+        let entry = Fixture.entry(
+            .records([Fixture.change()]), owner: "_ffffffffffffffffffffffffffffffff")
         #expect(causes(by: entry, Fixture.subscription(.database)) == [.zone])
     }
 
@@ -155,11 +156,14 @@ import TidebellWire
         ]
         let subscription = Fixture.subscription(.query, type: "FeedItem")
         #expect(
-            causes(by: Fixture.entry(.records(changes)), subscription) == changes.map { .record($0) }
+            causes(by: Fixture.entry(.records(changes)), subscription)
+                == changes.map { .record($0) }
         )
     }
 
-    @Test("SUB-53, SUB-60: any change of a record in its zone fires a zone subscription, cascades too")
+    @Test(
+        "SUB-53, SUB-60: any change of a record in its zone fires a zone subscription, cascades too"
+    )
     func zoneSubscription() {
         let subscription = Fixture.subscription(.zone, zone: "feed")
         for event in [RecordEvent.created, .updated, .deleted] {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+@Suite(.timeLimit(.minutes(1))) struct CourierTests {
+    private static let hold = Duration.seconds(55)
+
+    @Test("PUSH-26: a courier gives the oldest notification until it is acknowledged, then the next")
+    func firstInFirstOut() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create(["a", "b"], of: anna)
+            _ = try await world.pipeline.drain()
+
+            let first = try #require(try await world.poll("capability"))
+            #expect(try Told(first.payload).record == "a")
+            #expect(try await world.poll("capability") == first)
+            try await world.couriers.acknowledge(first)
+            let second = try #require(try await world.poll("capability"))
+            #expect(try Told(second.payload).record == "b")
+            try await world.couriers.acknowledge(second)
+            #expect(try await world.poll("capability") == nil)
+        }
+    }
+
+    @Test("A poll waits for the next notification")
+    func waits() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await withThrowingTaskGroup(of: CourierMessage?.self) { group in
+                group.addTask {
+                    try await world.couriers.next(courier: "capability", waitingUpTo: Self.hold)
+                }
+                await world.clock.waitForSleeper(of: Self.hold)
+                await letOthersRun()
+                try await world.create(["a"], of: anna)
+                _ = try await world.pipeline.drain()
+                let message = try #require(try await group.next() ?? nil)
+                #expect(try Told(message.payload).record == "a")
+            }
+        }
+    }
+
+    @Test("web-services 5.12: a poll without news ends empty when its time is over")
+    func timesOut() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await withThrowingTaskGroup(of: CourierMessage?.self) { group in
+                group.addTask {
+                    try await world.couriers.next(courier: "capability", waitingUpTo: Self.hold)
+                }
+                await world.clock.waitForSleeper(of: Self.hold)
+                world.clock.advance(by: Self.hold)
+                #expect(try await group.next() == .some(nil))
+            }
+        }
+    }
+
+    @Test("An unknown capability is refused with NOT_FOUND")
+    func unknown() async throws {
+        try await World.run { world in
+            let error = await #expect(throws: WireError.self) {
+                try await world.couriers.next(courier: "guess", waitingUpTo: Self.hold)
+            }
+            #expect(error?.code == .notFound)
+        }
+    }
+
+    @Test("SUB-46: the page that wrote is not told through its courier")
+    func origin() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create(["own"], of: anna, origin: "page")
+            try await world.create(["other"], of: anna, origin: "phone")
+            _ = try await world.pipeline.drain()
+            let message = try #require(try await world.poll("capability"))
+            #expect(try Told(message.payload).record == "other")
+        }
+    }
+
+    @Test("web-services 5.12: one courier serves several containers, in the log's order")
+    func severalContainers() async throws {
+        try await World.run { world in
+            let other = ContainerKey(
+                container: "iCloud.org.example.notes", environment: .development)
+            let anna = try await world.person("anna")
+            let annasNotes = try await world.person("anna", in: other)
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.connect("capability", try await world.device("page", of: annasNotes))
+            for person in [anna, annasNotes] {
+                try await world.subscribe(person, .query, type: "FeedItem")
+            }
+            for (index, person) in [anna, annasNotes, anna].enumerated() {
+                try await world.create(["\(index)"], of: person)
+                _ = try await world.pipeline.drain()
+            }
+            var records: [String?] = []
+            while let message = try await world.poll("capability") {
+                records.append(try Told(message.payload).record)
+                try await world.couriers.acknowledge(message)
+            }
+            #expect(records == ["0", "1", "2"])
+        }
+    }
+
+    @Test("A poll that waits learns of a container that is registered meanwhile")
+    func refresh() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let ben = try await world.person("ben")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.subscribe(ben, .query, type: "FeedItem")
+            try await withThrowingTaskGroup(of: CourierMessage?.self) { group in
+                group.addTask {
+                    try await world.couriers.next(courier: "capability", waitingUpTo: Self.hold)
+                }
+                await world.clock.waitForSleeper(of: Self.hold)
+                await letOthersRun()
+                try await world.connect("capability", try await world.device("ben", of: ben))
+                world.couriers.refresh(courier: "capability")
+                await letOthersRun()
+                try await world.create(["a"], of: ben)
+                _ = try await world.pipeline.drain()
+                let message = try #require(try await group.next() ?? nil)
+                #expect(try Told(message.payload).record == "a")
+            }
+        }
+    }
+
+    @Test("An acknowledgement survives a restart")
+    func restart() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create(["a", "b"], of: anna)
+            _ = try await world.pipeline.drain()
+            let first = try #require(try await world.poll("capability"))
+            try await world.couriers.acknowledge(first)
+
+            let next = try await world.restarted()
+            let second = try #require(try await next.poll("capability"))
+            #expect(try Told(second.payload).record == "b")
+            try await next.store.close()
+        }
+    }
+}
+
+extension World {
+    /// Makes a courier tell a device.
+    fileprivate func connect(_ courier: String, _ device: StoredDevice) async throws {
+        let token = StoredPushToken(
+            token: "token of \(courier)", apnsEnvironment: .development, courier: courier)
+        try await store.write { try $0.putPushToken(token, tells: device.key) }
+    }
+
+    /// Asks a courier without waiting.
+    fileprivate func poll(_ courier: String) async throws -> CourierMessage? {
+        try await couriers.next(courier: courier, waitingUpTo: .zero)
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+
+/// A store that counts its calls and fails when told to.
+final class ObservedStore: Store {
+    struct Failure: Error {}
+
+    private struct State {
+        var reads = 0
+        var writes = 0
+        var failingReads = 0
+        var failingWrites = 0
+    }
+
+    private let base: any Store
+    private let losesWakeUps: Bool
+    private let state = Mutex(State())
+
+    init(_ base: any Store, losesWakeUps: Bool = false) {
+        self.base = base
+        self.losesWakeUps = losesWakeUps
+    }
+
+    var reads: Int { state.withLock(\.reads) }
+    var identity: UInt64 { base.identity }
+
+    /// Makes the next calls fail before they do anything.
+    func fail(reads: Int = 0, writes: Int = 0) {
+        state.withLock { ($0.failingReads, $0.failingWrites) = (reads, writes) }
+    }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        let fails = state.withLock { state in
+            state.writes += 1
+            state.failingWrites -= 1
+            return state.failingWrites >= 0
+        }
+        if fails { throw Failure() }
+        return try await base.write(body)
+    }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        let fails = state.withLock { state in
+            state.reads += 1
+            state.failingReads -= 1
+            return state.failingReads >= 0
+        }
+        if fails { throw Failure() }
+        return try await base.read(body)
+    }
+
+    func outboxCommits() -> AsyncStream<Void> {
+        losesWakeUps ? AsyncStream { _ in } : base.outboxCommits()
+    }
+
+    func close() async throws { try await base.close() }
+}
