@@ -47,6 +47,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // Floor 3: the Web Services API.

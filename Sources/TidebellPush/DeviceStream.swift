@@ -41,7 +41,11 @@ package struct DeviceStream: AsyncSequence, Sendable {
                     return given(event)
                 }
                 if isBehind {
-                    try await readPage()
+                    do {
+                        try await readPage()
+                    } catch where Task.isCancelled {
+                        return nil
+                    }
                     continue
                 }
                 switch await stream.seat.queue.next() {

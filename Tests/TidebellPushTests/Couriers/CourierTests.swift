@@ -7,7 +7,8 @@ import TidebellWire
 @Suite(.timeLimit(.minutes(1))) struct CourierTests {
     private static let hold = Duration.seconds(55)
 
-    @Test("PUSH-26: a courier gives the oldest notification until it is acknowledged, then the next")
+    @Test(
+        "PUSH-26: a courier gives the oldest notification until it is acknowledged, then the next")
     func firstInFirstOut() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -58,7 +59,8 @@ import TidebellWire
                 }
                 await world.clock.waitForSleeper(of: Self.hold)
                 world.clock.advance(by: Self.hold)
-                #expect(try await group.next() == .some(nil))
+                let message = try await group.next()
+                #expect(message == .some(nil))
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import TidebellCore
-import TidebellPush
+@testable import TidebellPush
 import TidebellWire
 
 /// A process that dies between two stages, and what the next one makes of it.
@@ -9,7 +9,9 @@ import TidebellWire
     /// The stages after which the process dies.
     enum Stage: CaseIterable { case change, read, match, build, commit, publish }
 
-    @Test("PUSH-14, PUSH-13: after a crash at any stage a change is told exactly once", arguments: Stage.allCases)
+    @Test(
+        "PUSH-14, PUSH-13: after a crash at any stage a change is told exactly once",
+        arguments: Stage.allCases)
     func crash(after stage: Stage) async throws {
         try await World.run { world in
             let anna = try await world.person("anna")

@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 import TidebellCore
-import TidebellPush
+@testable import TidebellPush
 import TidebellWire
 
 @Suite(.timeLimit(.minutes(1))) struct ServiceTests {
@@ -34,7 +34,8 @@ import TidebellWire
             try await world.create(["a"], of: anna)
             let stream = world.streams.open(device: phone, after: .start)
             try await world.running {
-                #expect(try await stream.told(1).map(\.record) == ["a"])
+                let told = try await stream.told(1)
+                #expect(told.map(\.record) == ["a"])
             }
         }
     }
@@ -51,7 +52,8 @@ import TidebellWire
                 await world.clock.waitForSleeper(of: interval)
                 try await world.create(["a"], of: anna)
                 world.clock.advance(by: interval)
-                #expect(try await stream.told(1).map(\.record) == ["a"])
+                let told = try await stream.told(1)
+                #expect(told.map(\.record) == ["a"])
             }
         }
     }
@@ -87,14 +89,16 @@ import TidebellWire
                     await world.clock.waitForSleeper(of: .milliseconds(wait))
                     world.clock.advance(by: .milliseconds(wait))
                 }
-                #expect(try await stream.told(1).map(\.record) == ["a"])
+                let told = try await stream.told(1)
+                #expect(told.map(\.record) == ["a"])
                 await eventually { world.log.entries.count >= 2 }
             }
             #expect(
                 world.log.entries == [
                     .init(
                         level: .warning,
-                        message: "push pipeline failed; pushes wait in the outbox and are tried again"
+                        message:
+                            "push pipeline failed; pushes wait in the outbox and are tried again"
                     ),
                     .init(level: .notice, message: "push pipeline works again"),
                 ]
@@ -127,7 +131,8 @@ import TidebellWire
                     try await world.create(["a"], of: anna, zone: zone)
                 }
                 world.clock.advance(by: .seconds(1))
-                #expect(try await stream.told(1).map(\.zone) == ["3"])
+                let told = try await stream.told(1)
+                #expect(told.map(\.zone) == ["3"])
             }
             #expect(try await world.log(of: anna).count == 1)
         }

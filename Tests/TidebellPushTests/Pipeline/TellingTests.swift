@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 import TidebellCore
-import TidebellPush
+@testable import TidebellPush
 import TidebellWire
 
 @Suite(.timeLimit(.minutes(1))) struct TellingTests {
@@ -90,7 +90,9 @@ import TidebellWire
         }
     }
 
-    @Test("SUB-20: firesOnce stays when the only device is the origin, and fires for another's change")
+    @Test(
+        "SUB-20: firesOnce stays when the only device is the origin, and fires for another's change"
+    )
     func firesOnceOrigin() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")

@@ -28,7 +28,8 @@ import TidebellWire
                     for (number, device) in devices.enumerated() {
                         group.addTask {
                             let told = try await follow(
-                                device, in: world, expecting: total - total / 10, seed: seed + UInt64(number))
+                                device, in: world, expecting: total - total / 10,
+                                seed: seed + UInt64(number))
                             let own = (0..<total).filter { $0 % 10 == 0 && $0 / 10 % 4 == number }
                             let expected = (0..<total).filter { !own.contains($0) }
                             #expect(

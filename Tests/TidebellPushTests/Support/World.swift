@@ -79,7 +79,8 @@ struct Person: Sendable {
 
 extension World {
     /// Creates a user.
-    func person(_ name: String, in container: ContainerKey = World.container) async throws -> Person {
+    func person(_ name: String, in container: ContainerKey = World.container) async throws -> Person
+    {
         try await store.write { transaction in
             let account =
                 try transaction.account(named: name)
@@ -181,7 +182,9 @@ struct Told: Hashable, CustomStringConvertible {
         try self.init(Array(payload.utf8))
     }
 
-    var description: String { [kind, subscription, zone, record].compactMap(\.self).joined(separator: " ") }
+    var description: String {
+        [kind, subscription, zone, record].compactMap(\.self).joined(separator: " ")
+    }
 }
 
 extension DeviceStream {
