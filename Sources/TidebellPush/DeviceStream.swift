@@ -43,7 +43,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 if isBehind {
                     do {
                         try await readPage()
-                    } catch where Task.isCancelled {
+                    } catch  where Task.isCancelled {
                         return nil
                     }
                     continue

@@ -17,6 +17,7 @@ final class World: Sendable {
     let store: ObservedStore
     let clock = TestClock()
     let log = Logbook()
+    let tally = Tally()
     let streams: DeviceStreams
     let couriers: CourierMailboxes
     let pipeline: PushPipeline
@@ -33,11 +34,12 @@ final class World: Sendable {
         self.folder = folder ?? FileManager.default.temporaryDirectory.appending(path: name)
         base = try SQLiteStore.open(at: self.folder.appending(path: "store.sqlite").path())
         store = ObservedStore(base, losesWakeUps: losesWakeUps)
-        streams = DeviceStreams(store: store, configuration: configuration)
-        couriers = CourierMailboxes(store: store, clock: clock)
+        let metrics = PushMetrics(factory: tally)
+        streams = DeviceStreams(store: store, configuration: configuration, metrics: metrics)
+        couriers = CourierMailboxes(store: store, clock: clock, metrics: metrics)
         pipeline = PushPipeline(
             store: store, streams: streams, couriers: couriers, clock: clock,
-            now: { World.noon }, logger: log.logger, configuration: configuration
+            now: { World.noon }, logger: log.logger, configuration: configuration, metrics: metrics
         )
     }
 
