@@ -104,6 +104,10 @@ let package = Package(
         // Starting the built programs: for the demo, the end-to-end tests and the benchmarks.
         .target(name: "TidebellProcesses", swiftSettings: strict),
         .executableTarget(
+            name: "feed-demo", dependencies: ["CloudKit", "TidebellProcesses", "tidebell"],
+            path: "Examples/FeedDemo", swiftSettings: strict
+        ),
+        .executableTarget(
             name: "tidebell-benchmarks", dependencies: ["TidebellProcesses", "tidebell"],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
@@ -147,6 +151,13 @@ let package = Package(
         .testTarget(
             name: "TidebellTestingTests",
             dependencies: ["TidebellTesting"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "CloudKit", "TidebellTesting", "TidebellProcesses", "tidebell", "feed-demo",
+            ],
             swiftSettings: strict
         ),
     ]

@@ -21,7 +21,8 @@ struct DeviceConsole: Sendable {
                 if command.verb == .quit { break }
                 await run(command)
             }
-            await registration.cancel()
+            registration.cancel()
+            await registration.waitUntilEnded()
         } catch {
             Event(kind: .failed, text: "\(error)").send()
         }

@@ -109,7 +109,7 @@ actor Watcher {
             try await Task.sleep(for: .milliseconds(50))
         }
         #expect(state.values == truth)
-        await registration?.cancel()
+        registration?.cancel()
     }
 
     /// As an app would: tries until the server, which may be down, answers.
