@@ -37,6 +37,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
+            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         .target(
@@ -47,6 +48,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            exclude: ["DESIGN.md"],
             exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
