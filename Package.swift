@@ -49,7 +49,6 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             exclude: ["DESIGN.md"],
-            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // Floor 3: the Web Services API.
