@@ -10,7 +10,8 @@ import Synchronization
 ///
 /// ```swift
 /// let cloud = try await TestCloud()
-/// await cloud.clock.advance(by: .seconds(31 * 24 * 3600))  // a month passes at once
+/// await cloud.clock.advance(by: .seconds(60))
+/// await cloud.clock.jump(by: .seconds(31 * 24 * 3600))  // a month passes at once
 /// ```
 public final class ManualClock: Clock, Sendable {
     /// A moment on the clock: the time since the clock was made.
@@ -103,6 +104,19 @@ public final class ManualClock: Clock, Sendable {
         await Self.letOthersRun()
     }
 
+    /// Moves the clock on at once, then wakes who slept until then, in the order
+    /// of their deadlines: as when the machine was suspended.
+    ///
+    /// Unlike ``advance(by:)`` it costs no more for a month than for a minute:
+    /// what repeats itself (heart-beats, maintenance) happens once. Devices find
+    /// their connections silent for too long and connect again.
+    public func jump(by duration: Duration) async {
+        await Self.letOthersRun()
+        let due = state.withLock { $0.wakeAll(movingBy: duration) }
+        for sleeper in due { sleeper.continuation.resume() }
+        await Self.letOthersRun()
+    }
+
     /// Calls `body` whenever somebody falls asleep.
     func onSleep(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.observers.append(body) }
@@ -165,6 +179,14 @@ private struct State {
             return nil
         }
         return sleeper.continuation
+    }
+
+    /// Moves on and takes out all sleepers whose time has come.
+    mutating func wakeAll(movingBy duration: Duration) -> [Sleeper] {
+        now = now.advanced(by: duration)
+        let due = sleepers.values.filter { $0.deadline <= now }
+        for sleeper in due { sleepers[sleeper.id] = nil }
+        return due.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
     }
 
     /// Takes out the sleeper whose time comes first and moves to its deadline.

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Synchronization
+internal import TidebellCore
+internal import TidebellHTTP
+
+/// What a ``TestCloud`` and its devices share; lives as long as any of them.
+final class CloudState: Sendable {
+    private struct State {
+        var server: LocalServer?
+        var apiToken: String?
+        var devices: [WeakDevice] = []
+        var accounts: Set<String> = []
+        var paths: Set<RequestPath> = []
+    }
+
+    let defaultContainer: String
+    let clock: ManualClock
+    let changes = Changes()
+    private let usesSockets: Bool
+    private let random: SeededRandom
+    private let folder: URL
+    private let state = Mutex(State())
+
+    init(defaultContainer: String, usesSockets: Bool, seed: UInt64, clock: ManualClock) throws {
+        self.defaultContainer = defaultContainer
+        self.usesSockets = usesSockets
+        self.clock = clock
+        random = SeededRandom(seed: seed)
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-test-\(UUID().uuidString.lowercased())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        clock.onSleep { [weak changes] in changes?.notify() }
+    }
+
+    deinit {
+        state.withLock { $0.server }?.abandon()
+        // Open files stay usable until they are closed; a folder that cannot be
+        // removed is one more in the system's temporary folder.
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    // MARK: Server
+
+    /// Starts the server; the first time, an API token is created.
+    func start() async throws {
+        guard state.withLock({ $0.server }) == nil else {
+            throw TestCloudError.misuse("The cloud is started already.")
+        }
+        let server = try await LocalServer.start(
+            in: folder,
+            clock: clock,
+            random: random,
+            usesSockets: usesSockets
+        )
+        if state.withLock({ $0.apiToken }) == nil {
+            let token = try await server.accounts.makeAPIToken(named: "test")
+            state.withLock { $0.apiToken = token }
+        }
+        state.withLock { $0.server = server }
+        changes.notify()
+    }
+
+    /// Stops the server and cuts all connections.
+    func stop() async throws {
+        let server = state.withLock { state in
+            defer { state.server = nil }
+            return state.server
+        }
+        guard let server else { throw TestCloudError.misuse("The cloud is stopped already.") }
+        for device in devices { device.link.cut() }
+        try await server.stop()
+        changes.notify()
+    }
+
+    /// The way to the running server.
+    func server() throws -> any Transport {
+        guard let server = state.withLock({ $0.server }) else {
+            throw TransportError.unreachable("the cloud is stopped")
+        }
+        return server.transport
+    }
+
+    /// The running server, or the error that says that there is none.
+    func running() throws -> LocalServer {
+        guard let server = state.withLock({ $0.server }) else {
+            throw TestCloudError.misuse("The cloud is stopped.")
+        }
+        return server
+    }
+
+    // MARK: Devices
+
+    /// Makes a device with a web token of its own.
+    func makeDevice(
+        user: String?,
+        environment: TestCloud.Environment
+    ) async throws -> TestDevice {
+        var token: String?
+        if let user { token = try await signIn(user) }
+        guard let address = URL(string: "http://\(InProcessTransport.host)") else {
+            preconditionFailure("a constant URL is valid")
+        }
+        let configuration = DeviceConfiguration(
+            server: address,
+            apiToken: state.withLock { $0.apiToken },
+            webAuthToken: token,
+            environment: environment.rawValue,
+            defaultContainer: defaultContainer,
+            deviceID: random.uuid().uuidString.lowercased(),
+            stateFolder: nil
+        )
+        let device = TestDevice(
+            user: user,
+            configuration: configuration,
+            environment: environment,
+            cloud: self
+        )
+        state.withLock { state in
+            state.devices.append(WeakDevice(device: device))
+            if let user { state.accounts.insert(user) }
+        }
+        return device
+    }
+
+    /// Longer than any test's clock is moved.
+    private static let tokenLifetime = Duration.seconds(100 * 365 * 24 * 3600)
+
+    /// Returns a new web token of a user, whose account is created at first.
+    private func signIn(_ user: String) async throws -> String {
+        let accounts = try running().accounts
+        guard try await accounts.names().contains(user) else {
+            return try await accounts.add(named: user, tokenLifetime: Self.tokenLifetime)
+        }
+        return try await accounts.makeWebToken(for: user, lifetime: Self.tokenLifetime)
+    }
+
+    /// The devices that still exist.
+    var devices: [TestDevice] { state.withLock { $0.devices.compactMap(\.device) } }
+
+    /// The names of all accounts, sorted.
+    var accounts: [String] { state.withLock { $0.accounts.sorted() } }
+
+    /// The containers that devices sent requests to, sorted.
+    var paths: [RequestPath] {
+        state.withLock { $0.paths }.sorted {
+            ($0.container, $0.environment) < ($1.container, $1.environment)
+        }
+    }
+
+    /// Remembers that a device sent a request to a container.
+    func note(_ path: RequestPath) {
+        _ = state.withLock { $0.paths.insert(path) }
+    }
+}
+
+/// A device that goes when the test lets go of it.
+private struct WeakDevice: @unchecked Sendable {
+    // Sendable: only read and written behind the lock of the state.
+    weak var device: TestDevice?
+}
+
+extension ManualClock {
+    /// The time of day as the server counts it.
+    var instant: TidebellCore.Instant {
+        TidebellCore.Instant(rawValue: Int64((date.timeIntervalSince1970 * 1000).rounded()))
+    }
+}
+
+extension SeededRandom {
+    /// The source as the server takes it.
+    var randomness: Randomness {
+        Randomness(makeUUID: { self.uuid() }, makeBytes: { self.bytes($0) })
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+internal import Logging
+internal import ServiceLifecycle
+import Synchronization
+internal import TidebellCore
+internal import TidebellHTTP
+internal import TidebellPush
+internal import TidebellServer
+
+/// A running server: the cloud that `tidebell serve` runs, on a database in a
+/// folder of the test.
+final class LocalServer: Sendable {
+    /// Connections that the server takes over sockets.
+    private static let connectionLimit = 1000
+
+    private let cloud: CloudServices
+    private let group: ServiceGroup
+    private let task: Task<Void, any Error>
+    /// The way devices reach the server.
+    let transport: any Transport
+
+    private init(
+        cloud: CloudServices,
+        group: ServiceGroup,
+        task: Task<Void, any Error>,
+        transport: any Transport
+    ) {
+        self.cloud = cloud
+        self.group = group
+        self.task = task
+        self.transport = transport
+    }
+
+    /// Opens the database and starts the services; with sockets, on a port the
+    /// system chooses.
+    static func start(
+        in folder: URL,
+        clock: ManualClock,
+        random: SeededRandom,
+        usesSockets: Bool
+    ) async throws -> LocalServer {
+        var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        let cloud = CloudServices(
+            store: try DataFolder(folder).openStore(for: .serving),
+            time: Time(now: { clock.instant }, clock: clock),
+            randomness: random.randomness,
+            logger: logger
+        )
+        let port = Once<Int>()
+        var services = cloud.services
+        if usesSockets {
+            services.append(
+                HTTPServer(
+                    cloud.webServices,
+                    at: HTTPServer.SocketPlace(host: "127.0.0.1", port: 0),
+                    connectionLimit: connectionLimit
+                ) { port.set($0.port) }
+            )
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: services, logger: logger)
+        )
+        // Without a parent: the server outlives the call that starts it and ends
+        // with `stop()`.
+        let task = Task {
+            defer { port.fail() }
+            try await group.run()
+        }
+        let transport: any Transport =
+            usesSockets
+            ? HTTPTransport(server: try await address(port)) : InProcessTransport(cloud: cloud)
+        return LocalServer(cloud: cloud, group: group, task: task, transport: transport)
+    }
+
+    private static func address(_ port: Once<Int>) async throws -> URL {
+        guard let port = await port.value, let url = URL(string: "http://127.0.0.1:\(port)") else {
+            throw TestCloudError.misuse("The server cannot listen on 127.0.0.1.")
+        }
+        return url
+    }
+
+    /// Stops everything and closes the database; what is in the outbox stays
+    /// there.
+    func stop() async throws {
+        await group.triggerGracefulShutdown()
+        let result = await task.result
+        try await cloud.store.close()
+        try result.get()
+    }
+
+    /// Lets everything end by itself, when nobody can wait for it any more.
+    func abandon() {
+        task.cancel()
+    }
+
+    // MARK: -
+
+    /// What everything is stored in.
+    var store: any Store { cloud.store }
+
+    /// Users and tokens.
+    var accounts: Accounts { cloud.accounts }
+
+    /// Tells every change that is pending and removes what is too old by the
+    /// clock: what the services do by themselves, done when this returns.
+    func catchUp() async throws {
+        _ = try await cloud.pipeline.drain()
+        for case let maintenance as Maintenance in cloud.services { await maintenance.round() }
+    }
+}
+
+/// A value that is set once, and waited for.
+private final class Once<Value: Sendable>: Sendable {
+    private let stream: AsyncStream<Value>
+    private let continuation: AsyncStream<Value>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
+
+    /// Sets the value.
+    func set(_ value: Value) {
+        continuation.yield(value)
+        continuation.finish()
+    }
+
+    /// Says that no value will come, unless one came.
+    func fail() {
+        continuation.finish()
+    }
+
+    /// The value; nil when none will come.
+    var value: Value? {
+        get async { await stream.first { _ in true } }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+internal import TidebellCore
+internal import TidebellWire
+
+extension TestCloud {
+    /// Does what happens when the user deletes the app's iCloud data in Settings:
+    /// all custom zones of the private database disappear as purged.
+    ///
+    /// Apps must wipe their cache and not upload it again; see
+    /// `recordZoneWithIDWasPurgedBlock` of `CKFetchDatabaseChangesOperation`.
+    ///
+    /// ```swift
+    /// try await cloud.purgeData(of: "anna")
+    /// ```
+    public func purgeData(of user: String, environment: Environment = .development) async throws {
+        try await state.loseZones(of: user, environment: environment, reason: .purged)
+    }
+
+    /// Does what happens when the user resets their encrypted data: all custom
+    /// zones of the private database disappear for that reason.
+    ///
+    /// Apps should upload their cached data again; see
+    /// `recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock` of
+    /// `CKFetchDatabaseChangesOperation`.
+    public func resetEncryptedData(
+        of user: String,
+        environment: Environment = .development
+    ) async throws {
+        try await state.loseZones(of: user, environment: environment, reason: .encryptedDataReset)
+    }
+}
+
+extension CloudState {
+    /// Deletes the custom zones of a user's private database in the default
+    /// container; no device is the origin, so all are told.
+    fileprivate func loseZones(
+        of user: String,
+        environment: TestCloud.Environment,
+        reason: ZoneDeletionReason
+    ) async throws {
+        let now = clock.instant
+        let environment = CloudEnvironment(rawValue: environment.rawValue) ?? .development
+        let container = ContainerKey(container: defaultContainer, environment: environment)
+        try await running().store.write { transaction in
+            guard let account = try transaction.account(named: user),
+                let user = try transaction.user(of: account, in: container)
+            else { return }
+            let key = DatabaseKey(container: container, scope: .private, owner: user.id)
+            let database = try transaction.makeDatabase(key)
+            let zones = try transaction.zones(nil, in: database.id)
+                .filter { $0.name != ZoneID.defaultName }
+            guard !zones.isEmpty else { return }
+            var position = try transaction.advance(database.id, by: zones.count)
+            for zone in zones {
+                try transaction.deleteZones([(zone.key, position)], reason: reason, at: now)
+                position = position.advanced(by: 1)
+                let ended = try transaction.removeSubscriptions(onZone: zone.name, in: database.id)
+                try transaction.appendOutbox([
+                    OutboxEntry(
+                        database: database.id,
+                        zoneName: zone.name,
+                        zoneOwner: user.recordName,
+                        event: .zoneDeleted(reason, subscriptions: ended),
+                        originUser: nil,
+                        originClient: nil,
+                        committedAt: now
+                    )
+                ])
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+
+/// A whole cloud inside a test: the server with its database, its rules and its
+/// push pipeline, and as many devices as the test needs.
+///
+/// ```swift
+/// @Test func aNoteReachesTheOtherDevice() async throws {
+///     let cloud = try await TestCloud()
+///     let phone = try await cloud.device(user: "anna")
+///     let laptop = try await cloud.device(user: "anna")
+///     // … subscribe on the phone, save on the laptop …
+///     let push = try await phone.nextPush()
+///     #expect(push.notification is CKDatabaseNotification)
+/// }
+/// ```
+///
+/// Nothing is faked but time and chance: time stands still until the test moves
+/// ``clock``, and UUIDs follow from the seed. The database is a temporary file that
+/// goes away with the cloud and its devices.
+public final class TestCloud: Sendable {
+    /// The two environments of a container.
+    public enum Environment: String, Sendable, CaseIterable {
+        /// Where apps are developed; record types come into being by use.
+        case development
+        /// Where apps are used.
+        case production
+    }
+
+    /// The container of `CKContainer.default()` unless the cloud is made with
+    /// another.
+    public static let defaultContainer = "iCloud.org.example.app"
+
+    /// How long (of real time) anything a test waits for may take. It only turns
+    /// what would hang into a failure.
+    public static let safetyLimit = Duration.seconds(20)
+
+    let state: CloudState
+
+    /// Starts a cloud.
+    ///
+    /// - Parameters:
+    ///   - container: The container of `CKContainer.default()` on all devices.
+    ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1, as
+    ///     they would in earnest, instead of by function calls.
+    ///   - seed: What UUIDs and tokens follow from.
+    ///   - clock: The clock of server and devices.
+    public init(
+        container: String = TestCloud.defaultContainer,
+        sockets: Bool = false,
+        seed: UInt64 = 1,
+        clock: ManualClock = ManualClock()
+    ) async throws {
+        state = try CloudState(
+            defaultContainer: container,
+            usesSockets: sockets,
+            seed: seed,
+            clock: clock
+        )
+        try await state.start()
+    }
+
+    /// The clock of the server and of all devices.
+    public var clock: ManualClock { state.clock }
+
+    /// Makes a new device of a user, whose account is created by its first device.
+    ///
+    /// - Parameters:
+    ///   - user: The name of the account; nil for a device on which nobody is
+    ///     signed in.
+    ///   - environment: The environment whose data the device works with.
+    public func device(
+        user: String?,
+        environment: Environment = .development
+    ) async throws -> TestDevice {
+        try await state.makeDevice(user: user, environment: environment)
+    }
+
+    /// Returns when nothing is pending: every change was told, and every connected
+    /// device has received its pushes.
+    ///
+    /// ```swift
+    /// try await cloud.settle()
+    /// #expect(phone.pendingPushes.isEmpty)  // means: nothing was sent
+    /// ```
+    public func settle() async throws {
+        try await state.settle()
+    }
+
+    /// Stops the server, starts it again on the same database, and returns when
+    /// the devices that were connected are connected again.
+    ///
+    /// The clock moves on by the time the devices wait before they try again.
+    public func restart() async throws {
+        try await stop()
+        try await start()
+    }
+
+    /// Stops the server: requests fail as if it were switched off.
+    public func stop() async throws {
+        try await state.stop()
+    }
+
+    /// Starts the server after ``stop()`` and returns when the devices that were
+    /// connected are connected again.
+    public func start() async throws {
+        try await state.start()
+        try await state.connectDevices()
+    }
+
+    /// Returns all that is stored as text: databases, zones, records and
+    /// subscriptions, sorted; without change tags, dates and other values that no
+    /// test can know.
+    ///
+    /// ```
+    /// iCloud.org.example.app development
+    ///   anna private
+    ///     zone Notes
+    ///       Note n1 {"title":{"value":"hello","type":"STRING"}}
+    ///     subscription notes-changes zone zone Notes
+    /// ```
+    ///
+    /// It shows the containers that devices sent requests to.
+    public func dump() async throws -> String {
+        try await state.dump()
+    }
+}

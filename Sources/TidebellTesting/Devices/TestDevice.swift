@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+
+/// One device of one user of a ``TestCloud``.
+///
+/// ```swift
+/// let phone = try await cloud.device(user: "anna")
+/// let laptop = try await cloud.device(user: "anna")
+/// try await phone.registerForRemoteNotifications()
+///
+/// try await laptop.run { try await app.saveNote("hello") }  // unchanged app code
+///
+/// let push = try await phone.nextPush()
+/// ```
+public final class TestDevice: Sendable {
+    /// The name of the user's account; nil when nobody is signed in.
+    public let user: String?
+
+    /// The ID by which the server tells the device from the user's others.
+    public let deviceID: String
+
+    /// The environment whose data the device works with.
+    public let environment: TestCloud.Environment
+
+    let cloud: CloudState
+    let link: DeviceLink
+    let inbox = Inbox()
+    private let session: DeviceSession
+    private let registrations = Registrations()
+
+    init(
+        user: String?,
+        configuration: DeviceConfiguration,
+        environment: TestCloud.Environment,
+        cloud: CloudState
+    ) {
+        self.user = user
+        self.environment = environment
+        self.cloud = cloud
+        deviceID = configuration.deviceID
+        link = DeviceLink(cloud: cloud)
+        session = DeviceSession(configuration: configuration, transport: link, clock: cloud.clock)
+    }
+
+    deinit { registrations.cancelAll() }
+
+    /// Returns a container as this device sees it; nil stands for the cloud's
+    /// default container.
+    public func container(_ identifier: String? = nil) -> CKContainer {
+        CKContainer(identifier: identifier ?? cloud.defaultContainer, session: session)
+    }
+
+    /// Runs app code as this device: inside, `CKContainer.default()` and
+    /// `CKContainer(identifier:)` are this device's containers.
+    ///
+    /// ```swift
+    /// try await phone.run {
+    ///     try await CKContainer.default().privateCloudDatabase.save(record)
+    /// }
+    /// ```
+    public func run<Result>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await DeviceSession.$current.withValue(session, operation: body)
+    }
+
+    // MARK: Pushes
+
+    /// Registers the device for the pushes of a container; nil stands for the
+    /// cloud's default container.
+    ///
+    /// Returns when the server knows the device: every later change is pushed.
+    public func registerForRemoteNotifications(container identifier: String? = nil) async throws {
+        let name = identifier ?? cloud.defaultContainer
+        guard !registrations.contains(name) else { return }
+        let inbox = inbox
+        let changes = cloud.changes
+        let registration = try await container(name).registerForRemoteNotifications { userInfo in
+            inbox.add(ReceivedPush(userInfo: userInfo, containerIdentifier: name))
+            changes.notify()
+        }
+        registrations.add(
+            registration, for: name, since: try await cloud.acknowledged(self, in: name))
+    }
+
+    /// Ends the registrations: later changes are not pushed to this device.
+    public func unregisterForRemoteNotifications() {
+        registrations.cancelAll()
+    }
+
+    /// Returns the oldest push that was not returned before, waiting for it.
+    ///
+    /// Fails with ``TestCloudError/timedOut(_:after:)`` when none arrives within
+    /// ``TestCloud/safetyLimit``.
+    public func nextPush() async throws -> ReceivedPush {
+        let (inbox, name, cloud) = (inbox, name, cloud)
+        return try await cloud.changes.first(within: TestCloud.safetyLimit) {
+            "no push reached \(name). The cloud holds:\n" + (await cloud.dumpOrFailure())
+        } _: {
+            inbox.take()
+        }
+    }
+
+    /// Every push received so far, in order.
+    public var pushes: [ReceivedPush] { inbox.received }
+
+    /// The pushes that ``nextPush()`` did not return yet, in order.
+    ///
+    /// After ``TestCloud/settle()`` an empty list means that nothing was sent.
+    public var pendingPushes: [ReceivedPush] { inbox.pending }
+
+    /// Returns the pending pushes in order and counts them as taken.
+    public func takePushes() -> [ReceivedPush] { inbox.takeAll() }
+
+    /// Fails unless every push was taken: settles the cloud and looks.
+    ///
+    /// ```swift
+    /// try await laptop.expectNoPushes()  // its own change does not come back
+    /// ```
+    public func expectNoPushes() async throws {
+        try await cloud.settle()
+        let pending = pendingPushes
+        guard pending.isEmpty else {
+            let list = pending.map(\.json).joined(separator: "\n")
+            throw TestCloudError.unexpectedPushes("\(name) received\n\(list)")
+        }
+    }
+
+    // MARK: Network
+
+    /// Whether the device reaches the server.
+    public var isOnline: Bool { link.isOnline }
+
+    /// Takes the device off the network: its requests fail, its pushes wait.
+    public func goOffline() {
+        link.setOnline(false)
+    }
+
+    /// Brings the device back and returns when it is connected again for pushes.
+    ///
+    /// The cloud's clock moves on by the time the device waits before it tries.
+    public func goOnline() async throws {
+        link.setOnline(true)
+        try await cloud.connectDevices()
+    }
+
+    // MARK: -
+
+    /// The device as error texts call it.
+    var name: String { "the device \(deviceID) of \(user ?? "nobody")" }
+
+    /// The containers whose pushes the device receives, and since which
+    /// notification.
+    var registered: [String: Int64] { registrations.starts }
+}
