@@ -92,4 +92,22 @@ struct ManualClockTests {
         try await clock.sleep(for: .zero)
         try await clock.sleep(until: ManualClock.Instant(offset: .seconds(-1)))
     }
+
+    @Test("a jump wakes everybody who is due after it, and repeats nothing")
+    func jump() async throws {
+        let clock = ManualClock()
+        let beats = Log<Duration>()
+        let heart = Task {
+            while true {
+                try await clock.sleep(for: .seconds(15))
+                beats.append(clock.now.offset)
+            }
+        }
+        await sleepers(1, on: clock)
+        await clock.jump(by: .seconds(3600))
+        await sleepers(1, on: clock)
+        #expect(beats.entries == [.seconds(3600)])
+        #expect(clock.deadlines == [ManualClock.Instant(offset: .seconds(3615))])
+        heart.cancel()
+    }
 }
