@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import GRDB
 import Synchronization
 import TidebellCore
@@ -11,6 +12,11 @@ import TidebellWire
 package final class SQLiteStore: Store {
     /// The most reads at work or waiting; those beyond are turned away.
     static let waitingReads = 4096
+
+    /// The most reads that occupy their callers' threads at the same time; the
+    /// others go to threads of their own, so that a slow disk leaves callers
+    /// threads to go on with.
+    static let readsInPlace = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
     package let identity: UInt64
 
@@ -42,17 +48,30 @@ package final class SQLiteStore: Store {
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
-        let waiting = reads.add(1, ordering: .relaxed).newValue
+        let running = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
-        guard waiting <= Self.waitingReads else { throw Self.busyError }
-        // The transaction is ours: GRDB's own would prepare three statements anew
-        // for every read.
-        return try await pool.unsafeRead { database in
-            let connection = Connection(database)
-            try connection.run("BEGIN DEFERRED")
-            defer { connection.endRead() }
-            return try body(SQLiteReader(connection))
-        }
+        guard running <= Self.waitingReads else { throw Self.busyError }
+        guard running > Self.readsInPlace else { return try readInPlace(body) }
+        return try await pool.unsafeRead { try Self.run(body, on: $0) }
+    }
+
+    /// Reads on the thread of the caller, which is shorter than the way to
+    /// another.
+    private func readInPlace<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) throws -> Result
+    ) throws -> Result {
+        try pool.unsafeRead { try Self.run(body, on: $0) }
+    }
+
+    /// Runs a body in a transaction of ours: GRDB's own would prepare three
+    /// statements anew for every read.
+    private static func run<Result: Sendable>(
+        _ body: @Sendable (any StoreReader) throws -> Result, on database: Database
+    ) throws -> Result {
+        let connection = Connection(database)
+        try connection.run("BEGIN DEFERRED")
+        defer { connection.endRead() }
+        return try body(SQLiteReader(connection))
     }
 
     package func outboxCommits() -> AsyncStream<Void> {

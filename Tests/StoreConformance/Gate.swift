@@ -29,3 +29,13 @@ package final class Gate: Sendable {
         isOpen.signal()
     }
 }
+
+/// Runs a task apart from the threads all others share.
+final class SeparateThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "separate")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
