@@ -83,8 +83,9 @@ extension CKNotification.Content {
 
     /// The zone; nil when the push does not say.
     var zoneID: CKRecordZoneID? {
-        zoneName.map {
-            CKRecordZoneID(unchecked: $0, ownerName: CurrentUser.ownerName(of: zoneOwnerName))
-        }
+        zoneName.map { CKRecordZoneID(unchecked: $0, ownerName: zoneOwner.name(zoneOwnerName)) }
     }
+
+    /// How the push names the owners of zones.
+    var zoneOwner: ZoneOwner { ZoneOwner(database: database, user: ownerName) }
 }

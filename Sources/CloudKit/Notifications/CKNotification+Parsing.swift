@@ -31,7 +31,7 @@ extension CKNotification {
                 content,
                 reason: query.integer("fo").flatMap { CKQueryNotification.Reason(rawValue: $0) }
                     ?? .recordUpdated,
-                fields: PushDictionary(query["af"])?.fieldValues
+                fields: PushDictionary(query["af"])?.fieldValues(zoneOwner: content.zoneOwner)
             )
         }
         if let zone = PushDictionary(ck["fet"]) {

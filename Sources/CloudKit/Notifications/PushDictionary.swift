@@ -57,10 +57,10 @@ extension PushDictionary {
     ///
     /// NB: times stay numbers, milliseconds since 1970: a push does not say which
     /// numbers are times.
-    var fieldValues: [String: Any] {
+    func fieldValues(zoneOwner: ZoneOwner) -> [String: Any] {
         values.mapValues { value in
             guard let dictionary = PushDictionary(value) else { return value }
-            return dictionary.location ?? dictionary.reference ?? value
+            return dictionary.location ?? dictionary.reference(zoneOwner: zoneOwner) ?? value
         }
     }
 
@@ -79,11 +79,11 @@ extension PushDictionary {
         )
     }
 
-    private var reference: CKRecordReference? {
+    private func reference(zoneOwner: ZoneOwner) -> CKRecordReference? {
         guard let recordName = string("recordName") else { return nil }
         let zone = PushDictionary(self["zoneID"])
         let zoneID = zone?.string("zoneName").map { name in
-            let owner = CurrentUser.ownerName(of: zone?.string("ownerRecordName"))
+            let owner = zoneOwner.name(zone?.string("ownerRecordName"))
             return CKRecordZoneID(unchecked: name, ownerName: owner)
         }
         return CKRecordReference(

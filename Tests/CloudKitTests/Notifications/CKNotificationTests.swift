@@ -260,30 +260,28 @@ import Testing
 }
 
 /// Zone owners in pushes name the user by ID, programs by a constant.
-@Suite(.serialized) struct NotificationOwnerTests {
-    private let push: [AnyHashable: Any] = [
-        "ck": ["fet": ["zid": "Z", "zoid": "_me"], "nid": "n"] as [String: Any]
-    ]
+@Suite struct NotificationOwnerTests {
+    private func zoneID(_ ck: [String: Any]) -> CKRecordZone.ID? {
+        CKRecordZoneNotification(fromRemoteNotificationDictionary: ["ck": ck])?.recordZoneID
+    }
 
-    @Test("NOTIF-10: the signed-in user's own ID becomes CKCurrentUserDefaultName")
+    @Test("NOTIF-10: zones of the private database are the user's own, whatever their owner's ID")
+    func privateZone() {
+        let zone: [String: Any] = ["zid": "Z", "zoid": "_me", "dbs": 1]
+        #expect(zoneID(["fet": zone]) == CKRecordZone.ID(zoneName: "Z"))
+    }
+
+    @Test("NOTIF-10: the ID of the subscription's owner becomes CKCurrentUserDefaultName")
     func ownZone() {
-        CurrentUser.recordName = "_me"
-        defer { CurrentUser.recordName = nil }
-        let notification = CKRecordZoneNotification(fromRemoteNotificationDictionary: push)
-        #expect(notification?.recordZoneID == CKRecordZone.ID(zoneName: "Z"))
+        let zone = ["zid": "Z", "zoid": "_me"]
+        #expect(zoneID(["fet": zone, "ckuserid": "_me"]) == CKRecordZone.ID(zoneName: "Z"))
     }
 
-    @Test("NOTIF-10: the ID of another user stays")
+    @Test("NOTIF-10: the ID of another user stays, and any while the user is unknown")
     func otherZone() {
-        CurrentUser.recordName = "_you"
-        defer { CurrentUser.recordName = nil }
-        let notification = CKRecordZoneNotification(fromRemoteNotificationDictionary: push)
-        #expect(notification?.recordZoneID == CKRecordZone.ID(zoneName: "Z", ownerName: "_me"))
-    }
-
-    @Test("NOTIF-10: an ID stays while the user is unknown")
-    func unknownUser() {
-        let notification = CKRecordZoneNotification(fromRemoteNotificationDictionary: push)
-        #expect(notification?.recordZoneID == CKRecordZone.ID(zoneName: "Z", ownerName: "_me"))
+        let zone: [String: Any] = ["zid": "Z", "zoid": "_other", "dbs": 3]
+        let expected = CKRecordZone.ID(zoneName: "Z", ownerName: "_other")
+        #expect(zoneID(["fet": zone, "ckuserid": "_me"]) == expected)
+        #expect(zoneID(["fet": ["zid": "Z", "zoid": "_other"]]) == expected)
     }
 }

@@ -47,11 +47,8 @@ enum PushRows {
         return ck.merging(more) { $1 }
     }
 
-    static let userZone = CKRecordZone.ID(zoneName: "_defaultZone", ownerName: user)
-    static let coreDataZone = CKRecordZone.ID(
-        zoneName: "com.apple.coredata.cloudkit.zone",
-        ownerName: user
-    )
+    static let userZone = CKRecordZone.ID.default
+    static let coreDataZone = CKRecordZone.ID(zoneName: "com.apple.coredata.cloudkit.zone")
     static var coreData: [String: Any] {
         [
             "dbs": 1, "sid": "com.apple.coredata.cloudkit.private.subscription",
@@ -150,7 +147,7 @@ enum PushRows {
             ],
             expected: with(database) {
                 $0.subscription = "s"
-                $0.zone = CKRecordZone.ID(zoneName: "Thoughts", ownerName: user)
+                $0.zone = CKRecordZone.ID(zoneName: "Thoughts")
             }
         ),
         Row(
@@ -283,7 +280,7 @@ enum PushRows {
                 kind: "recordZone",
                 subscription: "s",
                 scope: .private,
-                zone: CKRecordZone.ID(zoneName: "Z", ownerName: user),
+                zone: CKRecordZone.ID(zoneName: "Z"),
                 alertBody: "b",
                 category: "c"
             )
@@ -305,7 +302,7 @@ enum PushRows {
             expected: Parsed(
                 kind: "recordZone",
                 scope: .private,
-                zone: CKRecordZone.ID(zoneName: "Z", ownerName: user)
+                zone: CKRecordZone.ID(zoneName: "Z")
             )
         ),
     ]

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tells which of the zones a push names are the user's own (NOTIF-10).
+///
+/// The push itself knows: zones of the private database are, that of the public
+/// database counts as such, and it says whose subscription fired. No signed-in user
+/// has to be known, so that a push can be read before the first request.
+struct ZoneOwner {
+    /// The number of the database: 1 private, 2 public, 3 shared (PUSH-18).
+    var database: Int?
+    /// The record name of the user the subscription belongs to.
+    var user: String?
+
+    /// Returns the owner name programs compare with, of the one the push gives.
+    ///
+    /// The user's own ID, and no owner at all, become ``CKCurrentUserDefaultName``
+    /// (ZONE-8); the IDs of others stay.
+    func name(_ raw: String?) -> String {
+        guard let raw, !raw.isEmpty, raw != user, database != 1, database != 2 else {
+            return CKCurrentUserDefaultName
+        }
+        return raw
+    }
+}
