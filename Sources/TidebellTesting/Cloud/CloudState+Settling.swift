@@ -11,7 +11,7 @@ extension CloudState {
     /// what the log holds for it.
     func settle() async throws {
         try await connectDevices()
-        _ = try await changes.first(within: TestCloud.safetyLimit) { [self] in
+        _ = try await changes.first(within: safetyLimit) { [self] in
             await undeliveredText()
         } _: { [self] in
             try await running().catchUp()
@@ -22,7 +22,7 @@ extension CloudState {
     /// Returns when every registered device that is online has its streams open,
     /// moving the clock over the time they wait before they try again.
     func connectDevices() async throws {
-        _ = try await changes.first(within: TestCloud.safetyLimit) { [self] in
+        _ = try await changes.first(within: safetyLimit) { [self] in
             "devices are not connected: \(disconnected.map(\.device.name))"
         } _: { [self] in
             _ = try running()

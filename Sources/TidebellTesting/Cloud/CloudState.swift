@@ -16,13 +16,21 @@ final class CloudState: Sendable {
 
     let defaultContainer: String
     let clock: ManualClock
+    let safetyLimit: Duration
     let changes = Changes()
     private let usesSockets: Bool
     private let random: SeededRandom
     private let folder: URL
     private let state = Mutex(State())
 
-    init(defaultContainer: String, usesSockets: Bool, seed: UInt64, clock: ManualClock) throws {
+    init(
+        defaultContainer: String,
+        usesSockets: Bool,
+        seed: UInt64,
+        clock: ManualClock,
+        safetyLimit: Duration
+    ) throws {
+        self.safetyLimit = safetyLimit
         self.defaultContainer = defaultContainer
         self.usesSockets = usesSockets
         self.clock = clock
@@ -91,10 +99,11 @@ final class CloudState: Sendable {
 
     // MARK: Devices
 
-    /// Makes a device with a web token of its own.
+    /// Makes a device with a web token of its own; nil gives it a new ID.
     func makeDevice(
         user: String?,
-        environment: TestCloud.Environment
+        environment: TestCloud.Environment,
+        id: String? = nil
     ) async throws -> TestDevice {
         var token: String?
         if let user { token = try await signIn(user) }
@@ -107,7 +116,7 @@ final class CloudState: Sendable {
             webAuthToken: token,
             environment: environment.rawValue,
             defaultContainer: defaultContainer,
-            deviceID: random.uuid().uuidString.lowercased(),
+            deviceID: id ?? random.uuid().uuidString.lowercased(),
             stateFolder: nil
         )
         let device = TestDevice(

@@ -31,9 +31,9 @@ public final class TestCloud: Sendable {
     /// another.
     public static let defaultContainer = "iCloud.org.example.app"
 
-    /// How long (of real time) anything a test waits for may take. It only turns
-    /// what would hang into a failure.
-    public static let safetyLimit = Duration.seconds(20)
+    /// How long (of real time) anything a test waits for may take unless the cloud is
+    /// made with another limit.
+    public static let defaultSafetyLimit = Duration.seconds(20)
 
     let state: CloudState
 
@@ -45,17 +45,21 @@ public final class TestCloud: Sendable {
     ///     they would in earnest, instead of by function calls.
     ///   - seed: What UUIDs and tokens follow from.
     ///   - clock: The clock of server and devices.
+    ///   - safetyLimit: How long (of real time) anything the test waits for may take.
+    ///     It only turns what would hang into a failure.
     public init(
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,
         seed: UInt64 = 1,
-        clock: ManualClock = ManualClock()
+        clock: ManualClock = ManualClock(),
+        safetyLimit: Duration = TestCloud.defaultSafetyLimit
     ) async throws {
         state = try CloudState(
             defaultContainer: container,
             usesSockets: sockets,
             seed: seed,
-            clock: clock
+            clock: clock,
+            safetyLimit: safetyLimit
         )
         try await state.start()
     }

@@ -65,6 +65,19 @@ public final class TestDevice: Sendable {
         try await DeviceSession.$current.withValue(session, operation: body)
     }
 
+    /// Signs another user in on this device (nil: nobody), and returns it anew.
+    ///
+    /// The old one is registered for no pushes any more; its containers must not be
+    /// used further.
+    ///
+    /// ```swift
+    /// let bensPhone = try await annasPhone.signIn("ben")
+    /// ```
+    public func signIn(_ user: String?) async throws -> TestDevice {
+        unregisterForRemoteNotifications()
+        return try await cloud.makeDevice(user: user, environment: environment, id: deviceID)
+    }
+
     // MARK: Pushes
 
     /// Registers the device for the pushes of a container; nil stands for the
@@ -91,11 +104,11 @@ public final class TestDevice: Sendable {
 
     /// Returns the oldest push that was not returned before, waiting for it.
     ///
-    /// Fails with ``TestCloudError/timedOut(_:after:)`` when none arrives within
-    /// ``TestCloud/safetyLimit``.
+    /// Fails with ``TestCloudError/timedOut(_:after:)``, which shows what the cloud
+    /// holds, when none arrives within the cloud's safety limit.
     public func nextPush() async throws -> ReceivedPush {
         let (inbox, name, cloud) = (inbox, name, cloud)
-        return try await cloud.changes.first(within: TestCloud.safetyLimit) {
+        return try await cloud.changes.first(within: cloud.safetyLimit) {
             "no push reached \(name). The cloud holds:\n" + (await cloud.dumpOrFailure())
         } _: {
             inbox.take()

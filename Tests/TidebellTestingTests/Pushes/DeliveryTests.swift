@@ -152,4 +152,24 @@ struct DeliveryTests {
         try await home.laptop.privateDatabase.save(item("a"))
         #expect(try await home.phone.nextNotification()?.subscriptionID == "all")
     }
+
+    @Test("NOTIF-15: what a device missed is kept for 30 days and not longer")
+    func retention() async throws {
+        let home = try await home()
+        try await home.phone.privateDatabase.save(query())
+        home.phone.goOffline()
+        try await home.laptop.privateDatabase.save(item("old"))
+        try await home.cloud.settle()
+        await home.cloud.clock.jump(by: .seconds(20 * 24 * 3600))
+        try await home.laptop.privateDatabase.save(item("young"))
+        try await home.cloud.settle()
+        await home.cloud.clock.jump(by: .seconds(11 * 24 * 3600))
+        try await home.cloud.settle()
+        try await home.phone.goOnline()
+        try await home.cloud.settle()
+        let told = home.phone.takePushes().compactMap {
+            ($0.notification as? CKQueryNotification)?.recordID?.recordName
+        }
+        #expect(told == ["young"])
+    }
 }

@@ -160,4 +160,22 @@ struct AtomicityTests {
         #expect(error?.ckCode == .zoneNotFound)
         #expect(results.saveResults[itemID("b")]?.ckCode == nil)
     }
+
+    @Test(
+        "SAVE-17: a record that is malformed on the device fails its atomic zone without a request, no other zone"
+    )
+    func malformedRecord() async throws {
+        let home = try await Household()
+        let database = home.phone.privateDatabase
+        try await database.save(CKRecordZone(zoneID: second))
+        let lost = item("lost")
+        lost.setParent(itemID("root", zone: second))
+        let results = try await database.modifyRecords(
+            saving: [item("good"), lost, item("elsewhere", zone: second)],
+            deleting: []
+        )
+        #expect(results.saveResults[itemID("lost")]?.ckCode == .invalidArguments)
+        #expect(results.saveResults[itemID("good")]?.ckCode == .batchRequestFailed)
+        #expect(results.saveResults[itemID("elsewhere", zone: second)]?.ckCode == nil)
+    }
 }

@@ -50,19 +50,33 @@ struct SavePolicyTests {
     }
 
     @Test(
-        "T-5, SAVE-6: merged into the server's record, the change is saved and both devices agree")
-    func merge() async throws {
-        let (phone, laptop, copy, _) = try await conflict()
-        copy["phone"] = "too"
-        let error = await ckError { try await phone.save(copy) }
-        let server = try #require(error?.serverRecord)
-        server["phone"] = "too"
-        try await phone.save(server)
-        for database in [phone, laptop] {
+        "T-5, SAVE-6: whoever saves second conflicts, once; merged into the server's record both agree",
+        arguments: [false, true])
+    func bothOrders(phoneIsFirst: Bool) async throws {
+        let home = try await Household()
+        let devices = [home.phone.privateDatabase, home.laptop.privateDatabase]
+        let order = phoneIsFirst ? devices : devices.reversed()
+        try await order[0].save(item("a", "original"))
+        var copies: [CKRecord] = []
+        for database in order { copies.append(try await database.record(for: itemID("a"))) }
+        var conflicts = 0
+        for (index, database) in order.enumerated() {
+            copies[index]["key\(index)"] = "value\(index)"
+            guard let error = await ckError({ try await database.save(copies[index]) }) else {
+                continue
+            }
+            conflicts += 1
+            #expect(error.code == .serverRecordChanged)
+            let server = try #require(error.serverRecord)
+            server["key\(index)"] = "value\(index)"
+            try await database.save(server)
+        }
+        #expect(conflicts == 1)
+        for database in devices {
             let record = try await database.record(for: itemID("a"))
-            #expect(record["title"] as? String == "laptop")
-            #expect(record["phone"] as? String == "too")
-            #expect(record["server"] as? String == "only")
+            #expect(record.allKeys().sorted() == ["key0", "key1", "title"])
+            #expect(record["key0"] as? String == "value0")
+            #expect(record["key1"] as? String == "value1")
         }
     }
 

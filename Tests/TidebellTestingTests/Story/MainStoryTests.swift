@@ -63,6 +63,37 @@ struct MainStoryTests {
         #expect(try await cloud.dump() == Self.finalState)
     }
 
+    @Test("T-1: one, several and hundreds of records arrive", arguments: [1, 5, 400, 900])
+    func manyRecords(count: Int) async throws {
+        let home = try await Household()
+        for start in stride(from: 0, to: count, by: 400) {
+            let records = (start..<min(count, start + 400)).map { item("r\($0)", "t\($0)") }
+            _ = try await home.laptop.privateDatabase.modifyRecords(saving: records, deleting: [])
+        }
+        let copy = LocalCopy()
+        try await copy.fetchChanges(from: home.phone.privateDatabase)
+        let expected = (0..<count).map { ("Feed/r\($0)", "t\($0)") }
+        #expect(await copy.titles == Dictionary(uniqueKeysWithValues: expected))
+    }
+
+    @Test("T-2: a rename on one device arrives on the other, and the answer comes back")
+    func thereAndBack() async throws {
+        let home = try await Household()
+        let devices = [home.laptop.privateDatabase, home.phone.privateDatabase]
+        let copies = [LocalCopy(), LocalCopy()]
+        try await devices[0].save(item("a", "0"))
+        for round in 1...4 {
+            let writer = devices[round % 2]
+            let record = try await writer.record(for: itemID("a"))
+            record["title"] = "\(round)"
+            try await writer.save(record)
+            for (copy, device) in zip(copies, devices) {
+                try await copy.fetchChanges(from: device)
+                #expect(await copy.titles == ["Feed/a": "\(round)"])
+            }
+        }
+    }
+
     /// The whole cloud at the end of the story.
     private static let finalState = """
         iCloud.org.example.feed development

@@ -112,4 +112,25 @@ struct ReceiverTests {
         #expect(results.saveResults[itemID("taken")]?.ckCode == .serverRecordChanged)
         try await home.phone.expectNoPushes()
     }
+
+    @Test("SUB-51: a user who signed out on a device is told nothing there; who signed in is")
+    func signOut() async throws {
+        let home = try await home()
+        try await home.other.privateDatabase.save(CKDatabaseSubscription(subscriptionID: "bens"))
+        let bens = try await home.phone.signIn("ben")
+        try await bens.registerForRemoteNotifications()
+        try await home.laptop.privateDatabase.save(item("annas"))
+        try await home.phone.expectNoPushes()
+        #expect(bens.pendingPushes.isEmpty)
+        try await home.other.privateDatabase.save(item("bens"))
+        #expect(try await bens.nextNotification()?.subscriptionID == "bens")
+
+        // Back to the first user, whose new changes are told again.
+        let annas = try await bens.signIn("anna")
+        try await annas.registerForRemoteNotifications()
+        try await annas.expectNoPushes()
+        try await home.laptop.privateDatabase.save(item("again"))
+        #expect(try await annas.nextNotification()?.subscriptionID == "all")
+        #expect(bens.pendingPushes.isEmpty)
+    }
 }

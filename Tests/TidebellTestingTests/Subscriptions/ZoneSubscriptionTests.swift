@@ -22,7 +22,7 @@ struct ZoneSubscriptionTests {
         let notification = try await device.nextNotification()
         let zone = try #require(notification as? CKRecordZoneNotification)
         #expect(zone.subscriptionID == "feed")
-        #expect(zone.recordZoneID?.zoneName == Household.feed.zoneName)
+        #expect(zone.recordZoneID == Household.feed)
         #expect(zone.databaseScope == .private)
     }
 
