@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import CloudKit
+
+@Suite struct ZoneChangesTests {
+    static let a = CKRecordZone.ID(zoneName: "a")
+    static let b = CKRecordZone.ID(zoneName: "b")
+    static let missing = Answer.failure(
+        #""zoneID":{"zoneName":"b","ownerRecordName":"_me"}"#,
+        "ZONE_NOT_FOUND"
+    )
+
+    static func log(_ operation: CKFetchRecordZoneChangesOperation, _ log: CallbackLog) {
+        operation.recordWasChangedBlock = { log.add("changed \($0.recordName) \(text($1))") }
+        operation.recordWithIDWasDeletedBlock = { log.add("deleted \($0.recordName) \($1)") }
+        operation.recordZoneChangeTokensUpdatedBlock = { zoneID, token, client in
+            let client = client.map { String(decoding: $0, as: UTF8.self) } ?? "nil"
+            log.add("token \(zoneID.zoneName) \(token.plain) \(client)")
+        }
+        operation.recordZoneFetchResultBlock = { zoneID, result in
+            switch result {
+            case .success(let end):
+                let token = end.serverChangeToken.plain
+                let client =
+                    end.clientChangeTokenData.map { String(decoding: $0, as: UTF8.self) } ?? "nil"
+                log.add("zone \(zoneID.zoneName) \(token) \(client) \(end.moreComing)")
+            case .failure(let error): log.add("zone \(zoneID.zoneName) \(text(error))")
+            }
+        }
+        operation.fetchRecordZoneChangesResultBlock = { log.add("result \(text($0))") }
+    }
+
+    @Test("TOK-11, TOK-14, TOK-24: pages, tokens between them, deletions with their type")
+    func allPages() async {
+        let transport = ScriptedTransport(
+            answering: Answer.zones(
+                Answer.page("a", token: "a1", more: true, Answer.record("x", zone: "a")),
+                Answer.page("b", token: "b1", clientToken: "Yjk=", Answer.tombstone("y"))
+            ),
+            Answer.zones(Answer.page("a", token: "a2", Answer.tombstone("z", type: nil)))
+        )
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [Self.a, Self.b, Self.a],
+            configurationsByRecordZoneID: [
+                Self.b: CKFetchRecordZoneChangesOperation.ZoneConfiguration(
+                    previousServerChangeToken: CKServerChangeToken(syncToken: "b0"),
+                    resultsLimit: 5,
+                    desiredKeys: []
+                )
+            ]
+        )
+        let log = CallbackLog()
+        Self.log(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        #expect(
+            log.lines == [
+                "changed x success", "token a a1 nil", "deleted y Note", "zone b b1 b9 false",
+                "deleted z ", "zone a a2 nil false", "result success",
+            ]
+        )
+        let zoneA = #""zoneID":{"zoneName":"a","zoneType":"REGULAR_CUSTOM_ZONE"}"#
+        let zoneB = #""zoneID":{"zoneName":"b","zoneType":"REGULAR_CUSTOM_ZONE"}"#
+        #expect(
+            transport.sent.map(\.body) == [
+                #"{"zones":[{\#(zoneA)},{\#(zoneB),"syncToken":"b0","resultsLimit":5,"desiredKeys":[]}]}"#,
+                #"{"zones":[{\#(zoneA),"syncToken":"a1"}]}"#,
+            ]
+        )
+    }
+
+    @Test("TOK-11: without fetchAllChanges there is one request and no token between")
+    func onePage() async {
+        let transport = ScriptedTransport(
+            answering: Answer.zones(
+                Answer.page("a", token: "a1", more: true, Answer.record("x", zone: "a"))
+            )
+        )
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a])
+        operation.fetchAllChanges = false
+        let log = CallbackLog()
+        Self.log(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        #expect(log.lines == ["changed x success", "zone a a1 nil true", "result success"])
+    }
+
+    @Test("TOK-19, TOK-23, ERR-3: a zone fails for itself; the old completion summarizes")
+    func aZoneFailsForItself() async {
+        let answer = Answer.zones(
+            Answer.page(
+                "a",
+                token: "a1",
+                Answer.record("bad", fields: #"{"k":1}"#, zone: "a"),
+                Answer.record("x", zone: "a")
+            ),
+            Self.missing
+        )
+        let database = TestDevice(ScriptedTransport(answering: answer)).database
+        let log = CallbackLog()
+        let new = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a, Self.b])
+        Self.log(new, log)
+        await database.runToEnd(new)
+        let unreadable =
+            "internalError: The fields of record 'bad' cannot be read: k: expected an object, "
+            + "found a number"
+        #expect(
+            log.lines == [
+                "changed bad \(unreadable)", "changed x success", "zone a a1 nil false",
+                "zone b zoneNotFound: because of ZONE_NOT_FOUND", "result success",
+            ]
+        )
+        let oldLog = CallbackLog()
+        let errors = Locked<CKError?>(nil)
+        let old = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a, Self.b])
+        OldFetchZoneChanges().on(old, oldLog, errors: errors)
+        await database.runToEnd(old)
+        #expect(
+            oldLog.lines == [
+                "changed x", "zone a a1 nil false nil",
+                "zone b nil nil false zoneNotFound: because of ZONE_NOT_FOUND",
+                "completion partialFailure: Failed to modify some items (2).",
+            ]
+        )
+        #expect(
+            errors.current?.partialCodes == [
+                Self.b: .zoneNotFound, Sample.id("bad", zone: Self.a): .internalError,
+            ]
+        )
+    }
+
+    @Test("TOK-18: a failure on the way ends the zones that are not finished")
+    func aFailureOnTheWay() async {
+        let transport = ScriptedTransport { _, number in
+            if number == 1 { throw TransportError.timedOut(.seconds(60)) }
+            return .json(
+                Answer.zones(
+                    Answer.page("a", token: "a1", more: true, Answer.record("x", zone: "a")),
+                    Answer.page("b", token: "b1")
+                )
+            )
+        }
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [Self.a, Self.b])
+        let log = CallbackLog()
+        Self.log(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        let reason = "networkFailure: The server did not answer within 60.0 seconds."
+        #expect(
+            log.lines == [
+                "changed x success", "token a a1 nil", "zone b b1 nil false", "zone a \(reason)",
+                "result \(reason)",
+            ]
+        )
+    }
+
+    @Test("A zone for which a page had no room goes on; a server that stands still is left")
+    func zonesWithoutRoom() async {
+        let transport = ScriptedTransport(
+            answering: Answer.zones(
+                Answer.page("a", token: "a1", more: true, Answer.record("x", zone: "a")),
+                Answer.page("b", token: "b0", more: true)
+            ),
+            Answer.zones(
+                Answer.page("a", token: "a2", more: true),
+                Answer.page("b", token: "b0", more: true)
+            ),
+            Answer.zones(
+                Answer.page("a", token: "a2", more: true),
+                Answer.page("b", token: "b0", more: true)
+            )
+        )
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [Self.a, Self.b],
+            configurationsByRecordZoneID: [
+                Self.b: CKFetchRecordZoneChangesOperation.ZoneConfiguration(
+                    previousServerChangeToken: CKServerChangeToken(syncToken: "b0")
+                )
+            ]
+        )
+        let log = CallbackLog()
+        Self.log(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        let reason =
+            "internalError: The server says that more changes are coming, but does not move on."
+        #expect(
+            log.lines == [
+                "changed x success", "token a a1 nil", "token a a2 nil", "zone a \(reason)",
+                "zone b \(reason)", "result \(reason)",
+            ]
+        )
+        #expect(transport.sent.count == 3)
+    }
+
+    @Test("Many zones are fetched in requests of twenty")
+    func manyZones() async {
+        let names = (0..<45).map { "z\($0)" }
+        let transport = ScriptedTransport { sent, number in
+            let share = names.dropFirst(number * 20).prefix(20)
+            let pages = share.map { Answer.page($0, token: "t") }
+            return .json(#"{"zones":[\#(pages.joined(separator: ","))]}"#)
+        }
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: names.map { CKRecordZone.ID(zoneName: $0) }
+        )
+        let log = CallbackLog()
+        Self.log(operation, log)
+        await TestDevice(transport).database.runToEnd(operation)
+        #expect(log.lines == names.map { "zone \($0) t nil false" } + ["result success"])
+        #expect(
+            transport.sent.map { $0.body.components(separatedBy: "zoneName").count - 1 }
+                == [20, 20, 5]
+        )
+    }
+
+    @Test("A zone with a foreign token fails for itself, without zones nothing is asked")
+    func withoutZones() async {
+        let transport = ScriptedTransport(answering: "{}")
+        let database = TestDevice(transport).database
+        let log = CallbackLog()
+        let empty = CKFetchRecordZoneChangesOperation()
+        Self.log(empty, log)
+        await database.runToEnd(empty)
+        let foreign = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [Self.a],
+            configurationsByRecordZoneID: [
+                Self.a: CKFetchRecordZoneChangesOperation.ZoneConfiguration(
+                    previousServerChangeToken: CKServerChangeToken(data: Data([0xFF]))
+                )
+            ]
+        )
+        Self.log(foreign, log)
+        await database.runToEnd(foreign)
+        #expect(
+            log.lines == [
+                "result success",
+                "zone a changeTokenExpired: The change token was made by another service; fetch "
+                    + "without a token.",
+                "result success",
+            ]
+        )
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test("TOK-27: the convenience form makes one request and throws the zone's error")
+    func theConvenienceForm() async throws {
+        let transport = ScriptedTransport(
+            answering: Answer.zones(
+                Answer.page(
+                    "a",
+                    token: "a1",
+                    more: true,
+                    Answer.record("x", zone: "a"),
+                    Answer.tombstone("y")
+                )
+            ),
+            Answer.zones(Self.missing)
+        )
+        let database = TestDevice(transport).database
+        let changes = try await database.recordZoneChanges(inZoneWith: Self.a, since: nil)
+        let x = Sample.id("x", zone: Self.a)
+        #expect(
+            try changes.modificationResultsByID.mapValues { try $0.get().record.recordID } == [x: x]
+        )
+        #expect(
+            changes.deletions == [
+                CKDatabase.RecordZoneChange.Deletion(
+                    recordID: Sample.id("y", zone: Self.a),
+                    recordType: "Note"
+                )
+            ]
+        )
+        #expect(changes.changeToken.plain == "a1")
+        #expect(changes.moreComing)
+        let failed = await Result {
+            try await database.recordZoneChanges(inZoneWith: Self.b, since: nil)
+        }
+        #expect(text(failed) == "zoneNotFound: because of ZONE_NOT_FOUND")
+    }
+
+    @Test("Zone configurations archive their token, limit and keys; damaged ones are refused")
+    func configurationsArchive() throws {
+        let configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration(
+            previousServerChangeToken: CKServerChangeToken(syncToken: "t"),
+            resultsLimit: 9,
+            desiredKeys: ["k"]
+        )
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: configuration,
+            requiringSecureCoding: true
+        )
+        let read = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(
+                ofClass: CKFetchRecordZoneChangesOperation.ZoneConfiguration.self,
+                from: data
+            )
+        )
+        #expect(read.previousServerChangeToken == configuration.previousServerChangeToken)
+        #expect(read.resultsLimit == 9)
+        #expect(read.desiredKeys == ["k"])
+    }
+}

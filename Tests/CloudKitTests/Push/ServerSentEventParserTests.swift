@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import CloudKit
+
+@Suite struct ServerSentEventParserTests {
+    /// Streams and the events in them.
+    static let streams: [(String, [ServerSentEvent])] = [
+        ("", []),
+        ("\n\n\n", []),
+        (": heart-beat\n\n: another\n\n", []),
+        ("event: ready\nid: 7\n\n", [ServerSentEvent(name: "ready", id: "7")]),
+        ("id: 8\ndata: {\"a\":1}\n\n", [ServerSentEvent(id: "8", data: "{\"a\":1}")]),
+        ("data: a\r\ndata:b\r\n\r\n", [ServerSentEvent(data: "a\nb")]),
+        ("data: a\rdata:  b\r\r", [ServerSentEvent(data: "a\n b")]),
+        ("data\ndata\n\n", [ServerSentEvent(data: "\n")]),
+        ("data:\n\n", [ServerSentEvent(data: "")]),
+        ("id: a\u{0}b\ndata: x\n\n", [ServerSentEvent(data: "x")]),
+        (
+            "\u{FEFF}data: x\n\ndata: \u{FEFF}\n\n",
+            [
+                ServerSentEvent(data: "x"), ServerSentEvent(data: "\u{FEFF}"),
+            ]
+        ),
+        (
+            "id: 1\ndata: é💌\n\nretry: 5\nodd: x\n\nid: 2\ndata: a:b\n\n",
+            [
+                ServerSentEvent(id: "1", data: "é💌"), ServerSentEvent(id: "2", data: "a:b"),
+            ]
+        ),
+        ("event: x\nevent:\ndata: y\n\n", [ServerSentEvent(data: "y")]),
+        ("data: never ended\n", []),
+    ]
+
+    @Test("A stream gives the same events wherever its chunks are cut", arguments: streams.indices)
+    func chunksAtEveryByte(row: Int) throws {
+        let (stream, events) = Self.streams[row]
+        let bytes = Array(stream.utf8)
+        for size in [1, 2, 3, 5, max(bytes.count, 1)] {
+            var parser = ServerSentEventParser()
+            var found: [ServerSentEvent] = []
+            for chunk in bytes.chunked(by: size) { found += try parser.consume(chunk) }
+            #expect(found == events, "chunks of \(size)")
+        }
+        for cut in 0...bytes.count {
+            var parser = ServerSentEventParser()
+            let found = try parser.consume(bytes[..<cut]) + parser.consume(bytes[cut...])
+            #expect(found == events, "cut at \(cut)")
+        }
+    }
+
+    @Test("A line over the bound ends the stream")
+    func aLongLine() throws {
+        var parser = ServerSentEventParser()
+        let longest = [UInt8](repeating: 0x61, count: ServerSentEventParser.maximumLineLength)
+        #expect(try parser.consume(longest).isEmpty)
+        #expect(throws: ServerSentEventError.lineTooLong) { try parser.consume([0x61]) }
+    }
+
+    @Test("Data over the bound ends the stream, over however many lines")
+    func longData() throws {
+        var parser = ServerSentEventParser()
+        let line = Array("data: \(String(repeating: "a", count: 60_000))\n".utf8)
+        for _ in 0..<4 { #expect(try parser.consume(line).isEmpty) }
+        #expect(throws: ServerSentEventError.dataTooLong) { try parser.consume(line) }
+    }
+
+    @Test("Bytes that are no UTF-8 end the stream")
+    func noUTF8() {
+        var parser = ServerSentEventParser()
+        #expect(throws: ServerSentEventError.notUTF8) {
+            try parser.consume(Array("data: ".utf8) + [0xC3, 0x28, 0x0A])
+        }
+    }
+
+    @Test("Random bytes never crash the parser")
+    func randomBytes() {
+        let seed = UInt64.random(in: .min ... .max)
+        print("ServerSentEventParserTests.randomBytes seed \(seed)")
+        var random = SeededRandom(seed: seed)
+        let alphabet = Array("data: id:event\n\r\u{0}: {}é".utf8) + [0xFF]
+        for _ in 0..<2000 {
+            var parser = ServerSentEventParser()
+            let bytes = (0..<40).map { _ in alphabet[Int(random.next() % UInt64(alphabet.count))] }
+            // Refusing is fine; trapping is not.
+            _ = try? parser.consume(bytes)
+        }
+    }
+}
+
+/// A random source that a printed seed repeats.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
