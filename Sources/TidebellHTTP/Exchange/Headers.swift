@@ -25,9 +25,9 @@ package struct Headers: Sendable {
 
     /// The value of the first field with this name; setting replaces all of them.
     package subscript(name: String) -> String? {
-        get { fields.first { $0.name.isSameHeader(as: name) }?.value }
+        get { fields.first { $0.name.isSameName(as: name) }?.value }
         set {
-            fields.removeAll { $0.name.isSameHeader(as: name) }
+            fields.removeAll { $0.name.isSameName(as: name) }
             if let newValue { append(name, newValue) }
         }
     }
@@ -45,12 +45,13 @@ extension Headers: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension String {
-    /// Whether both are the same header name: ASCII letters match in either case.
-    fileprivate func isSameHeader(as other: String) -> Bool {
+extension StringProtocol {
+    /// Whether both are the same name, ASCII letters matching in either case;
+    /// allocates nothing.
+    func isSameName(as other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy {
-                $0 == $1 || ($0 ^ $1 == 0x20 && $0 | 0x20 >= 0x61)
+                $0 == $1 || ($0 ^ $1 == 0x20 && $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A)
             }
     }
 }

@@ -32,7 +32,7 @@ package struct RequestTarget: Sendable {
     /// `clientId` also comes as `clientID` (web-services 10.17), so case does not
     /// matter.
     package func parameter(_ name: String) throws -> String? {
-        let found = query.first { $0.name.lowercased() == name.lowercased() && !$0.value.isEmpty }
+        let found = query.first { $0.name.isSameName(as: name) && !$0.value.isEmpty }
         return try found.map {
             try Self.decode($0.value) { _ in
                 "the query parameter '\(name)' is not properly percent-encoded"
