@@ -71,7 +71,12 @@ package final class SQLiteStore: Store {
         let connection = Connection(database)
         try connection.run("BEGIN DEFERRED")
         defer { connection.endRead() }
-        return try body(SQLiteReader(connection))
+        do {
+            return try body(SQLiteReader(connection))
+        } catch DatabaseError.SQLITE_INTERRUPT {
+            // GRDB stops a reader whose task is cancelled.
+            throw CancellationError()
+        }
     }
 
     package func outboxCommits() -> AsyncStream<Void> {
@@ -82,13 +87,18 @@ package final class SQLiteStore: Store {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         writes.close()
         outbox.finish()
-        // Runs after the writes that still waited: the writer has one queue.
-        try await pool.writeWithoutTransaction { [log] database in
-            log.detach(from: database)
-            try Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
+        defer { server?.release() }
+        // Runs after the writes that still waited: the writer has one queue. Not
+        // GRDB's async call, which would not run in a task that was cancelled.
+        await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { [log] database in
+                log.detach(from: database)
+                // Where a reader is in the way, the next open does it.
+                try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
+                continuation.resume()
+            }
         }
         try pool.close()
-        server?.release()
     }
 
     /// How many writes wait for a transaction.

@@ -48,7 +48,7 @@ package enum StoreConformance {
     /// The checks, part by part.
     package static let checks: [Check] =
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
-        + references + retention + schema + subscriptions + subscriptionMatching + outbox
+        + references + retention + model + schema + subscriptions + subscriptionMatching + outbox
         + notifications + devices + pushTokens + accounts + users
 }
 

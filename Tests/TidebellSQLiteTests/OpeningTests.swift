@@ -149,6 +149,17 @@ struct OpeningTests {
         try await SQLiteStore.open(at: path).close()
     }
 
+    @Test("A store closed by a cancelled task is closed all the same")
+    func closingIsNotCancelled() async throws {
+        let store = try SQLiteStore.open(at: path)
+        let closing = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await store.close()
+        }
+        try await closing.value
+        try await SQLiteStore.open(at: path).close()
+    }
+
     @Test("An account made while a server runs is known to it at once")
     func administeringBesideAServer() async throws {
         let server = try SQLiteStore.open(at: path)
