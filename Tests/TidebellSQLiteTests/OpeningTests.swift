@@ -8,8 +8,15 @@ import TidebellWire
 @testable import TidebellSQLite
 
 @Suite("Opening a store file")
-struct OpeningTests {
+final class OpeningTests {
     let path = SQLiteEngine.newPath()
+
+    deinit {
+        // What a test could not make need not be removed.
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
 
     /// Makes a closed store and lets `change` at its file.
     private func makeStore(_ change: (Database) throws -> Void = { _ in }) async throws {
