@@ -33,7 +33,7 @@ public final class TestCloud: Sendable {
 
     /// How long (of real time) anything a test waits for may take unless the cloud is
     /// made with another limit.
-    public static let defaultSafetyLimit = Duration.seconds(20)
+    public static let defaultSafetyLimit = Duration.seconds(60)
 
     let state: CloudState
 

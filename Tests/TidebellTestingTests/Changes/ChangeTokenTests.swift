@@ -160,7 +160,7 @@ struct ChangeTokenTests {
         #expect(codes.entries.sorted() == ["Feed 0", "Nowhere 26"])
     }
 
-    @Test("TOK-18: tokens stay valid across a restart of the server")
+    @Test("tokens stay valid across a restart of the server")
     func restart() async throws {
         let home = try await Household()
         let token = try await zoneToken(home.phone)

@@ -215,6 +215,33 @@ struct ZoneChangesTests {
         )
     }
 
+    @Test(
+        "TOK-18: a fetch that fails part way leaves valid tokens: the next one goes on, nothing comes twice"
+    )
+    func interrupted() async throws {
+        let (writer, reader, home) = try await home()
+        for index in 0..<9 { try await writer.save(item("r\(index)")) }
+        let names = Log<String>()
+        let tokens = Log<CKServerChangeToken?>()
+        let codes = Log<CKError.Code?>()
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [Household.feed],
+            configurationsByRecordZoneID: [Household.feed: Configuration(resultsLimit: 3)]
+        )
+        operation.recordWasChangedBlock = { id, _ in names.append(id.recordName) }
+        operation.recordZoneChangeTokensUpdatedBlock = { _, token, _ in
+            tokens.append(token)
+            if tokens.entries.count == 2 { home.phone.goOffline() }
+        }
+        operation.fetchRecordZoneChangesResultBlock = { codes.append($0.ckCode) }
+        await reader.run(operation)
+        try await home.phone.goOnline()
+        #expect(codes.entries == [.networkUnavailable])
+        #expect(names.entries == ["r0", "r1", "r2", "r3", "r4", "r5"])
+        let token = try #require(tokens.entries.last ?? nil)
+        #expect(try await fetch(reader, since: token).changed == ["r6", "r7", "r8"])
+    }
+
     @Test("TOK-24: the client token of the last save comes back with the zone's token")
     func clientChangeToken() async throws {
         let (writer, reader, home) = try await home()

@@ -153,7 +153,7 @@ struct RecordTests {
         #expect(code == .permissionFailure)
     }
 
-    @Test("SAVE-1: completion-handler forms save, fetch and delete like the async ones")
+    @Test("the completion-handler forms save, fetch and delete like the async ones")
     func completionHandlers() async throws {
         let home = try await Household()
         let database = home.phone.privateDatabase

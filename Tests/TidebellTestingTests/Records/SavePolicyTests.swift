@@ -34,6 +34,15 @@ struct SavePolicyTests {
         return results.saveResults[record.recordID]
     }
 
+    @Test("SAVE-1: there are three policies; an operation starts with the first")
+    func policies() {
+        let policies: [CKModifyRecordsOperation.RecordSavePolicy] = [
+            .ifServerRecordUnchanged, .changedKeys, .allKeys,
+        ]
+        #expect(policies.map(\.rawValue) == [0, 1, 2])
+        #expect(CKModifyRecordsOperation().savePolicy == .ifServerRecordUnchanged)
+    }
+
     @Test(
         "SAVE-2, SAVE-6: the default policy refuses an outdated version and hands over all versions"
     )

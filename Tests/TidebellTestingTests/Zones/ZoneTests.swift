@@ -21,14 +21,19 @@ struct ZoneTests {
         try await phone.privateDatabase.save(item("a", zone: .default))
     }
 
-    @Test("ZONE-3: a saved custom zone has all capabilities, one that was not saved none")
+    @Test(
+        "ZONE-3: a saved or fetched custom zone has all capabilities, one that was not saved none")
     func capabilities() async throws {
         let cloud = try await TestCloud()
         let phone = try await cloud.device(user: "anna")
-        let saved = try await phone.privateDatabase.save(CKRecordZone(zoneName: "A"))
-        #expect(saved.capabilities.contains([.fetchChanges, .atomic]))
+        let all: CKRecordZone.Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
+        #expect(all.rawValue == 15)
+        let new = CKRecordZone(zoneName: "A")
+        #expect(new.capabilities == [])
+        let saved = try await phone.privateDatabase.save(new)
+        #expect(saved.capabilities == all)
         let fetched = try await phone.privateDatabase.recordZone(for: saved.zoneID)
-        #expect(fetched.capabilities == saved.capabilities)
+        #expect(fetched.capabilities == all)
     }
 
     @Test("ZONE-2: custom zones in the public or shared database are badDatabase")

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@Suite("STATEMENTS.md")
+struct StatementsTests {
+    private static let tests = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The test targets and display names that the list cites.
+    private static func cited() throws -> [(target: String, name: String)] {
+        let file = tests.appendingPathComponent("STATEMENTS.md")
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| ") }
+            .flatMap { $0.dropFirst(2).dropLast(2).split(separator: " | ").dropFirst() }
+            .flatMap { $0.split(separator: "<br>") }
+            .compactMap { citation in
+                guard let match = citation.wholeMatch(of: /`(\w+)`: (.+)/) else { return nil }
+                return (String(match.1), String(match.2))
+            }
+    }
+
+    /// All Swift text of a test target.
+    private static func source(of target: String) throws -> String {
+        let folder = tests.appendingPathComponent(target)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        return try files.filter { $0.hasSuffix(".swift") }
+            .map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+            .joined()
+    }
+
+    @Test("every test that the list of statements cites exists")
+    func citedTestsExist() throws {
+        let cited = try Self.cited()
+        #expect(cited.count > 150)
+        for (target, citations) in Dictionary(grouping: cited, by: \.target) {
+            let source = try Self.source(of: target)
+            for citation in citations {
+                #expect(source.contains("\"\(citation.name)\""), "\(target)")
+            }
+        }
+    }
+}
