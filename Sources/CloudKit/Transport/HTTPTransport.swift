@@ -28,6 +28,9 @@ package struct HTTPTransport: Transport {
         )
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             connectionsPerServer
+        // A server that refuses is told to the app at once, not after ten seconds of
+        // further attempts; whether to try again is its decision.
+        configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
@@ -82,12 +85,16 @@ package struct HTTPTransport: Transport {
         _ response: HTTPClientResponse,
         upTo limit: Int
     ) async throws -> TransportResponse {
-        let body = try await response.body.collect(upTo: limit)
-        return TransportResponse(
-            status: Int(response.status.code),
-            headers: response.headers.map { ($0.name, $0.value) },
-            body: [UInt8](body.readableBytesView)
-        )
+        do {
+            let body = try await response.body.collect(upTo: limit)
+            return TransportResponse(
+                status: Int(response.status.code),
+                headers: response.headers.map { ($0.name, $0.value) },
+                body: [UInt8](body.readableBytesView)
+            )
+        } catch {
+            throw TransportError.of(error, in: .body)
+        }
     }
 
     /// Runs `body` and translates its errors; the client's own deadline ends with the
@@ -108,7 +115,7 @@ package struct HTTPTransport: Transport {
                 return value
             }
         } catch {
-            throw TransportError.of(error, timeout: timeout)
+            throw TransportError.of(error, in: .head(timeout))
         }
     }
 }
@@ -126,38 +133,49 @@ private final class Chunks: @unchecked Sendable {
         do {
             return try await iterator.next().map { [UInt8]($0.readableBytesView) }
         } catch {
-            throw TransportError.of(error, timeout: .zero)
+            throw TransportError.of(error, in: .body)
         }
     }
 }
 
 extension TransportError {
+    /// How far a request had come when it failed.
+    fileprivate enum Phase {
+        /// No head of an answer was there; it was to come in time.
+        case head(Duration)
+        /// The server was answering.
+        case body
+    }
+
     /// Tells what an error of the HTTP client means; cancellation stays what it is.
-    fileprivate static func of(_ error: any Error, timeout: Duration) -> any Error {
-        switch error {
-        case is TransportError, is CancellationError: return error
-        case let error as HTTPClientError: return of(error, timeout: timeout)
-        case is NIOTooManyBytesError:
+    fileprivate static func of(_ error: any Error, in phase: Phase) -> any Error {
+        switch (error, phase) {
+        case (is TransportError, _), (is CancellationError, _): return error
+        case (let error as HTTPClientError, _) where error == .cancelled:
+            return CancellationError()
+        case (is NIOTooManyBytesError, _):
             return TransportError.tooLarge(limit: HTTPTransport.maximumBodySize)
-        case let error as IOError:
+        case (_, .body): return TransportError.connectionLost("\(error)")
+        case (let error as HTTPClientError, .head(let timeout)):
+            return of(error, timeout: timeout)
+        case (let error as IOError, .head):
             let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN]
             return unreachable.contains(error.errnoCode)
                 ? TransportError.unreachable("\(error)")
                 : TransportError.connectionLost("\(error)")
-        case let error as ChannelError: return TransportError.connectionLost("\(error)")
+        case (is ChannelError, .head): return TransportError.connectionLost("\(error)")
         // What remains comes from establishing connections: names, routes, refusals.
-        default: return TransportError.unreachable("\(error)")
+        case (_, .head): return TransportError.unreachable("\(error)")
         }
     }
 
-    private static func of(_ error: HTTPClientError, timeout: Duration) -> any Error {
+    private static func of(_ error: HTTPClientError, timeout: Duration) -> TransportError {
         switch error {
-        case .cancelled: CancellationError()
-        case .deadlineExceeded, .readTimeout, .writeTimeout: TransportError.timedOut(timeout)
+        case .deadlineExceeded, .readTimeout, .writeTimeout: .timedOut(timeout)
         case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout,
             .invalidURL, .emptyHost, .emptyScheme:
-            TransportError.unreachable(error.description)
-        default: TransportError.connectionLost(error.description)
+            .unreachable(error.description)
+        default: .connectionLost(error.description)
         }
     }
 }
