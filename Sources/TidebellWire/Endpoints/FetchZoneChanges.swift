@@ -181,6 +181,14 @@ extension FetchZoneChanges.Zone {
 }
 
 extension FetchZoneChanges.Response {
+    /// About how many bytes the answer takes; a guess that spares growing.
+    package var byteEstimate: Int {
+        zones.reduce(512) { sum, zone in
+            guard case .changes(let page) = zone else { return sum + 512 }
+            return page.records.reduce(sum + 512) { $0 + $1.byteEstimate }
+        }
+    }
+
     /// Writes the answer.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -8,6 +8,8 @@ package struct JSONWriter {
     /// What was written so far.
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
+    /// The zone ID written last: a page of changes repeats one for every record.
+    private var lastZoneID: (zoneID: ZoneID, json: [UInt8])?
 
     /// Creates a writer with room for `capacity` bytes.
     package init(capacity: Int = 256) {
@@ -105,6 +107,14 @@ package struct JSONWriter {
         bytes.append(contentsOf: json)
     }
 
+    /// Writes a zone ID, encoding the same one only once in a row.
+    mutating func zoneID(_ zoneID: ZoneID) {
+        if let lastZoneID, lastZoneID.zoneID == zoneID { return raw(lastZoneID.json) }
+        let json = JSONWriter.write(capacity: 128, zoneID.encode(to:))
+        lastZoneID = (zoneID, json)
+        raw(json)
+    }
+
     // MARK: -
 
     private mutating func separate() {
@@ -125,15 +135,16 @@ package struct JSONWriter {
 
     private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
         var clean = 0
-        for (index, byte) in utf8.enumerated() {
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-                continue
-            }
-            bytes.append(contentsOf: utf8[clean..<index])
+        var index = 0
+        while index < utf8.count {
+            let byte = utf8[index]
+            index += 1
+            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[clean..<index - 1]))
             bytes.append(contentsOf: Self.escapes[Int(byte)].utf8)
-            clean = index + 1
+            clean = index
         }
-        bytes.append(contentsOf: utf8[clean...])
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[clean...]))
     }
 
     /// The escape of every byte that needs one; the others are empty.

@@ -9,7 +9,7 @@ extension WireRecord {
             writer.key("fields")
             writer.raw(fields.json)
             writer.key("pluginFields")
-            writer.object { _ in }
+            writer.raw(RecordFields.none.json)
             writer.member("recordChangeTag", recordChangeTag)
             writer.key("created")
             created.write(to: &writer)
@@ -42,6 +42,12 @@ extension WireTombstone {
 }
 
 extension RecordResult {
+    /// About how many bytes the element takes.
+    var byteEstimate: Int {
+        if case .record(let record) = self { return record.fields.json.count + 640 }
+        return 320
+    }
+
     /// Writes the element.
     package func write(to writer: inout JSONWriter) {
         switch self {

@@ -21,6 +21,10 @@ extension ZoneID {
 
     /// Writes the zone ID with the type CloudKit's answers carry.
     package func write(to writer: inout JSONWriter) {
+        writer.zoneID(self)
+    }
+
+    func encode(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("zoneName", zoneName)
             writer.member("ownerRecordName", ownerRecordName)

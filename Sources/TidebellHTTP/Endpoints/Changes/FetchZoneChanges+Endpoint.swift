@@ -14,6 +14,6 @@ extension FetchZoneChanges: Endpoint {
         let response = try await exchange.cloud.store.read {
             try run(request, for: call, in: $0)
         }
-        return .json(capacity: 16 * 1024) { response.write(to: &$0) }
+        return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
     }
 }
