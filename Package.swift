@@ -94,6 +94,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ],
+            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // The test kit.
