@@ -182,6 +182,8 @@ extension StoreConformance {
                         let ids = try await store.read { try $0.outbox(limit: 1000).map(\.id) }
                         #expect(Array(ids.prefix(known.count)) == known)
                         known = ids
+                        // An engine may read without suspending: let the writers on.
+                        await Task.yield()
                     }
                 }
                 try await group.waitForAll()
