@@ -17,6 +17,10 @@ extension CKError {
         report.serverDescription = error.reason
         let code = Code(rawValue: error.ckErrorCode) ?? .internalError
         let reason = error.reason.isEmpty ? code.sentence : error.reason
+        var userInfo = userInfo
+        if error.detail?.zoneDeletion == .encryptedDataReset {
+            userInfo[CKErrorUserDidResetEncryptedDataKey] = NSNumber(value: true)
+        }
         return .server(code, reason, report: report, userInfo: userInfo)
     }
 

@@ -32,8 +32,18 @@ extension WireError {
             isPurged
                 ? "Zone '\(zoneID.zoneName)' was purged by its user"
                 : "Zone '\(zoneID.zoneName)' does not exist",
-            detail: isPurged ? Detail(ckCode: CKErrorCode.userDeletedZone) : nil
+            detail: detail(for: deletion)
         )
+    }
+
+    /// What an extended client is told about a zone that its user did not just
+    /// delete.
+    private static func detail(for deletion: ZoneDeletionReason?) -> Detail? {
+        switch deletion {
+        case nil, .deleted: nil
+        case .purged: Detail(ckCode: CKErrorCode.userDeletedZone, zoneDeletion: .purged)
+        case .encryptedDataReset: Detail(zoneDeletion: .encryptedDataReset)
+        }
     }
 
     /// A token of another family, user, database, zone or environment, or one

@@ -42,6 +42,7 @@ extension WireError.Detail {
                 writer.key("serverRecord")
                 serverRecord.write(to: &writer)
             }
+            writer.member("reason", zoneDeletion?.rawValue)
         }
     }
 
@@ -54,6 +55,9 @@ extension WireError.Detail {
                 if case .record(let record) = try RecordResult(from: &reader) {
                     detail.serverRecord = record
                 }
+            case "reason":
+                let reason = try reader.readOptional { try $0.readString() }
+                detail.zoneDeletion = reason.flatMap(ZoneDeletionReason.init)
             default: try reader.skipValue()
             }
         }

@@ -65,11 +65,18 @@ package struct WireError: Error, Sendable, Hashable {
         package var ckCode: Int?
         /// The server's version of a record in conflict.
         package var serverRecord: WireRecord?
+        /// Why a zone that is missing is gone (TOK-23).
+        package var zoneDeletion: ZoneDeletionReason?
 
         /// Creates detail.
-        package init(ckCode: Int? = nil, serverRecord: WireRecord? = nil) {
+        package init(
+            ckCode: Int? = nil,
+            serverRecord: WireRecord? = nil,
+            zoneDeletion: ZoneDeletionReason? = nil
+        ) {
             self.ckCode = ckCode
             self.serverRecord = serverRecord
+            self.zoneDeletion = zoneDeletion
         }
     }
 

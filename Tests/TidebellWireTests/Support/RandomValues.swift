@@ -109,7 +109,10 @@ extension SeededGenerator {
             detail: maybe { random in
                 WireError.Detail(
                     ckCode: random.maybe { $0.below(38) },
-                    serverRecord: random.maybe { $0.record() }
+                    serverRecord: random.maybe { $0.record() },
+                    zoneDeletion: random.maybe {
+                        $0.pick([.deleted, .purged, .encryptedDataReset])
+                    }
                 )
             }
         )
