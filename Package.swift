@@ -101,6 +101,7 @@ let package = Package(
         .target(
             name: "TidebellTesting",
             dependencies: ["CloudKit", "TidebellServer"],
+            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // Starting the built programs: for the demo, the end-to-end tests and the benchmarks.

@@ -84,6 +84,29 @@ struct DataLossTests {
         try await database.save(item("a"))
     }
 
+    @Test(
+        "TOK-23: after a reset of encrypted data a missing zone is zoneNotFound with the mark of the reset"
+    )
+    func writesAfterReset() async throws {
+        let (home, _) = try await home()
+        try await home.cloud.resetEncryptedData(of: "anna")
+        let database = home.phone.privateDatabase
+        let onSave = await ckError { try await database.save(item("a")) }
+        let onFetch = await ckError {
+            _ = try await database.recordZoneChanges(inZoneWith: Household.feed, since: nil)
+        }
+        for error in [onSave, onFetch] {
+            #expect(error?.code == .zoneNotFound)
+            #expect(error?.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
+        }
+        // A zone that was just deleted has no such mark.
+        try await database.save(CKRecordZone(zoneID: Household.feed))
+        try await database.deleteRecordZone(withID: Household.feed)
+        let deleted = await ckError { try await database.save(item("a")) }
+        #expect(deleted?.code == .zoneNotFound)
+        #expect(deleted?.userInfo[CKErrorUserDidResetEncryptedDataKey] == nil)
+    }
+
     @Test("SUB-54: a purge fires database subscriptions on every device")
     func purgeFires() async throws {
         let (home, _) = try await home()
