@@ -129,6 +129,7 @@ import Testing
 final class RawServer: Sendable {
     private let listener: Int32
     private let port: UInt16
+    private let isListening = Locked(true)
     private let connection = Locked<Int32?>(nil)
     private let request = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(1))
 
@@ -169,8 +170,13 @@ final class RawServer: Sendable {
     /// Closes both sockets; returns the address where nobody listens any more.
     func close() -> String {
         hangUp()
-        shutdown(listener, Int32(SHUT_RDWR))
-        Foundation.close(listener)
+        isListening.withLock { isListening in
+            // Once: the number of a closed descriptor soon belongs to somebody else.
+            guard isListening else { return }
+            shutdown(listener, Int32(SHUT_RDWR))
+            Foundation.close(listener)
+            isListening = false
+        }
         return "http://127.0.0.1:\(port)"
     }
 
