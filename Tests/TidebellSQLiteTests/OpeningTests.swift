@@ -156,6 +156,24 @@ final class OpeningTests {
         try await SQLiteStore.open(at: path).close()
     }
 
+    @Test("A closed store is free even while a child process holds copies of its descriptors")
+    func childProcess() async throws {
+        let store = try SQLiteStore.open(at: path)
+        // What a fork gives the child until it runs another program.
+        let folder = "/proc/self/fd"
+        let numbers = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+            let target = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "\(folder)/\($0)"
+            )
+            return target == "\(path)-server"
+        }
+        let copies = numbers.compactMap(Int32.init).map { dup($0) }
+        defer { for copy in copies { _ = Foundation.close(copy) } }
+        #expect(copies.count == 1)
+        try await store.close()
+        try await SQLiteStore.open(at: path).close()
+    }
+
     @Test("A store closed by a cancelled task is closed all the same")
     func closingIsNotCancelled() async throws {
         let store = try SQLiteStore.open(at: path)

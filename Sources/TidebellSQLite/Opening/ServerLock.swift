@@ -30,7 +30,11 @@ final class ServerLock: Sendable {
     /// Gives the lock back; the file stays.
     func release() {
         descriptor.withLock { descriptor in
-            if let open = descriptor { _ = Foundation.close(open) }
+            guard let open = descriptor else { return }
+            // Closing would not be enough: a child process that is about to run
+            // another program still has its copy of the descriptor.
+            _ = flock(open, LOCK_UN)
+            _ = Foundation.close(open)
             descriptor = nil
         }
     }
