@@ -14,11 +14,14 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -51,7 +54,34 @@ let package = Package(
             exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
-        // Floor 3: the Web Services API.
+        // Floor 3: routes out of the server, and the Web Services API.
+        .target(
+            name: "TidebellAPNs",
+            dependencies: [
+                "TidebellPush",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TidebellWebhooks",
+            dependencies: [
+                "TidebellPush",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "TidebellHTTP",
             dependencies: [
@@ -68,7 +98,8 @@ let package = Package(
         .target(
             name: "TidebellServer",
             dependencies: [
-                "TidebellSQLite", "TidebellHTTP", "TidebellPush",
+                "TidebellSQLite", "TidebellHTTP", "TidebellPush", "TidebellAPNs",
+                "TidebellWebhooks",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -100,7 +131,16 @@ let package = Package(
         // The test kit.
         .target(
             name: "TidebellTesting",
-            dependencies: ["CloudKit", "TidebellServer"],
+            dependencies: [
+                "CloudKit", "TidebellServer",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
             exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
@@ -144,6 +184,32 @@ let package = Package(
             name: "TidebellPushTests",
             dependencies: ["TidebellPush", "TidebellSQLite"],
             swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellAPNsTests",
+            dependencies: ["TidebellAPNs", "TidebellTesting"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellWebhooksTests",
+            dependencies: ["TidebellWebhooks", "TidebellTesting"],
+            swiftSettings: strict
+        ),
+        // Whole clouds under seeded faults.
+        .target(
+            name: "Simulation",
+            dependencies: ["TidebellServer"],
+            path: "Tests/Simulation",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["Simulation"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "tidebell-simulate", dependencies: ["Simulation", "TidebellProcesses"],
+            path: "Tests/Simulate", swiftSettings: strict
         ),
         .testTarget(
             name: "TidebellHTTPTests",

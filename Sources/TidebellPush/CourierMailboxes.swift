@@ -18,7 +18,7 @@ package struct CourierMessage: Sendable, Hashable {
 /// A mailbox holds nothing itself. It is the log after the acknowledgements of
 /// the devices that a push token tells, so it survives restarts, its order is the
 /// log's, and it is bounded by the log's retention.
-package final class CourierMailboxes: Sendable {
+package final class CourierMailboxes: PushRoute {
     private struct Registry {
         var byUser: [UserID: [UInt64: WakeSignal]] = [:]
         var byCourier: [String: [UInt64: WakeSignal]] = [:]

@@ -7,7 +7,7 @@ import TidebellCore
 /// Publishing costs a small constant for each connected device of the user and
 /// never waits: a device that reads too slowly loses its place in memory, not its
 /// notifications, because the log has them.
-package final class DeviceStreams: Sendable {
+package final class DeviceStreams: PushRoute {
     private struct Registry {
         var queues: [UserID: [UInt64: LiveQueue]] = [:]
         var count = 0

@@ -12,8 +12,7 @@ import TidebellWire
 /// origin is left out; order for one user and subscription is commit order.
 package final class PushPipeline: Service {
     private let store: any Store
-    private let streams: DeviceStreams
-    private let couriers: CourierMailboxes
+    private let routes: [any PushRoute]
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Instant
     private let makeUUID: @Sendable () -> UUID
@@ -25,8 +24,7 @@ package final class PushPipeline: Service {
     /// Creates a pipeline; ``run()`` starts it.
     package init(
         store: any Store,
-        streams: DeviceStreams,
-        couriers: CourierMailboxes,
+        routes: [any PushRoute],
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
@@ -35,8 +33,7 @@ package final class PushPipeline: Service {
         metrics: PushMetrics = PushMetrics()
     ) {
         self.store = store
-        self.streams = streams
-        self.couriers = couriers
+        self.routes = routes
         self.clock = clock
         self.now = now
         self.makeUUID = makeUUID
@@ -173,8 +170,7 @@ extension PushPipeline {
     /// the log.
     func publish(_ notifications: [StoredNotification]) {
         guard !notifications.isEmpty else { return }
-        streams.publish(notifications)
-        couriers.publish(notifications)
+        for route in routes { route.publish(notifications) }
         logger.debug("notifications published", metadata: ["count": "\(notifications.count)"])
     }
 }

@@ -43,7 +43,7 @@ package struct CloudServices: Sendable {
         self.store = store
         self.streams = streams
         pipeline = PushPipeline(
-            store: store, streams: streams, couriers: couriers, clock: time.clock, now: time.now,
+            store: store, routes: [streams, couriers], clock: time.clock, now: time.now,
             makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics
         )
         accounts = Accounts(store: store, time: time, randomness: randomness)

@@ -44,7 +44,7 @@ extension StoreConformance {
             info.desiredKeys = ["a"]
             var query = WireSubscription.watching(.query, "q", zone: "diary", type: "Note")
             query.notificationInfo = info
-            query.filters = Array(#"[{"fieldName":"a","comparator":"EQUALS"}]"#.utf8)
+            query.filters = [WireFilter(.equals, .field("a"), .int64(1))]
             var whole = WireSubscription.watching(.database, "d", type: "Note")
             whole.isWrittenAsZoneWide = true
             let saved = [whole, query, .watching(.zone, "z", zone: "diary", type: "Note")]

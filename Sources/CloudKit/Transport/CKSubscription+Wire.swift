@@ -118,15 +118,7 @@ extension CKSubscription {
         _ common: Common,
         in database: DatabaseConnection
     ) throws(CKError) -> CKSubscription {
-        let filterCount: Int
-        do {
-            filterCount = try JSONReader.read(wire.filters) { reader in
-                try reader.readList { try $0.skipValue() }.count
-            }
-        } catch {
-            throw .local(.internalError, "The server's answer cannot be read: \(error)")
-        }
-        guard filterCount == 0 else {
+        guard wire.filters.isEmpty else {
             throw .local(
                 .invalidArguments,
                 "Subscription '\(wire.subscriptionID)' cannot be shown: predicates other than "

@@ -62,7 +62,7 @@ enum SubscriptionRules {
                 "a query subscription needs at least one of create, update and delete in firesOn"
             )
         }
-        guard subscription.filters.allSatisfy({ Array("[] \n\r\t".utf8).contains($0) }) else {
+        guard subscription.filters.isEmpty else {
             throw WireError.badRequest(
                 "query subscriptions match by record type only for now; remove the filters of "
                     + "subscription '\(Names.shortened(subscription.subscriptionID))'"

@@ -18,7 +18,7 @@ extension WireSubscription {
                 writer.object { writer in
                     writer.member("recordType", recordType)
                     writer.key("filterBy")
-                    writer.raw(filters)
+                    writer.array(filters) { $1.write(to: &$0) }
                 }
                 writer.member("firesOn", firesOn.names)
                 writer.member("firesOnce", firesOnce)
@@ -63,7 +63,7 @@ package struct SubscriptionParts: Sendable {
     package var zoneWide: Bool?
     package var recordType: String?
     package var hasQuery = false
-    package var filters: [UInt8] = Array("[]".utf8)
+    package var filters: [WireFilter] = []
     package var firesOn: WireSubscription.Events = []
     package var firesOnce = false
     package var notificationInfo: WireNotificationInfo?
@@ -102,8 +102,7 @@ package struct SubscriptionParts: Sendable {
             switch name {
             case "recordType": recordType = try reader.readString()
             case "filterBy":
-                try reader.expect(.array)
-                filters = try reader.readRaw()
+                filters = try reader.readList { try WireFilter(from: &$0) }
             default: try reader.skipValue()
             }
         }

@@ -30,8 +30,8 @@ package struct WireSubscription: Sendable, Hashable {
     package var isWrittenAsZoneWide = false
     /// The record type: of the query, or the filter of the other kinds (SUB-12).
     package var recordType: String?
-    /// The query's filters as JSON text, `[]` when there are none.
-    package var filters: [UInt8] = Array("[]".utf8)
+    /// The query's filters; none means that every record of the type matches.
+    package var filters: [WireFilter] = []
     package var firesOn: Events = []
     package var firesOnce = false
     package var notificationInfo: WireNotificationInfo?

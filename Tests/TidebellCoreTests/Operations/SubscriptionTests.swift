@@ -203,7 +203,7 @@ struct SubscriptionTests {
                 == "records of the system type 'Users' cannot be queried"
         )
         #expect(
-            try await reason { $0.filters = Array(#"[{"comparator":"EQUALS"}]"#.utf8) }
+            try await reason { $0.filters = [WireFilter(.equals, .field("a"), .int64(1))] }
                 == "query subscriptions match by record type only for now; "
                 + "remove the filters of subscription 's'"
         )

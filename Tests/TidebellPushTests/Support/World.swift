@@ -38,7 +38,7 @@ final class World: Sendable {
         streams = DeviceStreams(store: store, configuration: configuration, metrics: metrics)
         couriers = CourierMailboxes(store: store, clock: clock, metrics: metrics)
         pipeline = PushPipeline(
-            store: store, streams: streams, couriers: couriers, clock: clock,
+            store: store, routes: [streams, couriers], clock: clock,
             now: { World.noon }, logger: log.logger, configuration: configuration, metrics: metrics
         )
     }

@@ -62,9 +62,10 @@ struct SubscriptionShapeTests {
         )
     }
 
-    @Test("a query subscription keeps its filters byte for byte")
+    @Test("a query subscription keeps its filters, answered with their types")
     func querySubscription() throws {
-        let filters = #"[{"comparator":"EQUALS","fieldName":"f","fieldValue":{"value":1}}]"#
+        let filters =
+            #"[{"comparator":"EQUALS","fieldName":"f","fieldValue":{"value":1,"type":"INT64"}}]"#
         let json =
             #"{"subscriptionID":"q","subscriptionType":"query","zoneWide":true,"#
             + #""query":{"recordType":"Item","filterBy":\#(filters)},"#
@@ -76,7 +77,7 @@ struct SubscriptionShapeTests {
             firesOn: [.create, .delete],
             firesOnce: true
         )
-        expected.filters = utf8(filters)
+        expected.filters = [WireFilter(.equals, .field("f"), .int64(1))]
         #expect(try subscription(json) == expected)
         #expect(written { expected.write(to: &$0) } == json)
     }

@@ -156,7 +156,9 @@ extension SeededGenerator {
         if kind == .query {
             subscription.firesOn = WireSubscription.Events(rawValue: below(8))
             subscription.firesOnce = oneIn(2)
-            subscription.filters = Array(pick(["[]", #"[{"comparator":"EQUALS"}]"#]).utf8)
+            subscription.filters = pick([
+                [], [WireFilter(.equals, .field("state"), .string("open"))],
+            ])
         }
         subscription.isWrittenAsZoneWide = kind == .database && oneIn(2)
         return subscription

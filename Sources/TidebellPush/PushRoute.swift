@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// A way by which notifications reach devices, or who stands for them.
+///
+/// The notification log is what a route delivers from; it keeps a cursor for
+/// whom it tells and is late, never lossy. Publishing is a hint that the log has
+/// more.
+package protocol PushRoute: Sendable {
+    /// Says that notifications are in the log, in its order. Returns at once;
+    /// what the route does about it happens elsewhere.
+    func publish(_ notifications: [StoredNotification])
+}
