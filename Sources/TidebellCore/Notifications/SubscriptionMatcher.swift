@@ -36,15 +36,11 @@ package struct SubscriptionMatcher {
         case .records(let changes):
             return matches(changes, of: entry, candidates: candidates, devices: devices)
         case .zoneCreated:
-            return zoneMatches(entry, of: candidates.filter { $0.subscription.kind == .database })
+            return zoneMatches(entry, of: candidates, isCreated: true)
         case .zoneDeleted(_, let ended):
-            // SUB-65: zone subscriptions end with their zone, told for the last
-            // time. One that filters by type waits for records only (SUB-13).
-            let told = ended.filter {
-                $0.subscription.kind == .zone && $0.subscription.recordType == nil
-            }
+            // SUB-65: zone subscriptions end with their zone, told for the last time.
             let databases = candidates.filter { $0.subscription.kind == .database }
-            return zoneMatches(entry, of: databases + told)
+            return zoneMatches(entry, of: databases + ended, isCreated: false)
         }
     }
 
@@ -56,25 +52,30 @@ package struct SubscriptionMatcher {
         candidates: [StoredSubscription],
         devices: [UserID: [StoredDevice]]
     ) -> [SubscriptionMatch] {
+        // Not every candidate asks for every record: 200 records and a thousand
+        // subscriptions would make 200,000 verdicts.
         let changesByType = Dictionary(grouping: changes, by: \.recordType)
         var matches: [SubscriptionMatch] = []
-        for candidate in candidates where candidate.subscription.covers(entry.zoneName) {
-            let changes =
-                candidate.subscription.recordType.map { changesByType[$0] ?? [] }
-                ?? changes
-            guard !changes.isEmpty else { continue }
-            guard candidate.subscription.kind == .query else {
-                matches += zoneMatches(entry, of: [candidate])
+        for candidate in candidates {
+            let subscription = candidate.subscription
+            let concerned = subscription.recordType.map { changesByType[$0] ?? [] } ?? changes
+            let told = concerned.lazy.filter {
+                subscription.verdict(on: $0, inZone: entry.zoneName) == .fires
+            }
+            guard let first = told.first else { continue }
+            guard subscription.kind == .query else {
+                matches.append(
+                    SubscriptionMatch(subscription: candidate, entry: entry, cause: .zone)
+                )
                 continue
             }
-            let told = changes.filter { candidate.subscription.firesOn($0.event) }
-            guard candidate.subscription.firesOnce else {
+            guard subscription.firesOnce else {
                 matches += told.map {
                     SubscriptionMatch(subscription: candidate, entry: entry, cause: .record($0))
                 }
                 continue
             }
-            guard let first = told.first, consume(candidate, by: entry, devices) else { continue }
+            guard consume(candidate, by: entry, devices) else { continue }
             matches.append(
                 SubscriptionMatch(subscription: candidate, entry: entry, cause: .record(first))
             )
@@ -82,13 +83,13 @@ package struct SubscriptionMatcher {
         return matches
     }
 
-    /// The matches of zone and database subscriptions.
+    /// What the beginning or the end of the zone fires.
     private func zoneMatches(
-        _ entry: OutboxEntry, of subscriptions: [StoredSubscription]
+        _ entry: OutboxEntry, of subscriptions: [StoredSubscription], isCreated: Bool
     ) -> [SubscriptionMatch] {
-        // SUB-7: the default zone never fires these kinds.
-        guard entry.zoneName != ZoneID.defaultName else { return [] }
-        return subscriptions.map {
+        subscriptions.filter {
+            $0.subscription.verdict(onZone: entry.zoneName, isCreated: isCreated) == .fires
+        }.map {
             SubscriptionMatch(subscription: $0, entry: entry, cause: .zone)
         }
     }
@@ -107,25 +108,5 @@ package struct SubscriptionMatcher {
         guard isTold, consumedKeys.insert(candidate.key).inserted else { return false }
         consumed.append(candidate)
         return true
-    }
-}
-
-extension WireSubscription {
-    /// Whether changes in the zone concern the subscription (SUB-9, SUB-54).
-    fileprivate func covers(_ zoneName: String) -> Bool {
-        switch kind {
-        case .database: true
-        case .zone: zoneID?.zoneName == zoneName
-        case .query: zoneID == nil || zoneID?.zoneName == zoneName
-        }
-    }
-
-    /// Whether a query subscription asks for the event (SUB-17).
-    fileprivate func firesOn(_ event: RecordEvent) -> Bool {
-        switch event {
-        case .created: firesOn.contains(.create)
-        case .updated: firesOn.contains(.update)
-        case .deleted: firesOn.contains(.delete)
-        }
     }
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Whether an event fires a subscription: the one place of these rules, for the
+/// matcher and for who asks later why a push came or did not.
+package enum SubscriptionVerdict: Sendable, Hashable {
+    /// Why an event leaves a subscription alone.
+    package enum Reason: Sendable, Hashable {
+        /// Zone and database subscriptions never hear of the default zone (SUB-7).
+        case defaultZone
+        /// It watches another zone (SUB-9, SUB-53).
+        case otherZone(String)
+        /// It is narrowed to another record type (SUB-13, SUB-14).
+        case otherRecordType(String)
+        /// It does not ask for creations, updates or deletions (SUB-17).
+        case eventNotAsked(RecordEvent)
+        /// It tells of records, and the zone itself came or went (SUB-13, SUB-23).
+        case recordsOnly
+        /// Zone subscriptions tell of their zone's end only, not of zones that
+        /// begin (SUB-54).
+        case zoneCreated
+    }
+
+    /// It fires.
+    case fires
+    /// It does not.
+    case doesNotFire(Reason)
+}
+
+extension WireSubscription {
+    /// Returns what the change of one record means to the subscription.
+    package func verdict(
+        on change: RecordChange, inZone zoneName: String
+    ) -> SubscriptionVerdict {
+        if let reason = reasonAgainst(zone: zoneName) { return .doesNotFire(reason) }
+        if let recordType, recordType != change.recordType {
+            return .doesNotFire(.otherRecordType(recordType))
+        }
+        guard kind == .query else { return .fires }
+        return firesOn(change.event) ? .fires : .doesNotFire(.eventNotAsked(change.event))
+    }
+
+    /// Returns what the beginning or the end of a zone means to the subscription;
+    /// one that ended with the zone is told for the last time (SUB-65).
+    package func verdict(
+        onZone zoneName: String, isCreated: Bool
+    ) -> SubscriptionVerdict {
+        if let reason = reasonAgainst(zone: zoneName) { return .doesNotFire(reason) }
+        switch kind {
+        case .database: return .fires
+        case .query: return .doesNotFire(.recordsOnly)
+        // One that filters by type waits for records only (SUB-13).
+        case .zone where recordType != nil: return .doesNotFire(.recordsOnly)
+        case .zone: return isCreated ? .doesNotFire(.zoneCreated) : .fires
+        }
+    }
+
+    /// Why changes in the zone do not concern the subscription (SUB-7, SUB-9,
+    /// SUB-54); nil when they do.
+    private func reasonAgainst(zone zoneName: String) -> SubscriptionVerdict.Reason? {
+        if kind != .query, zoneName == ZoneID.defaultName { return .defaultZone }
+        guard kind != .database, let watched = zoneID?.zoneName else { return nil }
+        return watched == zoneName ? nil : .otherZone(watched)
+    }
+
+    /// Whether a query subscription asks for the event (SUB-17).
+    private func firesOn(_ event: RecordEvent) -> Bool {
+        switch event {
+        case .created: firesOn.contains(.create)
+        case .updated: firesOn.contains(.update)
+        case .deleted: firesOn.contains(.delete)
+        }
+    }
+}
