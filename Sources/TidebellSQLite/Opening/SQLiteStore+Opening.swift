@@ -31,6 +31,11 @@ extension SQLiteStore {
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
         do {
+            // A running server must not find its tables changed.
+            let migration =
+                try server == nil && Schema.isOutdated(at: path, configuration)
+                ? ServerLock(storeAt: path) : nil
+            defer { migration?.release() }
             let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
             let log = WriteAheadLog()
             let pool = try DatabasePool(path: path, configuration: configuration)

@@ -6,7 +6,7 @@ enum Schema {
     /// `application_id` of a store: "TDBL".
     static let applicationID = 0x5444_424C
     /// `user_version` of a store this code reads and writes.
-    static let version = 1
+    static let version = 2
 
     /// Checks the file and creates the tables if it is empty; returns the
     /// store's identity.
@@ -43,6 +43,7 @@ enum Schema {
         guard found <= version else {
             throw StoreOpenError.newerSchema(path: path, version: found, supported: version)
         }
+        if found < version { try migrate(database) }
         let identity = try Int64.fetchOne(database, sql: "SELECT identity FROM store")
         return identity.map(UInt64.init(bitPattern:))
     }
@@ -50,12 +51,27 @@ enum Schema {
     private static func create(in database: Database, identity: UInt64) throws {
         try database.execute(sql: "PRAGMA application_id = \(applicationID)")
         try database.execute(sql: "PRAGMA user_version = \(version)")
-        for table in [general, zones, records, subscriptions, push, accounts] {
-            try database.execute(sql: table)
-        }
+        try createTables(in: database)
         try database.execute(
             sql: "INSERT INTO store (id, identity) VALUES (1, ?)",
             arguments: [Int64(bitPattern: identity)]
         )
+    }
+
+    /// Creates all tables and indexes.
+    static func createTables(in database: Database) throws {
+        for table in [general, zones, records, subscriptions, push, accounts] {
+            try database.execute(sql: table)
+        }
+    }
+
+    /// Whether the file at `path` is a store of an older version.
+    static func isOutdated(at path: String, _ configuration: Configuration) throws -> Bool {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? queue.close() }
+        return try queue.read { database in
+            try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID
+                && (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0) < version
+        }
     }
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+
+extension Schema {
+    /// Brings a store of an older version to the present tables, whole or not at
+    /// all, and loses nothing.
+    ///
+    /// Every table is made anew and takes over the columns both have; what is
+    /// new gets the value ``additions`` says, else its default. Numbers that
+    /// must never be given twice go on where they were.
+    static func migrate(_ database: Database) throws {
+        let old = try oldTables(in: database)
+        let numbers = try Row.fetchAll(database, sql: "SELECT name, seq FROM sqlite_sequence")
+        for index in try String.fetchAll(
+            database, sql: "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+        ) {
+            try database.execute(sql: "DROP INDEX \(index)")
+        }
+        for table in old {
+            try database.execute(sql: "ALTER TABLE \(table) RENAME TO old_\(table)")
+        }
+        try createTables(in: database)
+        for table in old { try takeOver(table, in: database) }
+        for row in numbers {
+            let (name, number): (String, Int64) = (row["name"], row["seq"])
+            try database.execute(
+                sql: "DELETE FROM sqlite_sequence WHERE name IN (?, ?)",
+                arguments: [name, "old_\(name)"]
+            )
+            try database.execute(
+                sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
+                arguments: [name, number]
+            )
+        }
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+    }
+
+    /// The values of columns that older versions did not have, by table and
+    /// column, as SQL over the old row.
+    private static let additions: [String: [String: String]] = [:]
+
+    private static func oldTables(in database: Database) throws -> [String] {
+        try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM sqlite_schema
+                WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name
+                """
+        )
+    }
+
+    private static func takeOver(_ table: String, in database: Database) throws {
+        if try database.tableExists(table) {
+            let old = Set(try database.columns(in: "old_\(table)").map(\.name))
+            let added = additions[table] ?? [:]
+            let columns = try database.columns(in: table).map(\.name).filter {
+                old.contains($0) || added[$0] != nil
+            }
+            let values = columns.map { added[$0] ?? $0 }
+            try database.execute(
+                sql: """
+                    INSERT INTO \(table) (\(columns.joined(separator: ", ")))
+                    SELECT \(values.joined(separator: ", ")) FROM old_\(table)
+                    """
+            )
+        }
+        try database.execute(sql: "DROP TABLE old_\(table)")
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import Testing
+import TidebellCore
+import TidebellWire
+
+@testable import TidebellSQLite
+
+@Suite("A store of an older version")
+final class MigrationTests {
+    let path = SQLiteEngine.newPath()
+    private let container = ContainerKey(
+        container: "iCloud.org.example.notes", environment: .development
+    )
+    private let user = UserID(rawValue: 5)
+    private let database = DatabaseID(rawValue: 2)
+
+    init() throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try database.execute(sql: "PRAGMA user_version = 1")
+            try database.execute(sql: Version1.tables)
+            try database.execute(sql: Version1.rows)
+        }
+        try queue.close()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    @Test("gets the tables a new store has")
+    func tables() async throws {
+        try await SQLiteStore.open(at: path).close()
+        let other = SQLiteEngine.newPath()
+        try await SQLiteStore.open(at: other).close()
+        #expect(try schema(of: path) == schema(of: other))
+        try FileManager.default.removeItem(
+            at: URL(fileURLWithPath: other).deletingLastPathComponent()
+        )
+    }
+
+    @Test("keeps everything: identity, records, subscriptions, outbox, log, devices, accounts")
+    func content() async throws {
+        let store = try SQLiteStore.open(at: path)
+        #expect(store.identity == 77)
+        try await store.read { [container, database, user] reader throws in
+            #expect(try reader.accountNames() == ["anna"])
+            #expect(try reader.user(of: AccountID(rawValue: 3), in: container)?.id == user)
+            #expect(try reader.hasAPIToken(hash: [3, 4], for: container))
+            #expect(
+                try reader.account(webTokenHash: [1, 2], at: .noon) == AccountID(rawValue: 3)
+            )
+            #expect(
+                try reader.zones(nil, in: database).map(\.name).sorted()
+                    == ["Notes", "_defaultZone"]
+            )
+            let records = try reader.records(["n1"], in: ZoneKey(rawValue: 6))
+            #expect(
+                try records["n1"]?.fields.decoded() == ["title": Field(.string("hello"))]
+            )
+            let subscriptions = try reader.subscriptions(nil, of: user, in: database)
+            #expect(subscriptions.map(\.subscription.subscriptionID) == ["all", "notes"])
+            let entry = try #require(try reader.outbox(limit: 10).first)
+            #expect(entry.id == 8)
+            #expect(
+                entry.event
+                    == .records([
+                        RecordChange(recordName: "n1", recordType: "Note", event: .created)
+                    ])
+            )
+            let log = try reader.notifications(
+                for: user, after: .start, excludingOrigin: nil, limit: 10
+            )
+            #expect(log.map(\.sequence.rawValue) == [11])
+            #expect(log.map(\.payload) == [Array("{}".utf8)])
+            #expect(try reader.devices(of: user).map(\.clientID) == ["tablet"])
+            let courier = try reader.pushToken(courier: "capability")
+            #expect(courier?.devices.map(\.clientID) == ["tablet"])
+        }
+        try await store.close()
+    }
+
+    @Test("never gives a number twice")
+    func numbersGoOn() async throws {
+        let store = try SQLiteStore.open(at: path)
+        #expect(try await store.read { try $0.notificationHead() }.rawValue == 40)
+        try await store.close()
+    }
+
+    @Test("is not changed under a server that runs on it")
+    func runningServer() throws {
+        let server = try ServerLock(storeAt: path)
+        #expect(throws: StoreOpenError.inUse(path: path)) {
+            try SQLiteStore.open(at: path, for: .administering)
+        }
+        server.release()
+    }
+
+    @Test("is migrated by a command too, when no server runs")
+    func administering() async throws {
+        let store = try SQLiteStore.open(at: path, for: .administering)
+        #expect(try await store.read { try $0.accountNames() } == ["anna"])
+        try await store.close()
+        try await SQLiteStore.open(at: path).close()
+    }
+
+    private func schema(of path: String) throws -> [String] {
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        return try queue.read { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
+            )
+        }
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A store as the first version of the tables made it, with one of everything.
+enum Version1 {
+    static let tables = """
+        CREATE TABLE store (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            identity INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE field_type (
+            container TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            record_type TEXT NOT NULL,
+            field TEXT NOT NULL,
+            type TEXT NOT NULL,
+            PRIMARY KEY (container, environment, record_type, field)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE database (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            container TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            owner INTEGER NOT NULL,
+            head INTEGER NOT NULL,
+            floor INTEGER NOT NULL,
+            subscription_kinds INTEGER NOT NULL,
+            UNIQUE (owner, container, environment, scope)
+        ) STRICT;
+
+        CREATE TABLE zone (
+            key INTEGER PRIMARY KEY AUTOINCREMENT,
+            database INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            floor INTEGER NOT NULL,
+            deletion TEXT,
+            deleted_at INTEGER,
+            client_change_token BLOB,
+            UNIQUE (database, name)
+        ) STRICT;
+        CREATE INDEX zone_changes ON zone (database, position);
+        CREATE INDEX zone_traces ON zone (deleted_at) WHERE deletion IS NOT NULL;
+
+        CREATE TABLE record (
+            zone INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            type TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            created_by TEXT NOT NULL,
+            created_device TEXT NOT NULL,
+            modified_at INTEGER NOT NULL,
+            modified_by TEXT NOT NULL,
+            modified_device TEXT NOT NULL,
+            parent TEXT,
+            deleted INTEGER NOT NULL,
+            fields BLOB NOT NULL,
+            PRIMARY KEY (zone, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX record_name ON record (zone, name);
+        CREATE INDEX record_tombstones ON record (modified_at) WHERE deleted = 1;
+
+        CREATE TABLE reference (
+            zone INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            target TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            PRIMARY KEY (zone, source, target, kind)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX reference_target ON reference (zone, target);
+
+        CREATE TABLE subscription (
+            database INTEGER NOT NULL,
+            user INTEGER NOT NULL,
+            subscription_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            zone_name TEXT NOT NULL,
+            record_type TEXT,
+            json TEXT NOT NULL,
+            PRIMARY KEY (database, user, subscription_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX subscription_trigger
+            ON subscription (database, kind, zone_name, record_type);
+
+        CREATE TABLE outbox (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            database INTEGER NOT NULL,
+            zone_name TEXT NOT NULL,
+            zone_owner TEXT NOT NULL,
+            event TEXT NOT NULL,
+            origin_user INTEGER,
+            origin_client TEXT,
+            committed_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE notification (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            user INTEGER NOT NULL,
+            notification_id TEXT NOT NULL,
+            database INTEGER NOT NULL,
+            subscription_id TEXT NOT NULL,
+            origin_client TEXT,
+            payload BLOB NOT NULL,
+            background INTEGER NOT NULL,
+            collapse_id TEXT,
+            created_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX notification_log ON notification (user, sequence, origin_client);
+        CREATE INDEX notification_age ON notification (created_at);
+        CREATE INDEX notification_collapse
+            ON notification (user, database, subscription_id, collapse_id, origin_client)
+            WHERE collapse_id IS NOT NULL;
+
+        CREATE TABLE device (
+            key INTEGER PRIMARY KEY AUTOINCREMENT,
+            user INTEGER NOT NULL,
+            container TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            client_id TEXT NOT NULL,
+            acknowledged INTEGER NOT NULL,
+            registered_at INTEGER NOT NULL,
+            UNIQUE (client_id, container, environment)
+        ) STRICT;
+        CREATE INDEX device_user ON device (user);
+
+        CREATE TABLE push_token (
+            token TEXT NOT NULL PRIMARY KEY,
+            apns_environment TEXT NOT NULL,
+            courier TEXT UNIQUE,
+            topic TEXT
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE push_token_device (
+            token TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            PRIMARY KEY (token, device)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX push_token_device_device ON push_token_device (device);
+
+        CREATE TABLE account (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE,
+            created_at INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE web_token (
+            hash BLOB NOT NULL PRIMARY KEY,
+            account INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX web_token_account ON web_token (account);
+
+        CREATE TABLE api_token (
+            hash BLOB NOT NULL PRIMARY KEY,
+            name TEXT NOT NULL,
+            container TEXT,
+            environment TEXT,
+            created_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE user (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL,
+            container TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            record_name TEXT NOT NULL,
+            UNIQUE (account, container, environment),
+            UNIQUE (record_name, container, environment)
+        ) STRICT;
+        """
+
+    static let rows = """
+        INSERT INTO store VALUES (1, 77);
+        INSERT INTO field_type VALUES
+            ('iCloud.org.example.notes', 'development', 'Note', 'title', 'STRING');
+        INSERT INTO account VALUES (3, 'anna', 1000);
+        INSERT INTO web_token VALUES (x'0102', 3, 9000000000000);
+        INSERT INTO api_token VALUES (x'0304', 'ci', NULL, NULL, 1000);
+        INSERT INTO user VALUES
+            (5, 3, 'iCloud.org.example.notes', 'development', '_0123456789abcdef0123456789abcdef');
+        INSERT INTO database VALUES
+            (2, 'iCloud.org.example.notes', 'development', 'private', 5, 9, 0, 7);
+        INSERT INTO zone VALUES (4, 2, '_defaultZone', 1, 0, NULL, NULL, NULL);
+        INSERT INTO zone VALUES (6, 2, 'Notes', 9, 0, NULL, NULL, x'01');
+        INSERT INTO record VALUES
+            (6, 9, 'n1', 'Note', 1000, '_0123456789abcdef0123456789abcdef', 'phone', 2000,
+                '_0123456789abcdef0123456789abcdef', 'phone', NULL, 0,
+                CAST('{"title":{"value":"hello","type":"STRING"}}' AS BLOB));
+        INSERT INTO reference VALUES (6, 'n2', 'n1', 1);
+        INSERT INTO subscription VALUES
+            (2, 5, 'all', 'database', '', NULL,
+                '{"subscriptionID":"all","subscriptionType":"database"}'),
+            (2, 5, 'notes', 'query', '', 'Note',
+                '{"subscriptionID":"notes","subscriptionType":"query","zoneWide":true,'
+                || '"query":{"recordType":"Note","filterBy":[]},"firesOn":["create"]}');
+        INSERT INTO outbox VALUES
+            (8, 2, 'Notes', '_0123456789abcdef0123456789abcdef',
+                '{"records":[{"recordName":"n1","recordType":"Note","event":1}]}', 5, 'phone', 3000);
+        INSERT INTO notification VALUES
+            (11, 5, '00000000-0000-0000-0000-000000000001', 2, 'all', 'phone',
+                x'7b7d', 1, 'background', 3000);
+        UPDATE sqlite_sequence SET seq = 40 WHERE name = 'notification';
+        INSERT INTO device VALUES
+            (12, 5, 'iCloud.org.example.notes', 'development', 'tablet', 11, 1000);
+        INSERT INTO push_token VALUES ('abcd', 'development', 'capability', NULL);
+        INSERT INTO push_token_device VALUES ('abcd', 12);
+        """
+}
