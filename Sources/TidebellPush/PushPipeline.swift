@@ -19,9 +19,13 @@ package final class PushPipeline: Service {
     private let logger: Logger
     private let configuration: PushConfiguration
     private let metrics: PushMetrics
+    private let reached: @Sendable (PassStep) async throws -> Void
     private let turnstile = Turnstile()
 
     /// Creates a pipeline; ``run()`` starts it.
+    ///
+    /// `reached` is for tests: it is waited for after every stage of a pass, and
+    /// a failure ends the pass there.
     package init(
         store: any Store,
         routes: [any PushRoute],
@@ -30,7 +34,8 @@ package final class PushPipeline: Service {
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
         logger: Logger,
         configuration: PushConfiguration = PushConfiguration(),
-        metrics: PushMetrics = PushMetrics()
+        metrics: PushMetrics = PushMetrics(),
+        reached: @escaping @Sendable (PassStep) async throws -> Void = { _ in }
     ) {
         self.store = store
         self.routes = routes
@@ -40,6 +45,7 @@ package final class PushPipeline: Service {
         self.logger = logger
         self.configuration = configuration
         self.metrics = metrics
+        self.reached = reached
     }
 
     /// Tells every change that is pending now, and returns how many notifications
@@ -58,11 +64,17 @@ package final class PushPipeline: Service {
     private func pass() async throws -> Int? {
         try await turnstile.run {
             let batch = try await read()
+            try await reached(.read)
             guard var plan = match(batch) else { return nil }
+            try await reached(.matched)
             coalesce(&plan)
+            try await reached(.coalesced)
             let notifications = build(plan, batch)
+            try await reached(.built)
             let stored = try await commit(notifications, plan)
+            try await reached(.committed)
             publish(stored)
+            try await reached(.published)
             return stored.count
         }
     }

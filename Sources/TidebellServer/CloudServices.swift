@@ -27,6 +27,7 @@ package struct CloudServices: Sendable {
     /// - Parameters:
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
+    ///   - reached: What tests let happen between the stages of a pass.
     package init(
         store: any Store,
         limits: Limits = Limits(),
@@ -35,7 +36,8 @@ package struct CloudServices: Sendable {
         randomness: Randomness = .system,
         heldRequests: HeldRequests = HeldRequests(),
         publicURL: String? = nil,
-        logger: Logger
+        logger: Logger,
+        reached: @escaping @Sendable (PassStep) async throws -> Void = { _ in }
     ) {
         let metrics = PushMetrics()
         let streams = DeviceStreams(store: store, configuration: push, metrics: metrics)
@@ -44,7 +46,8 @@ package struct CloudServices: Sendable {
         self.streams = streams
         pipeline = PushPipeline(
             store: store, routes: [streams, couriers], clock: time.clock, now: time.now,
-            makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics
+            makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics,
+            reached: reached
         )
         accounts = Accounts(store: store, time: time, randomness: randomness)
         maintenance = Maintenance(store: store, limits: limits, time: time, logger: logger)
