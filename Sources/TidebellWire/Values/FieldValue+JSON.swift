@@ -7,6 +7,13 @@ extension Field {
     /// Returns nil for a field to remove: `value` null or absent (web-services
     /// 4.3). Without a tag the type follows from the JSON.
     package static func read(from reader: inout JSONReader) throws -> Field? {
+        try readTagged(from: &reader).field
+    }
+
+    /// Reads a field, and says whether it came with its type.
+    static func readTagged(
+        from reader: inout JSONReader
+    ) throws -> (field: Field?, isTagged: Bool) {
         var value: FieldValue?
         var type: FieldType?
         var isEncrypted = false
@@ -21,9 +28,9 @@ extension Field {
             default: try reader.skipValue()
             }
         }
-        guard let value else { return nil }
+        guard let value else { return (nil, type != nil) }
         let typed = try type.map(value.coerced(to:)) ?? value.settled()
-        return Field(typed, isEncrypted: isEncrypted)
+        return (Field(typed, isEncrypted: isEncrypted), type != nil)
     }
 
     /// Writes the field with its tag; `numbersAsStrings` writes INT64 as text.

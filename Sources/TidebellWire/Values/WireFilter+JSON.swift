@@ -2,10 +2,13 @@
 
 extension WireFilter {
     /// Reads a filter; whether it makes sense is for the rules to say.
+    ///
+    /// Without `fieldName` and `systemFieldName` it looks at all text (an
+    /// extension, ``Subject/allText``).
     package init(from reader: inout JSONReader) throws {
         var comparator: Comparator?
-        var subject = Subject.allText
-        var value: FieldValue?
+        var subject: Subject?
+        var operand: (value: FieldValue?, isTagged: Bool) = (nil, false)
         var distance: Double?
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
@@ -14,21 +17,33 @@ extension WireFilter {
                 let text = try reader.readString()
                 comparator = Comparator(name: text)
                 guard comparator != nil else { throw JSONError("unknown comparator \"\(text)\"") }
-            case "fieldName": subject = Subject(fieldName: try reader.readString())
-            case "systemFieldName":
-                let text = try reader.readString()
-                guard let field = SystemField(rawValue: text) else {
-                    throw JSONError("unknown system field \"\(text)\"")
+            case "fieldName", "systemFieldName":
+                guard subject == nil else {
+                    throw JSONError("a filter has one of fieldName and systemFieldName")
                 }
-                subject = .system(field)
-            case "fieldValue": value = try Field.read(from: &reader)?.value
+                let text = try reader.readString()
+                subject =
+                    try name == "fieldName"
+                    ? Subject(fieldName: text) : Subject(systemFieldName: text)
+            case "fieldValue":
+                let (field, isTagged) = try Field.readTagged(from: &reader)
+                operand = (field?.value, isTagged)
             case "distance": distance = try reader.readDouble()
             default: try reader.skipValue()
             }
         }
         guard let comparator else { throw JSONError("missing required field 'comparator'") }
-        guard let value else { throw JSONError("missing required field 'fieldValue'") }
-        self.init(comparator, subject, value, distance: distance)
+        guard let value = operand.value else {
+            throw JSONError("missing required field 'fieldValue'")
+        }
+        if comparator.operand == .choices, case .list = value, !operand.isTagged {
+            // NB: what CloudKit answers (web-services 4.5).
+            throw JSONError(
+                "Unexpected input: the fieldValue of \(comparator.rawValue) needs the type of its "
+                    + "list, such as STRING_LIST"
+            )
+        }
+        self.init(comparator, subject ?? .allText, value, distance: distance)
     }
 
     /// Writes the filter.
@@ -56,5 +71,24 @@ extension WireFilter.Subject {
     package init(fieldName: String) {
         let system = WireFilter.SystemField.allCases.first { $0.schemaName == fieldName }
         self = system.map(Self.system) ?? .field(fieldName)
+    }
+
+    /// The subject a `systemFieldName` names, by either of the names a system
+    /// field has.
+    fileprivate init(systemFieldName: String) throws {
+        let field =
+            WireFilter.SystemField(rawValue: systemFieldName)
+            ?? WireFilter.SystemField.allCases.first { $0.schemaName == systemFieldName }
+        guard let field else { throw JSONError("unknown system field \"\(systemFieldName)\"") }
+        self = .system(field)
+    }
+
+    /// The subject's name as clients write it.
+    package var name: String {
+        switch self {
+        case .field(let name): name
+        case .system(let field): field.rawValue
+        case .allText: "self"
+        }
     }
 }

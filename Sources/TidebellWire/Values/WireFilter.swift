@@ -2,7 +2,16 @@
 
 /// One filter of a query (web-services 4.5); the filters of a query are ANDed
 /// (QUERY-3).
+///
+/// Any combination can be written down; which make sense is for the rules to say.
 package struct WireFilter: Sendable, Hashable {
+    /// The most filters in one query.
+    package static let countLimit = 64
+    /// The most elements in the list of one filter.
+    package static let elementLimit = 1000
+    /// The most Unicode scalars in one text of a filter.
+    package static let textLimit = 1024
+
     /// How a field is compared; raw values are the wire's (QUERY-22).
     package enum Comparator: String, Sendable, Hashable, CaseIterable {
         case equals = "EQUALS"
@@ -33,6 +42,42 @@ package struct WireFilter: Sendable, Hashable {
             case "CONTAINS_ANY": self = .listContainsAny
             case "LIST_NOT_CONTAINS_ANY": self = .notListContainsAny
             default: self.init(rawValue: name)
+            }
+        }
+
+        /// What stands on the right side of a comparator.
+        package enum Operand: Sendable, Hashable {
+            /// One value of the field's type.
+            case scalar
+            /// One value of the type of the field's elements.
+            case element
+            /// A list of values of the field's type; its type must be written
+            /// (web-services 4.5).
+            case choices
+            /// A list like the field's.
+            case list
+            /// A text the field, or one of its elements, begins with.
+            case prefix
+            /// A text of which tokens are made.
+            case tokens
+            /// A location, with a distance.
+            case place
+        }
+
+        /// What the comparator takes.
+        package var operand: Operand {
+            switch self {
+            case .equals, .notEquals, .lessThan, .lessThanOrEquals, .greaterThan,
+                .greaterThanOrEquals:
+                .scalar
+            case .near: .place
+            case .containsAllTokens, .containsAnyTokens: .tokens
+            case .in, .notIn: .choices
+            case .listContains, .notListContains: .element
+            case .listContainsAny, .notListContainsAny, .listContainsAll, .notListContainsAll:
+                .list
+            case .beginsWith, .notBeginsWith, .listMemberBeginsWith, .notListMemberBeginsWith:
+                .prefix
             }
         }
     }
@@ -87,4 +132,7 @@ package struct WireFilter: Sendable, Hashable {
         self.value = value
         self.distance = distance
     }
+
+    /// The filter that no record passes: `FALSEPREDICATE`, and `IN {}`.
+    package static let nothing = WireFilter(.in, .system(.recordName), .list(.stringList, []))
 }

@@ -158,6 +158,14 @@ extension SeededGenerator {
             subscription.firesOnce = oneIn(2)
             subscription.filters = pick([
                 [], [WireFilter(.equals, .field("state"), .string("open"))],
+                [
+                    WireFilter(
+                        .near, .field("place"),
+                        .location(WireLocation(latitude: 54, longitude: 10)), distance: 1500
+                    ), .nothing,
+                    WireFilter(.greaterThan, .system(.modifiedTimestamp), .timestamp(5)),
+                    WireFilter(.containsAnyTokens, .allText, .string("low tide")),
+                ],
             ])
         }
         subscription.isWrittenAsZoneWide = kind == .database && oneIn(2)
