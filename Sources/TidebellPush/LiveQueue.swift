@@ -9,7 +9,7 @@ final class LiveNotification: Sendable {
         var database: DatabaseID
         var subscriptionID: String
         var originClient: String?
-        var collapseID: String
+        var collapseID: CollapseID
     }
 
     let event: StreamEvent

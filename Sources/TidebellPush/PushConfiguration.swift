@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellCore
 
 /// The bounds and delays of the pipeline and its routes.
 package struct PushConfiguration: Sendable, Hashable {
@@ -11,6 +12,8 @@ package struct PushConfiguration: Sendable, Hashable {
     package var pollInterval = Duration.seconds(5)
     /// How long a pass waits for more changes to merge (PUSH-2).
     package var coalescingWindow = Duration.zero
+    /// What goes first from a payload that is too long (PRUNE-5).
+    package var pruning = PruningOrder.header
     /// The wait before a failed pass is tried again; doubles with each failure.
     package var firstRetry = Duration.milliseconds(100)
     /// The longest such wait.

@@ -86,6 +86,10 @@ extension PushPipeline {
     /// What a pass is going to do to the store.
     struct Plan {
         var matches: [SubscriptionMatch] = []
+        /// What is told of the matches.
+        var told: [CoalescedMatch] = []
+        /// Decodes the fields of the changed records, once for all stages.
+        var builder = NotificationBuilder()
         /// `firesOnce` subscriptions that are used up (SUB-19).
         var consumed: [StoredSubscription] = []
         /// The newest outbox entry dealt with.
@@ -124,33 +128,29 @@ extension PushPipeline {
 
     /// Drops what a newer match of the batch replaces.
     func coalesce(_ plan: inout Plan) {
-        let count = plan.matches.count
-        plan.matches = NotificationCoalescer.coalesced(plan.matches)
-        metrics.coalesced.increment(by: count - plan.matches.count)
+        plan.told = NotificationCoalescer.coalesced(plan.matches) {
+            plan.builder.collapseID(of: $0)
+        }
+        metrics.coalesced.increment(by: plan.matches.count - plan.told.count)
     }
 
     /// Makes the notifications, each with its payload, encoded once and pruned.
-    func build(_ plan: Plan, _ batch: OutboxBatch) -> [StoredNotification] {
-        var builder = NotificationBuilder()
+    func build(_ plan: Plan, _ batch: OutboxBatch) -> [BuiltNotification] {
+        var builder = plan.builder
         let moment = now()
-        let notifications = plan.matches.compactMap { match -> StoredNotification? in
-            let subscription = match.subscription
+        let notifications = plan.told.compactMap { told -> BuiltNotification? in
+            let subscription = told.match.subscription
             guard let database = batch.databases[subscription.database],
                 // An account that was removed has nobody to tell.
                 let owner = batch.users[subscription.user]
             else { return nil }
             let id = makeUUID().uuidString.lowercased()
             let payload = builder.payload(
-                for: match, in: database, owner: owner, notificationID: id
+                for: told.match, in: database, owner: owner, notificationID: id
             )
-            let (bytes, isPruned) = PayloadPruner.encoded(payload)
-            if isPruned { metrics.pruned.increment() }
-            return StoredNotification(
-                user: subscription.user, notificationID: id, database: subscription.database,
-                subscriptionID: subscription.subscription.subscriptionID,
-                originClient: match.entry.originClient, payload: bytes,
-                isBackground: match.pushType == .background, collapseID: match.collapseID,
-                createdAt: moment
+            return BuiltNotification(
+                told, saying: payload, notificationID: id, createdAt: moment,
+                pruning: configuration.pruning
             )
         }
         if builder.unreadableRecords > 0 {
@@ -165,16 +165,18 @@ extension PushPipeline {
     /// Makes the notifications durable and the outbox entries gone, in one
     /// transaction: the point after which a push exists.
     func commit(
-        _ notifications: [StoredNotification], _ plan: Plan
+        _ notifications: [BuiltNotification], _ plan: Plan
     ) async throws -> [StoredNotification] {
         let stored = try await store.write { transaction in
             let stored =
-                notifications.isEmpty ? [] : try transaction.appendNotifications(notifications)
+                notifications.isEmpty
+                ? [] : try transaction.appendNotifications(notifications.map(\.notification))
             for subscription in plan.consumed { try subscription.remove(from: transaction) }
             try transaction.removeOutbox(upTo: plan.lastEntry)
             return stored
         }
         metrics.built.increment(by: stored.count)
+        metrics.pruned.increment(by: notifications.count { !$0.pruned.isEmpty })
         return stored
     }
 

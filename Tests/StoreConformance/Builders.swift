@@ -103,7 +103,8 @@ extension StoredNotification {
         StoredNotification(
             user: user, notificationID: id, database: DatabaseID(rawValue: 1),
             subscriptionID: subscription, originClient: origin, payload: Array("{}".utf8),
-            isBackground: collapse != nil, collapseID: collapse, createdAt: moment
+            isBackground: collapse != nil, collapseID: collapse.map(CollapseID.init(rawValue:)),
+            createdAt: moment
         )
     }
 }

@@ -42,8 +42,8 @@ extension NotificationBuilder {
         guard let names, !names.isEmpty else { return nil }
         var arguments: [String] = []
         var bytes = 0
-        // What alone exceeds the payload is pruned as a whole, whatever follows.
-        for name in names where bytes <= PayloadPruner.limit {
+        // What alone exceeds the history is pruned as a whole, whatever follows.
+        for name in names where bytes <= PayloadPruner.historyLimit {
             let text = fields[name].flatMap(argument) ?? ""
             bytes += text.utf8.count + 1
             arguments.append(text)
@@ -106,10 +106,10 @@ extension NotificationBuilder {
             ? text : String(text.unicodeScalars.prefix(fieldTextLimit))
     }
 
-    /// A text that cannot fit any payload is pruned in any case; cutting it to
+    /// A text that cannot fit even the history is pruned in any case; cutting it to
     /// one that still cannot fit keeps measuring cheap.
     static func boundedText(_ text: String?) -> String? {
-        guard let text, text.utf8.count > PayloadPruner.limit else { return text }
-        return String(text.unicodeScalars.prefix(PayloadPruner.limit + 1))
+        guard let text, text.utf8.count > PayloadPruner.historyLimit else { return text }
+        return String(text.unicodeScalars.prefix(PayloadPruner.historyLimit + 1))
     }
 }

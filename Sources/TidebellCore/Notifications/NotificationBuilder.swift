@@ -17,7 +17,26 @@ package struct NotificationBuilder {
     /// Creates a builder for one batch.
     package init() {}
 
-    /// Returns what a match tells, before pruning.
+    /// Returns what the match's push replaces (PUSH-2); nil for nothing.
+    ///
+    /// An app's ID is the string in the record's field that `collapseIDKey` names,
+    /// else the key itself (NINFO-15); an encrypted field is not told (NINFO-20).
+    /// Silent query pushes say which record, so without such an ID all are told.
+    package mutating func collapseID(of match: SubscriptionMatch) -> CollapseID? {
+        let subscription = match.subscription.subscription
+        guard subscription.kind == .query else {
+            return match.pushType == .background ? .background : nil
+        }
+        guard let key = subscription.notificationInfo?.collapseIDKey else { return nil }
+        if let field = fields(of: match)[key], !field.isEncrypted,
+            case .string(let text) = field.value, let id = CollapseID(text: text)
+        {
+            return id
+        }
+        return CollapseID(text: key)
+    }
+
+    /// Returns what a match tells, before pruning and without its badge.
     ///
     /// - Parameters:
     ///   - database: The database of the subscription.

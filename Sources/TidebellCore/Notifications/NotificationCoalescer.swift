@@ -2,22 +2,30 @@
 
 /// Merges what one batch would tell more than once (PUSH-2).
 package enum NotificationCoalescer {
-    /// Returns `matches` without those that a later one replaces, in their order.
+    /// Returns `matches` in their order, those that a later one replaces inside it.
     ///
-    /// Background pushes of a zone or database subscription collapse into the
-    /// newest of the same user, subscription and origin. The origin counts,
-    /// because each origin leaves another device out: merging over it would leave
-    /// out a device that has to be told. Query and visual pushes all remain.
-    /// Collapse IDs that apps choose are a later issue.
-    package static func coalesced(_ matches: [SubscriptionMatch]) -> [SubscriptionMatch] {
-        var seen: Set<Place> = []
-        var kept: [SubscriptionMatch] = []
+    /// Matches of one user, database, subscription and origin with equal collapse
+    /// IDs collapse into the newest. The origin counts, because each origin leaves
+    /// another device out: merging over it would leave out a device that has to be
+    /// told. What has no collapse ID remains.
+    ///
+    /// - Parameter collapseID: The collapse ID of a match, asked once for each.
+    package static func coalesced(
+        _ matches: [SubscriptionMatch],
+        collapseID: (SubscriptionMatch) -> CollapseID?
+    ) -> [CoalescedMatch] {
+        var places: [Place: Int] = [:]
+        var kept: [CoalescedMatch] = []
         kept.reserveCapacity(matches.count)
         for match in matches.reversed() {
-            let place = Place(match)
-            if let place, !seen.insert(place).inserted { continue }
-            kept.append(match)
+            let id = collapseID(match)
+            if let id, let newest = places.updateIfAbsent(Place(match, id), kept.count) {
+                kept[newest].replaced.append(match)
+                continue
+            }
+            kept.append(CoalescedMatch(match, collapseID: id))
         }
+        for index in places.values { kept[index].replaced.reverse() }
         kept.reverse()
         return kept
     }
@@ -26,13 +34,21 @@ package enum NotificationCoalescer {
     private struct Place: Hashable {
         var subscription: SubscriptionKey
         var origin: String?
-        var collapseID: String
+        var collapseID: CollapseID
 
-        init?(_ match: SubscriptionMatch) {
-            guard let collapseID = match.collapseID else { return nil }
+        init(_ match: SubscriptionMatch, _ collapseID: CollapseID) {
             subscription = match.subscription.key
             origin = match.entry.originClient
             self.collapseID = collapseID
         }
+    }
+}
+
+extension Dictionary {
+    /// Returns the value under `key`, or sets it and returns nil.
+    fileprivate mutating func updateIfAbsent(_ key: Key, _ value: Value) -> Value? {
+        if let known = self[key] { return known }
+        self[key] = value
+        return nil
     }
 }

@@ -10,24 +10,49 @@ package enum PayloadPruner {
     /// record name 33, and all keys and numbers less than 200.
     package static let limit = 4096
 
-    /// Returns the encoded payload and whether something had to go.
+    /// Bytes of a payload in the history, which holds in full what a push could
+    /// not carry (NOTIF-8): four times as much, so that no text of an app can fill
+    /// the log.
+    package static let historyLimit = 4 * limit
+
+    /// A payload as text.
+    package struct Encoded: Sendable, Hashable {
+        package var bytes: [UInt8]
+        /// What had to go, in the order it went.
+        package var removed: [PayloadProperty] = []
+
+        /// Whether something had to go.
+        package var isPruned: Bool { !removed.isEmpty }
+    }
+
+    /// Returns the encoded payload, at most `limit` bytes, and what had to go.
     ///
-    /// Properties go one at a time, whole, in the order of PRUNE-4, and the text is
+    /// Properties go one at a time, whole, in the order asked for, and the text is
     /// measured again after each (PRUNE-7); the flag `p` counts too.
     package static func encoded(
-        _ payload: PushPayload
-    ) -> (bytes: [UInt8], isPruned: Bool) {
-        var bytes = payload.encoded()
-        guard bytes.count > limit else { return (bytes, payload.isPruned) }
+        _ payload: PushPayload, order: PruningOrder = .header, limit: Int = limit
+    ) -> Encoded {
+        var encoded = Encoded(bytes: payload.encoded())
+        guard encoded.bytes.count > limit else { return encoded }
         var payload = payload
         payload.isPruned = true
-        for property in PayloadProperty.removalOrder(of: payload.kind) {
+        for property in PayloadProperty.removalOrder(of: payload.kind, order) {
             guard property.remove(from: &payload) else { continue }
-            bytes = payload.encoded()
-            if bytes.count <= limit { break }
+            encoded.removed.append(property)
+            encoded.bytes = payload.encoded()
+            if encoded.bytes.count <= limit { break }
         }
-        return (bytes, true)
+        return encoded
     }
+}
+
+/// What pruning takes away first; the operator's choice (PRUNE-5).
+package enum PruningOrder: String, Sendable, Hashable, CaseIterable {
+    /// As the importance list of Apple's header says.
+    case header
+    /// The values of the desired keys first, as Apple's page on query
+    /// notifications says; then as ``header``. The record's ID survives longer.
+    case fieldsFirst
 }
 
 /// A property of a notification that pruning can take away.
@@ -39,7 +64,7 @@ package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
     case recordID, recordZoneID, queryNotificationReason, desiredKeys
     case contentAvailable, soundName, alertLaunchImage, alertActionLocalizationKey
     case alertBody, alertLocalizationArgs, alertLocalizationKey
-    case notificationID
+    case badge, notificationID
 
     /// The properties of a kind of notification, the least important first
     /// (PRUNE-2 to 4).
@@ -47,14 +72,18 @@ package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
     /// Apple's list lacks the category and mutable-content. Apple appended what
     /// was newer than the list at its end, so they count as least important; they
     /// have to stand somewhere, or a long category would fit no payload.
-    package static func removalOrder(of kind: WireSubscription.Kind) -> [PayloadProperty] {
-        allCases.filter { property in
+    package static func removalOrder(
+        of kind: WireSubscription.Kind, _ order: PruningOrder = .header
+    ) -> [PayloadProperty] {
+        let properties = allCases.filter { property in
             switch property {
             case .recordID, .queryNotificationReason, .desiredKeys: kind == .query
             case .recordZoneID: kind == .zone
             default: true
             }
         }
+        guard order == .fieldsFirst, kind == .query else { return properties }
+        return [.desiredKeys] + properties.filter { $0 != .desiredKeys }
     }
 
     /// Takes the property away; false when the payload does not have it.
@@ -84,6 +113,7 @@ package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
         case .alertBody: payload.alert.body = nil
         case .alertLocalizationArgs: payload.alert.localizationArgs = nil
         case .alertLocalizationKey: payload.alert.localizationKey = nil
+        case .badge: payload.badge = nil
         case .notificationID: payload.notificationID = nil
         }
         return payload != before

@@ -21,6 +21,7 @@ extension PushPayload {
             writer.key("alert")
             alert.write(to: &writer)
         }
+        if let badge { writer.member("badge", badge) }
         writer.member("sound", soundName)
         writer.member("category", category)
         if isContentAvailable { writer.member("content-available", 1) }

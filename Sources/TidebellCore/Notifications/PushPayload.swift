@@ -4,8 +4,7 @@ import TidebellWire
 /// What a push says: Apple's part `aps` and CloudKit's part `ck` (PUSH-16).
 ///
 /// Each property is one that pruning can take away on its own; what it never
-/// takes is not optional (PRUNE-6). There is no badge: nothing counts badges yet,
-/// so `shouldBadge` makes a push visual and sends no number (NINFO-11).
+/// takes is not optional (PRUNE-6).
 package struct PushPayload: Sendable, Hashable {
     /// `aps.alert`: what is shown (NINFO-2 to 9).
     package struct Alert: Sendable, Hashable {
@@ -39,6 +38,8 @@ package struct PushPayload: Sendable, Hashable {
     // MARK: aps
 
     package var alert = Alert()
+    /// The user's badge from now on, as ``BadgeCounters`` counts it (NINFO-11).
+    package var badge: Int?
     package var soundName: String?
     package var category: String?
     package var isContentAvailable = false

@@ -46,14 +46,6 @@ package struct SubscriptionMatch: Sendable, Hashable {
 
     /// How the push asks to be delivered.
     package var pushType: PushType { PushType(subscription.subscription.notificationInfo) }
-
-    /// What notifications it replaces (PUSH-2): background pushes of zone and
-    /// database subscriptions say nothing but "fetch", so the newest is enough.
-    package var collapseID: String? {
-        let isReplaceable =
-            pushType == .background && subscription.subscription.kind != .query
-        return isReplaceable ? "background" : nil
-    }
 }
 
 /// How a push asks Apple's service to deliver it (NINFO-24 to 27).

@@ -89,12 +89,15 @@ package struct StoredNotification: Sendable, Hashable {
     package var originClient: String?
     /// The payload, encoded once for all devices and routes.
     package var payload: [UInt8]
+    /// The payload as it was before pruning; nil if nothing was pruned. Only to be
+    /// stored: it comes back in the user's history (NOTIF-8).
+    package var fullPayload: [UInt8]?
     /// Whether it is a background push: APNs priority 5 (NINFO-25).
     package var isBackground: Bool
     /// Notifications of one user, database, subscription and origin with equal
     /// collapse IDs replace one another, the newest stays; nil is never replaced
     /// (PUSH-2: silent query pushes are background pushes, yet all are told).
-    package var collapseID: String?
+    package var collapseID: CollapseID?
     package var createdAt: Instant
 
     package init(
@@ -105,8 +108,9 @@ package struct StoredNotification: Sendable, Hashable {
         subscriptionID: String,
         originClient: String?,
         payload: [UInt8],
+        fullPayload: [UInt8]? = nil,
         isBackground: Bool,
-        collapseID: String?,
+        collapseID: CollapseID?,
         createdAt: Instant
     ) {
         self.sequence = sequence
@@ -116,6 +120,7 @@ package struct StoredNotification: Sendable, Hashable {
         self.subscriptionID = subscriptionID
         self.originClient = originClient
         self.payload = payload
+        self.fullPayload = fullPayload
         self.isBackground = isBackground
         self.collapseID = collapseID
         self.createdAt = createdAt

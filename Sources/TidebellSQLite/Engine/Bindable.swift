@@ -107,6 +107,7 @@ extension Bindable where Self: RawRepresentable, RawValue: Bindable {
 
 extension AccountID: Bindable {}
 extension CloudEnvironment: Bindable {}
+extension CollapseID: Bindable {}
 extension DatabaseID: Bindable {}
 extension DatabaseScope: Bindable {}
 extension DeviceKey: Bindable {}

@@ -121,6 +121,7 @@ extension Schema {
             subscription_id TEXT NOT NULL,
             origin_client TEXT,
             payload BLOB NOT NULL,
+            full_payload BLOB,
             background INTEGER NOT NULL,
             collapse_id TEXT,
             created_at INTEGER NOT NULL

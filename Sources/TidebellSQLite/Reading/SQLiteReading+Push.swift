@@ -98,7 +98,7 @@ extension StoredNotification {
             originClient: columns.optionalText(5),
             payload: columns.bytes(6),
             isBackground: columns.bool(7),
-            collapseID: columns.optionalText(8),
+            collapseID: columns.optionalText(8).map(CollapseID.init(rawValue:)),
             createdAt: try columns.value(9)
         )
     }

@@ -31,12 +31,13 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 INSERT INTO notification (user, notification_id, database, subscription_id,
-                    origin_client, payload, background, collapse_id, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    origin_client, payload, full_payload, background, collapse_id, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 notification.user, notification.notificationID, notification.database,
                 notification.subscriptionID, notification.originClient, notification.payload,
-                notification.isBackground, notification.collapseID, notification.createdAt
+                notification.fullPayload, notification.isBackground, notification.collapseID,
+                notification.createdAt
             )
             notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
             return notification

@@ -212,9 +212,13 @@ import TidebellWire
         )
     }
 
-    @Test("NINFO-11: shouldBadge makes a push visual; the number comes with a later version")
-    func badge() {
-        #expect(aps(Fixture.info { $0.shouldBadge = true }) == #"{"aps":{}"#)
+    @Test("NINFO-11, P5: the badge stands in aps, and shouldBadge alone makes a push visual")
+    func badge() throws {
+        var payload = try #require(query(Fixture.info { $0.shouldBadge = true }))
+        payload.badge = 180
+        #expect(
+            String(decoding: payload.encoded(), as: UTF8.self).hasPrefix(#"{"aps":{"badge":180},"#)
+        )
     }
 
     @Test("NINFO-24, NINFO-27, SUB-68: a background push has content-available and nothing to show")

@@ -18,11 +18,22 @@ import TidebellWire
     private let silent = Fixture.info { $0.shouldSendContentAvailable = true }
     private let visual = Fixture.info { $0.alertBody = "New" }
 
+    /// What is told of the matches, each with those it replaces.
+    private func coalesced(_ matches: [SubscriptionMatch]) -> [CoalescedMatch] {
+        var builder = NotificationBuilder()
+        return NotificationCoalescer.coalesced(matches) { builder.collapseID(of: $0) }
+    }
+
     @Test("PUSH-2: background pushes of one subscription and origin collapse into the newest")
     func newestStays() {
         let database = Fixture.subscription(.database, info: silent)
         let matches = (1...4).map { match(database, entry: $0, zone: "zone-\($0)") }
-        #expect(NotificationCoalescer.coalesced(matches) == [matches[3]])
+        #expect(
+            coalesced(matches) == [
+                CoalescedMatch(
+                    matches[3], collapseID: .background, replaced: Array(matches.prefix(3)))
+            ]
+        )
     }
 
     @Test("PUSH-2: different subscriptions, users, databases and origins do not collapse")
@@ -38,7 +49,9 @@ import TidebellWire
             match(Fixture.subscription(.database, user: UserID(rawValue: 2)), entry: 5),
             match(elsewhere, entry: 6),
         ]
-        #expect(NotificationCoalescer.coalesced(matches) == matches)
+        #expect(
+            coalesced(matches) == matches.map { CoalescedMatch($0, collapseID: .background) }
+        )
     }
 
     @Test("PUSH-2: visual pushes and query pushes, silent ones too, are all told")
@@ -50,8 +63,7 @@ import TidebellWire
             match(query, entry: 1, record: Fixture.change("b")),
             match(zone, entry: 1), match(zone, entry: 2),
         ]
-        #expect(NotificationCoalescer.coalesced(matches) == matches)
-        #expect(matches.map(\.collapseID) == [nil, nil, nil, nil])
+        #expect(coalesced(matches) == matches.map { CoalescedMatch($0) })
     }
 
     @Test("PUSH-2: what stays keeps its order")
@@ -64,7 +76,7 @@ import TidebellWire
             match(second, entry: 2), match(first, entry: 3),
         ]
         #expect(
-            NotificationCoalescer.coalesced(matches) == [matches[2], matches[3], matches[4]]
+            coalesced(matches).map(\.match) == [matches[2], matches[3], matches[4]]
         )
     }
 }

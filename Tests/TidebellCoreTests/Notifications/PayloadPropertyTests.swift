@@ -19,7 +19,8 @@ import TidebellWire
         let payload = try #require(
             Fixture.payload(subscription, .records([change])), "seed \(seed)"
         )
-        let (bytes, isPruned) = PayloadPruner.encoded(payload)
+        let encoded = PayloadPruner.encoded(payload)
+        let (bytes, isPruned) = (encoded.bytes, encoded.isPruned)
         #expect(bytes.count <= 4096, "seed \(seed)")
         #expect(isPruned == (payload.encoded().count > 4096), "seed \(seed)")
 

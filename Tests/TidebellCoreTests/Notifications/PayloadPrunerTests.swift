@@ -11,6 +11,7 @@ import TidebellWire
         payload.category = text
         payload.isMutableContent = true
         payload.isContentAvailable = true
+        payload.badge = 7
         payload.soundName = text
         payload.alert.body = text
         payload.alert.localizationKey = text
@@ -45,7 +46,8 @@ import TidebellWire
                 .subscriptionOwner, .containerIdentifier,
                 .recordID, .queryNotificationReason, .desiredKeys,
                 .contentAvailable, .soundName, .alertLaunchImage, .alertActionLocalizationKey,
-                .alertBody, .alertLocalizationArgs, .alertLocalizationKey, .notificationID,
+                .alertBody, .alertLocalizationArgs, .alertLocalizationKey,
+                .badge, .notificationID,
             ]
         )
     }
@@ -65,9 +67,9 @@ import TidebellWire
     @Test("PRUNE-1: what fits is not touched", arguments: WireSubscription.Kind.allCases)
     func nothingToDo(kind: WireSubscription.Kind) {
         let payload = payload(kind, length: 40)
-        let (bytes, isPruned) = PayloadPruner.encoded(payload)
-        #expect(bytes == payload.encoded())
-        #expect(!isPruned)
+        let encoded = PayloadPruner.encoded(payload)
+        #expect(encoded.bytes == payload.encoded())
+        #expect(encoded.removed == [])
     }
 
     @Test("PRUNE-1: 4096 bytes fit, one more does not")
@@ -109,7 +111,7 @@ import TidebellWire
         for length in stride(from: 0, to: 4200, by: 25) {
             var payload = payload(kind, length: 150)
             payload.alert.body = String(repeating: "b", count: length)
-            let (bytes, _) = PayloadPruner.encoded(payload)
+            let bytes = PayloadPruner.encoded(payload).bytes
             #expect(bytes.count <= PayloadPruner.limit)
             let gone = order.filter { !$0.stands(in: bytes, of: kind) }
             // A property goes only when all less important ones are gone.
@@ -131,7 +133,7 @@ import TidebellWire
                 zoneName: String(repeating: "\"", count: 255),
                 ownerRecordName: "_0123456789abcdef0123456789abcdef"
             )
-            let (bytes, _) = PayloadPruner.encoded(payload)
+            let bytes = PayloadPruner.encoded(payload).bytes
             #expect(bytes.count <= PayloadPruner.limit)
             let text = String(decoding: bytes, as: UTF8.self)
             let key = [.query: "qry", .zone: "fet", .database: "met"][kind] ?? ""
@@ -154,10 +156,15 @@ import TidebellWire
                 .records([Fixture.change(fields: ["a": text, "b": text, "c": text])])
             )
         )
-        let (bytes, isPruned) = PayloadPruner.encoded(payload)
-        #expect(isPruned)
+        let pruned = PayloadPruner.encoded(payload)
         #expect(
-            String(decoding: bytes, as: UTF8.self) == """
+            pruned.removed == [
+                .subscriptionOwner, .containerIdentifier, .recordID, .queryNotificationReason,
+                .desiredKeys,
+            ]
+        )
+        #expect(
+            String(decoding: pruned.bytes, as: UTF8.self) == """
                 {"aps":{"alert":"\(String(repeating: "x", count: 3900))","sound":"default"},\
                 "ck":{"ce":2,"nid":"\(Fixture.notificationID)","p":1,\
                 "qry":{"sid":"new","dbs":1}}}
@@ -200,6 +207,7 @@ extension PayloadProperty {
             case .alertBody: "body"
             case .alertLocalizationArgs: "loc-args"
             case .alertLocalizationKey: "loc-key"
+            case .badge: "badge"
             case .notificationID: "nid"
             }
         return text.contains("\"\(key)\":")

@@ -115,7 +115,8 @@ import TidebellWire
             try await world.create(["a"], of: anna)
 
             let batch = try await world.pipeline.read()
-            let plan = try #require(world.pipeline.match(batch))
+            var plan = try #require(world.pipeline.match(batch))
+            world.pipeline.coalesce(&plan)
             try await world.subscribe(anna, .query, type: "FeedItem", info: .visual())
             _ = try await world.pipeline.commit(world.pipeline.build(plan, batch), plan)
 

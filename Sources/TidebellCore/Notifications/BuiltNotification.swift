@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// A match that is told, with the older ones it stands for (PUSH-2).
+package struct CoalescedMatch: Sendable, Hashable {
+    package var match: SubscriptionMatch
+    /// What the match replaces; nil is never replaced.
+    package var collapseID: CollapseID?
+    /// The matches that are not told because this one is, oldest first.
+    package var replaced: [SubscriptionMatch]
+
+    package init(
+        _ match: SubscriptionMatch, collapseID: CollapseID? = nil,
+        replaced: [SubscriptionMatch] = []
+    ) {
+        self.match = match
+        self.collapseID = collapseID
+        self.replaced = replaced
+    }
+}
+
+/// A notification as a pass made it, and how it came to be.
+package struct BuiltNotification: Sendable, Hashable {
+    /// What goes into the log.
+    package private(set) var notification: StoredNotification
+    /// What it tells.
+    package let told: CoalescedMatch
+    /// What pruning took away, in the order it went (PRUNE-4).
+    package private(set) var pruned: [PayloadProperty] = []
+    /// What it says before pruning.
+    package private(set) var payload: PushPayload
+    private let order: PruningOrder
+
+    /// Encodes what a match tells.
+    ///
+    /// - Parameters:
+    ///   - payload: What it says, before pruning.
+    ///   - notificationID: A lower-case UUID, one for all devices (PUSH-7, PUSH-9).
+    ///   - order: What pruning takes away first.
+    package init(
+        _ told: CoalescedMatch, saying payload: PushPayload, notificationID: String,
+        createdAt moment: Instant, pruning order: PruningOrder
+    ) {
+        let subscription = told.match.subscription
+        self.told = told
+        self.payload = payload
+        self.order = order
+        notification = StoredNotification(
+            user: subscription.user, notificationID: notificationID,
+            database: subscription.database,
+            subscriptionID: subscription.subscription.subscriptionID,
+            originClient: told.match.entry.originClient, payload: [],
+            isBackground: told.match.pushType == .background, collapseID: told.collapseID,
+            createdAt: moment
+        )
+        encode()
+    }
+
+    /// Whether it counts up the user's badge (NINFO-11).
+    package var countsBadge: Bool {
+        told.match.subscription.subscription.notificationInfo?.shouldBadge == true
+    }
+
+    /// Says another badge.
+    package mutating func setBadge(_ badge: Int) {
+        payload.badge = badge
+        encode()
+    }
+
+    private mutating func encode() {
+        let encoded = PayloadPruner.encoded(payload, order: order)
+        notification.payload = encoded.bytes
+        pruned = encoded.removed
+        // NOTIF-8: what does not fit a push can be fetched.
+        notification.fullPayload =
+            encoded.isPruned
+            ? PayloadPruner.encoded(payload, order: order, limit: PayloadPruner.historyLimit).bytes
+            : nil
+    }
+}
