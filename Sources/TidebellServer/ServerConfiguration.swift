@@ -21,6 +21,8 @@ package struct ServerConfiguration: Sendable {
     package var publicURL: String?
     /// Streams and courier polls held open at a time.
     package var heldRequests = HeldRequests.defaultCapacity
+    /// The way to Apple's push service.
+    package var apns = APNsSettings()
 
     /// Creates a configuration with defaults.
     package init(dataFolder: URL) {

@@ -35,6 +35,17 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var publicURL: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file (default: tidebell.json in the data folder, if any).",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var config: String?
+
+    @OptionGroup(title: "Apple's push service") var apns: APNsOptions
+
     func validate() throws {
         guard (0...65535).contains(port) else {
             throw ValidationError("The port must be 0 to 65535, not \(port).")
@@ -51,6 +62,8 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.logLevel = .init(rawValue: logLevel.rawValue) ?? configuration.logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
+        apns.apply(to: &configuration.apns)
         let server = try TidebellServer(configuration)
         try await server.run { place in
             do {
