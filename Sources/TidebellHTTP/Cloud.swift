@@ -9,6 +9,8 @@ package struct Cloud: Sendable {
     package var store: any Store
     package var streams: DeviceStreams
     package var couriers: CourierMailboxes
+    /// What the routes did.
+    package var journal: DeliveryJournal
     /// The bound of device streams and courier polls together.
     package var heldRequests: HeldRequests
     package var limits: Limits
@@ -21,6 +23,7 @@ package struct Cloud: Sendable {
         store: any Store,
         streams: DeviceStreams,
         couriers: CourierMailboxes,
+        journal: DeliveryJournal = DeliveryJournal(),
         heldRequests: HeldRequests = HeldRequests(),
         limits: Limits = Limits(),
         time: Time,
@@ -30,6 +33,7 @@ package struct Cloud: Sendable {
         self.store = store
         self.streams = streams
         self.couriers = couriers
+        self.journal = journal
         self.heldRequests = heldRequests
         self.limits = limits
         self.time = time

@@ -23,6 +23,8 @@ package struct PushConfiguration: Sendable, Hashable {
     package var waitingPerStream = 64
     /// Notifications that one read of the log gives a stream.
     package var notificationsPerPage = 100
+    /// Whether told changes are kept to be explained.
+    package var keepsExplanations = true
 
     /// Creates the default configuration.
     package init() {}

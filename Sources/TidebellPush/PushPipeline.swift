@@ -92,6 +92,8 @@ extension PushPipeline {
         var builder = NotificationBuilder()
         /// `firesOnce` subscriptions that are used up (SUB-19).
         var consumed: [StoredSubscription] = []
+        /// The changes dealt with.
+        var changes: [OutboxEntry] = []
         /// The newest outbox entry dealt with.
         var lastEntry: Int64
     }
@@ -120,6 +122,7 @@ extension PushPipeline {
             plan.matches += matcher.matches(
                 item.entry, candidates: item.candidates, devices: batch.devices
             )
+            plan.changes.append(item.entry)
             plan.lastEntry = item.entry.id
         }
         plan.consumed = matcher.consumed
@@ -162,17 +165,21 @@ extension PushPipeline {
         return notifications
     }
 
-    /// Makes the notifications durable and the outbox entries gone, in one
+    /// Makes the notifications durable and the outbox entries told, in one
     /// transaction: the point after which a push exists.
     func commit(
         _ notifications: [BuiltNotification], _ plan: Plan
     ) async throws -> [StoredNotification] {
+        let keepsExplanations = configuration.keepsExplanations
         let stored = try await store.write { transaction in
             let stored =
                 notifications.isEmpty
                 ? [] : try transaction.appendNotifications(notifications.map(\.notification))
             for subscription in plan.consumed { try subscription.remove(from: transaction) }
-            try transaction.removeOutbox(upTo: plan.lastEntry)
+            try transaction.markTold(upTo: plan.lastEntry, keeping: keepsExplanations)
+            if keepsExplanations {
+                try ToldAccount(of: plan.changes, notifications, as: stored).keep(in: transaction)
+            }
             return stored
         }
         metrics.built.increment(by: stored.count)

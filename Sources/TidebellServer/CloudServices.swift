@@ -20,6 +20,8 @@ package struct CloudServices: Sendable {
     package let webServices: WebServices
     /// Users and tokens.
     package let accounts: Accounts
+    /// What the routes did.
+    package let journal: DeliveryJournal
     private let maintenance: Maintenance
 
     /// Puts a cloud together around an open store; nothing runs yet.
@@ -40,6 +42,12 @@ package struct CloudServices: Sendable {
         reached: @escaping @Sendable (PassStep) async throws -> Void = { _ in }
     ) {
         let metrics = PushMetrics()
+        var push = push
+        push.keepsExplanations = limits.explanationRetention > .zero
+        let journal = DeliveryJournal(
+            store: push.keepsExplanations ? store : nil, clock: time.clock, logger: logger
+        )
+        self.journal = journal
         let streams = DeviceStreams(store: store, configuration: push, metrics: metrics)
         let couriers = CourierMailboxes(store: store, clock: time.clock, metrics: metrics)
         self.store = store
@@ -56,6 +64,7 @@ package struct CloudServices: Sendable {
                 store: store,
                 streams: streams,
                 couriers: couriers,
+                journal: journal,
                 heldRequests: heldRequests,
                 limits: limits,
                 time: time,
@@ -66,9 +75,9 @@ package struct CloudServices: Sendable {
         )
     }
 
-    /// What must run beside the API, in the order to start it: the pipeline and
-    /// the hourly maintenance.
-    package var services: [any Service] { [pipeline, maintenance] }
+    /// What must run beside the API, in the order to start it: the journal, which
+    /// ends after all who write into it, the pipeline and the maintenance.
+    package var services: [any Service] { [journal, pipeline, maintenance] }
 
     /// Answers a request as the socket would; never fails.
     package func respond(to request: WebRequest) async -> WebResponse {

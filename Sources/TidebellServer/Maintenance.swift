@@ -4,11 +4,14 @@ import ServiceLifecycle
 import TidebellCore
 import TidebellHTTP
 
-/// Removes every hour what nobody needs any more: old tombstones and
-/// notifications (TOK-22, NOTIF-15).
+/// Removes what nobody needs any more: every hour old tombstones and
+/// notifications (TOK-22, NOTIF-15), every minute what is kept for explanations
+/// beyond its bounds.
 package struct Maintenance: Service {
-    /// Time between two rounds.
-    static let interval = Duration.seconds(3600)
+    /// Time between two looks at what is kept for explanations.
+    static let interval = Duration.seconds(60)
+    /// How many of them make one round.
+    static let intervalsPerRound = 60
     /// Rows removed by one transaction, so that writers never wait long.
     static let batchSize = 1000
     /// Transactions of one kind in one round; what is left waits for the next.
@@ -32,6 +35,10 @@ package struct Maintenance: Service {
             try await cancelWhenGracefulShutdown {
                 while true {
                     await round()
+                    for _ in 1..<Self.intervalsPerRound {
+                        try await time.clock.sleep(for: Self.interval)
+                        await attempt { _ = try await removeExplanations() }
+                    }
                     try await time.clock.sleep(for: Self.interval)
                 }
             }
@@ -43,7 +50,7 @@ package struct Maintenance: Service {
     /// Removes what is old enough now. A failure is the operator's to see and
     /// the next round's to repeat: the cloud works on without.
     package func round() async {
-        do {
+        await attempt {
             let now = time.now()
             let tombstones = try await removeAll {
                 try $0.removeTombstones(
@@ -57,10 +64,29 @@ package struct Maintenance: Service {
                     limit: Self.batchSize
                 )
             }
+            let explanations = try await removeExplanations()
             logger.debug(
                 "maintenance done",
-                metadata: ["tombstones": "\(tombstones)", "notifications": "\(notifications)"]
+                metadata: [
+                    "tombstones": "\(tombstones)", "notifications": "\(notifications)",
+                    "explanations": "\(explanations)",
+                ]
             )
+        }
+    }
+
+    private func removeExplanations() async throws -> Int {
+        let moment = time.now().advanced(by: .zero - limits.explanationRetention)
+        return try await removeAll {
+            try $0.removeExplanations(
+                before: moment, exceeding: limits.explanationBounds, limit: Self.batchSize
+            )
+        }
+    }
+
+    private func attempt(_ body: () async throws -> Void) async {
+        do {
+            try await body()
         } catch {
             logger.warning("maintenance failed", metadata: ["error": "\(error)"])
         }

@@ -49,7 +49,7 @@ package enum StoreConformance {
     package static let checks: [Check] =
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
         + references + retention + model + schema + subscriptions + subscriptionMatching + outbox
-        + notifications + devices + pushTokens + accounts + users
+        + explanations + explanationBounds + notifications + devices + pushTokens + accounts + users
 }
 
 /// An error a body throws on purpose.

@@ -49,10 +49,10 @@ extension StoreConformance {
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 return try transaction.outbox(limit: 9).map(\.id)
             }
-            try await store.write { try $0.removeOutbox(upTo: ids[1]) }
+            try await store.write { try $0.markTold(upTo: ids[1], keeping: false) }
             let left = try await store.read { try $0.outbox(limit: 9).map(\.id) }
             #expect(left == [ids[2]])
-            try await store.write { try $0.removeOutbox(upTo: ids[2]) }
+            try await store.write { try $0.markTold(upTo: ids[2], keeping: false) }
             let reopened = try await engine.reopen(store)
             let next = try await reopened.write { transaction in
                 try transaction.appendOutbox([.change(of: "d", in: database)])

@@ -30,6 +30,14 @@ package struct Limits: Sendable, Hashable {
     /// How long notifications are kept for devices that are away (NOTIF-15).
     package var notificationRetention = Duration.seconds(30 * 24 * 3600)
 
+    /// How long a told change, its matches and the routes' attempts are kept for
+    /// explanations; zero keeps nothing.
+    package var explanationRetention = Duration.seconds(24 * 3600)
+    /// The most of them, whatever their age; about 250 MB where all are full.
+    package var explanationBounds = ExplanationBounds(
+        changes: 100_000, matches: 1_000_000, deliveries: 1_000_000
+    )
+
     /// Creates the default limits.
     package init() {}
 

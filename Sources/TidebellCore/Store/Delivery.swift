@@ -7,6 +7,9 @@ package struct Delivery: Sendable, Hashable {
         case stream, courier, apns, webhook
     }
 
+    /// The answer of a device that has a notification and all before it.
+    package static let acknowledged = "acknowledged"
+
     package var notification: NotificationSequence
     package var user: UserID
     /// The device; nil for a webhook, which stands for all of them.

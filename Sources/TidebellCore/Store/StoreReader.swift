@@ -121,4 +121,47 @@ package protocol StoreReader {
 
     /// Returns users by ID.
     func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser]
+
+    // MARK: Explanation
+
+    /// Returns kept changes, and those not told yet, newest first. Reads through
+    /// all that is kept until it has found enough.
+    func keptChanges(_ query: KeptChangeQuery, limit: Int) throws -> [KeptChange]
+
+    /// When the oldest change that is still kept was committed.
+    func oldestKeptChange() throws -> Instant?
+
+    /// Returns how a change was told, to one user or to all.
+    func told(of change: Int64, to user: UserID?, limit: Int) throws -> [ToldMatch]
+
+    /// Returns the matches that a notification tells. Reads through all that is
+    /// kept.
+    func told(notificationID: String, limit: Int) throws -> [ToldMatch]
+
+    /// Returns what routes did about a notification, oldest first, and the first
+    /// acknowledgement of each device that covers it.
+    func deliveries(
+        of notification: NotificationSequence, to user: UserID, limit: Int
+    ) throws -> [Delivery]
+
+    /// Returns the ID of the notification that replaced the one of `match` in the
+    /// log (PUSH-2).
+    func replacement(
+        of match: ToldMatch, in database: DatabaseID, origin client: String?
+    ) throws -> String?
+
+    /// Returns the user's devices with the moments they were registered.
+    func registeredDevices(of user: UserID) throws -> [RegisteredDevice]
+
+    /// Returns who has subscriptions in a database, at most `limit`.
+    func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID]
+
+    /// Returns the containers that have databases, at most `limit`.
+    func containers(limit: Int) throws -> [ContainerKey]
+
+    /// Returns the names of accounts; removed ones are absent.
+    func accountNames(_ ids: Set<AccountID>) throws -> [AccountID: String]
+
+    /// Whether a management token with this hash exists.
+    func hasAdminToken(hash: [UInt8]) throws -> Bool
 }

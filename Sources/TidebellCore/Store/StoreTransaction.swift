@@ -74,8 +74,9 @@ package protocol StoreTransaction: StoreReader {
     /// Appends entries; their IDs are given by the store, in order.
     func appendOutbox(_ entries: [OutboxEntry]) throws
 
-    /// Removes entries whose telling is done.
-    func removeOutbox(upTo id: Int64) throws
+    /// Takes entries whose telling is done out of the outbox; kept ones are found
+    /// by ``StoreReader/keptChanges(_:limit:)`` until ``removeExplanations``.
+    func markTold(upTo id: Int64, keeping: Bool) throws
 
     /// Appends notifications and returns them with their sequences.
     ///
@@ -128,4 +129,26 @@ package protocol StoreTransaction: StoreReader {
         in container: ContainerKey,
         recordName: String
     ) throws -> StoredUser
+
+    // MARK: Explanation
+
+    /// Notes what became of matches.
+    func appendTold(_ matches: [ToldMatch]) throws
+
+    /// Replaces the event of an entry by a shorter account of it.
+    func shorten(_ event: OutboxEntry.Event, of change: Int64) throws
+
+    /// Notes what routes did.
+    func appendDeliveries(_ deliveries: [Delivery]) throws
+
+    /// Removes told changes that were committed before `moment` or exceed the
+    /// bounds, with all that is kept of them, oldest first; then deliveries
+    /// likewise. At most about `limit` rows; returns at least `limit` when there
+    /// may be more.
+    func removeExplanations(
+        before moment: Instant, exceeding bounds: ExplanationBounds, limit: Int
+    ) throws -> Int
+
+    /// Stores a management token by its hash.
+    func putAdminToken(hash: [UInt8], name: String, at now: Instant) throws
 }

@@ -110,6 +110,7 @@ extension CloudEnvironment: Bindable {}
 extension CollapseID: Bindable {}
 extension DatabaseID: Bindable {}
 extension DatabaseScope: Bindable {}
+extension Delivery.Route: Bindable {}
 extension DeviceKey: Bindable {}
 extension FieldType: Bindable {}
 extension Instant: Bindable {}

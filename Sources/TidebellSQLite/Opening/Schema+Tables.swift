@@ -6,10 +6,12 @@ extension Schema {
     /// The store itself and the schemas of its containers.
     ///
     /// A record type without fields is kept by a row with an empty field name.
+    /// Outbox entries up to `outbox_told` are kept for explanations only.
     static let general = """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
-            identity INTEGER NOT NULL
+            identity INTEGER NOT NULL,
+            outbox_told INTEGER NOT NULL DEFAULT 0
         ) STRICT;
 
         CREATE TABLE field_type (

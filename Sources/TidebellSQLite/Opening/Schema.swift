@@ -60,7 +60,7 @@ enum Schema {
 
     /// Creates all tables and indexes.
     static func createTables(in database: Database) throws {
-        for table in [general, zones, records, subscriptions, push, accounts] {
+        for table in [general, zones, records, subscriptions, push, accounts, explanation] {
             try database.execute(sql: table)
         }
     }

@@ -6,23 +6,11 @@ extension SQLiteReading {
     package func outbox(limit: Int) throws -> [OutboxEntry] {
         try connection.rows(
             """
-            SELECT id, database, zone_name, zone_owner, event, origin_user, origin_client,
-                committed_at
-            FROM outbox ORDER BY id LIMIT ?
+            SELECT \(OutboxEntry.columns) FROM outbox
+            WHERE id > (SELECT outbox_told FROM store WHERE store.id = 1) ORDER BY id LIMIT ?
             """,
-            limit
-        ) { columns in
-            OutboxEntry(
-                id: columns.int(0),
-                database: try columns.value(1),
-                zoneName: columns.text(2),
-                zoneOwner: columns.text(3),
-                event: try OutboxEntry.Event(json: columns.bytes(4)),
-                originUser: columns.isNull(5) ? nil : try columns.value(5),
-                originClient: columns.optionalText(6),
-                committedAt: try columns.value(7)
-            )
-        }
+            limit, read: OutboxEntry.init
+        )
     }
 
     package func notifications(
@@ -73,6 +61,28 @@ extension SQLiteReading {
     }
 }
 
+extension OutboxEntry {
+    /// What ``init(_:)`` reads.
+    static let columns = """
+        outbox.id, outbox.database, outbox.zone_name, outbox.zone_owner, outbox.event,
+        outbox.origin_user, outbox.origin_client, outbox.committed_at
+        """
+
+    /// Reads a row that begins with ``columns``.
+    init(_ columns: Columns) throws {
+        self.init(
+            id: columns.int(0),
+            database: try columns.value(1),
+            zoneName: columns.text(2),
+            zoneOwner: columns.text(3),
+            event: try OutboxEntry.Event(json: columns.bytes(4)),
+            originUser: columns.isNull(5) ? nil : try columns.value(5),
+            originClient: columns.optionalText(6),
+            committedAt: try columns.value(7)
+        )
+    }
+}
+
 extension StoredNotification {
     private static let columns = """
         sequence, user, notification_id, database, subscription_id, origin_client, payload,
@@ -112,6 +122,10 @@ extension StoredDevice {
         SELECT \(columns)
         FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ? ORDER BY device.key
+        """
+    /// The devices of a user, each with the moment of its registration.
+    static let ofUserWithDate = """
+        SELECT \(columns), device.registered_at FROM device WHERE user = ? ORDER BY key
         """
     /// The device of a client in a container.
     static let ofClient = """

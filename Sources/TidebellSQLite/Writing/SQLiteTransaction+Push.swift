@@ -18,10 +18,6 @@ extension SQLiteTransaction {
         }
     }
 
-    func removeOutbox(upTo id: Int64) throws {
-        try connection.run("DELETE FROM outbox WHERE id <= ?", id)
-    }
-
     func appendNotifications(
         _ notifications: [StoredNotification]
     ) throws -> [StoredNotification] {

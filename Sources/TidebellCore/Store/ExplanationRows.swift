@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What became of one match when its change was told.
+package struct ToldMatch: Sendable, Hashable {
+    /// The outbox entry.
+    package var change: Int64
+    package var user: UserID
+    package var subscriptionID: String
+    /// The record that fired a query subscription; nil for the other kinds.
+    package var recordName: String?
+    /// The notification that tells it, its own or the one it was merged into.
+    package var notificationID: String
+    package var sequence: NotificationSequence
+    /// Whether a later change of the same batch is told by that notification
+    /// too, and this one with it (PUSH-2).
+    package var isMerged: Bool
+    /// By what a newer notification replaces it in the log.
+    package var collapseID: CollapseID?
+    package var isBackground: Bool
+    /// Bytes of the payload.
+    package var payloadSize: Int
+    /// The properties that pruning took away (PRUNE-4).
+    package var pruned: [String]
+    /// Whether the subscription was used up by it (SUB-19).
+    package var isLast: Bool
+
+    package init(
+        change: Int64,
+        user: UserID,
+        subscriptionID: String,
+        recordName: String?,
+        notificationID: String,
+        sequence: NotificationSequence,
+        isMerged: Bool = false,
+        collapseID: CollapseID? = nil,
+        isBackground: Bool,
+        payloadSize: Int,
+        pruned: [String] = [],
+        isLast: Bool = false
+    ) {
+        self.change = change
+        self.user = user
+        self.subscriptionID = subscriptionID
+        self.recordName = recordName
+        self.notificationID = notificationID
+        self.sequence = sequence
+        self.isMerged = isMerged
+        self.collapseID = collapseID
+        self.isBackground = isBackground
+        self.payloadSize = payloadSize
+        self.pruned = pruned
+        self.isLast = isLast
+    }
+}
+
+/// A change as it is kept for explanations.
+package struct KeptChange: Sendable, Hashable {
+    package var entry: OutboxEntry
+    /// Whether the pipeline is done with it.
+    package var isTold: Bool
+
+    package init(entry: OutboxEntry, isTold: Bool) {
+        self.entry = entry
+        self.isTold = isTold
+    }
+}
+
+/// Which kept changes are asked for; nil asks for all of a kind.
+package struct KeptChangeQuery: Sendable, Hashable {
+    package var container: String?
+    package var environment: CloudEnvironment?
+    package var scope: DatabaseScope?
+    /// Whose private and shared databases; public ones always count.
+    package var account: AccountID?
+    package var zoneName: String?
+    /// A record that changed.
+    package var recordName: String?
+    /// Only changes before this outbox ID.
+    package var before: Int64?
+
+    /// Asks for everything.
+    package init() {}
+}
+
+/// How much is kept for explanations.
+package struct ExplanationBounds: Sendable, Hashable {
+    /// Changes, the newest.
+    package var changes: Int
+    /// Matches of changes, the newest.
+    package var matches: Int
+    /// Attempts of the routes, the newest.
+    package var deliveries: Int
+
+    package init(changes: Int, matches: Int, deliveries: Int) {
+        self.changes = changes
+        self.matches = matches
+        self.deliveries = deliveries
+    }
+}
+
+/// A device and since when the server knows it.
+package struct RegisteredDevice: Sendable, Hashable {
+    package var device: StoredDevice
+    package var registeredAt: Instant
+
+    package init(device: StoredDevice, registeredAt: Instant) {
+        self.device = device
+        self.registeredAt = registeredAt
+    }
+}
