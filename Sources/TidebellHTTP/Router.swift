@@ -41,6 +41,9 @@ package enum Router {
     private static let extensions: [String: any Endpoint.Type] = [
         "notifications/stream": StreamNotifications.self,
         "notifications/ack": AcknowledgeNotifications.self,
+        "notifications/changes": FetchNotificationChanges.self,
+        "notifications/markRead": MarkNotificationsRead.self,
+        "notifications/badge": ModifyBadge.self,
     ]
 
     /// `/…` and `/…/{argument}`.

@@ -20,6 +20,8 @@ struct OutboxBatch {
     private(set) var users: [UserID: StoredUser] = [:]
     /// The devices of the owners of `firesOnce` candidates.
     private(set) var devices: [UserID: [StoredDevice]] = [:]
+    /// The badges of the owners of candidates that count one (NINFO-11).
+    private(set) var badges: [UserID: Int] = [:]
     /// When the oldest change was committed.
     private(set) var oldest: Instant?
     /// How many entries the read found.
@@ -54,13 +56,16 @@ struct OutboxBatch {
     private mutating func readPeople(from reader: any StoreReader) throws {
         var owners: Set<UserID> = []
         var firesOnceOwners: Set<UserID> = []
+        var badgeOwners: Set<UserID> = []
         for item in items {
             for candidate in item.candidates + item.entry.endedSubscriptions {
                 owners.insert(candidate.user)
                 if candidate.subscription.firesOnce { firesOnceOwners.insert(candidate.user) }
+                if candidate.countsBadge { badgeOwners.insert(candidate.user) }
             }
         }
         users = owners.isEmpty ? [:] : try reader.users(owners)
+        badges = badgeOwners.isEmpty ? [:] : try reader.badges(of: badgeOwners)
         for owner in firesOnceOwners { devices[owner] = try reader.devices(of: owner) }
     }
 

@@ -140,6 +140,7 @@ extension PushPipeline {
     /// Makes the notifications, each with its payload, encoded once and pruned.
     func build(_ plan: Plan, _ batch: OutboxBatch) -> [BuiltNotification] {
         var builder = plan.builder
+        var badges = BadgeCounters(batch.badges)
         let moment = now()
         let notifications = plan.told.compactMap { told -> BuiltNotification? in
             let subscription = told.match.subscription
@@ -148,9 +149,10 @@ extension PushPipeline {
                 let owner = batch.users[subscription.user]
             else { return nil }
             let id = makeUUID().uuidString.lowercased()
-            let payload = builder.payload(
+            var payload = builder.payload(
                 for: told.match, in: database, owner: owner, notificationID: id
             )
+            if told.countsBadge { payload.badge = badges.next(for: owner.id) }
             return BuiltNotification(
                 told, saying: payload, notificationID: id, createdAt: moment,
                 pruning: configuration.pruning
@@ -167,11 +169,15 @@ extension PushPipeline {
 
     /// Makes the notifications durable and the outbox entries told, in one
     /// transaction: the point after which a push exists.
+    ///
+    /// Badges are counted again there, from what the store has then: a user may
+    /// have set one since the batch was read (NOTIF-14).
     func commit(
         _ notifications: [BuiltNotification], _ plan: Plan
     ) async throws -> [StoredNotification] {
         let keepsExplanations = configuration.keepsExplanations
         let stored = try await store.write { transaction in
+            let notifications = try transaction.numbered(notifications)
             let stored =
                 notifications.isEmpty
                 ? [] : try transaction.appendNotifications(notifications.map(\.notification))
@@ -183,7 +189,7 @@ extension PushPipeline {
             return stored
         }
         metrics.built.increment(by: stored.count)
-        metrics.pruned.increment(by: notifications.count { !$0.pruned.isEmpty })
+        metrics.pruned.increment(by: stored.count { $0.fullPayload != nil })
         return stored
     }
 
@@ -253,6 +259,22 @@ extension PushPipeline {
         }
         // Cancellation ends the rest; the caller's next wait notices it.
         try? await clock.sleep(for: configuration.retryDelay(after: failures))
+    }
+}
+
+extension StoreTransaction {
+    /// Gives the notifications that count their badges, and stores what they come
+    /// to.
+    fileprivate func numbered(
+        _ notifications: [BuiltNotification]
+    ) throws -> [BuiltNotification] {
+        let users = Set(notifications.filter(\.told.countsBadge).map(\.notification.user))
+        guard !users.isEmpty else { return notifications }
+        var notifications = notifications
+        var badges = BadgeCounters(try badges(of: users))
+        badges.number(&notifications)
+        try putBadges(badges.counts)
+        return notifications
     }
 }
 

@@ -49,7 +49,8 @@ package enum StoreConformance {
     package static let checks: [Check] =
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
         + references + retention + model + schema + subscriptions + subscriptionMatching + outbox
-        + explanations + explanationBounds + notifications + devices + pushTokens + accounts + users
+        + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
+        + accounts + users
 }
 
 /// An error a body throws on purpose.

@@ -23,16 +23,11 @@ package struct BadgeCounters: Sendable, Hashable {
         return count
     }
 
-    /// Gives each notification that counts its badge, in order.
-    ///
-    /// - Parameter users: Whose notifications get one; nil means everybody's.
-    package mutating func number(
-        _ notifications: inout [BuiltNotification], of users: Set<UserID>? = nil
-    ) {
-        for index in notifications.indices where notifications[index].countsBadge {
-            let user = notifications[index].notification.user
-            guard users?.contains(user) ?? true else { continue }
-            notifications[index].setBadge(next(for: user))
+    /// Gives each notification that counts its badge, in order; one that has it
+    /// already is not encoded again.
+    package mutating func number(_ notifications: inout [BuiltNotification]) {
+        for index in notifications.indices where notifications[index].told.countsBadge {
+            notifications[index].setBadge(next(for: notifications[index].notification.user))
         }
     }
 }

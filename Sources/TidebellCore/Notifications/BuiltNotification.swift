@@ -17,6 +17,14 @@ package struct CoalescedMatch: Sendable, Hashable {
         self.collapseID = collapseID
         self.replaced = replaced
     }
+
+    /// Whether it counts up the user's badge (NINFO-11).
+    package var countsBadge: Bool { match.subscription.countsBadge }
+}
+
+extension StoredSubscription {
+    /// Whether its notifications count up their user's badge (NINFO-11).
+    package var countsBadge: Bool { subscription.notificationInfo?.shouldBadge == true }
 }
 
 /// A notification as a pass made it, and how it came to be.
@@ -56,13 +64,9 @@ package struct BuiltNotification: Sendable, Hashable {
         encode()
     }
 
-    /// Whether it counts up the user's badge (NINFO-11).
-    package var countsBadge: Bool {
-        told.match.subscription.subscription.notificationInfo?.shouldBadge == true
-    }
-
-    /// Says another badge.
+    /// Says this badge instead.
     package mutating func setBadge(_ badge: Int) {
+        guard payload.badge != badge else { return }
         payload.badge = badge
         encode()
     }

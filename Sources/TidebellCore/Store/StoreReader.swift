@@ -101,6 +101,31 @@ package protocol StoreReader {
     /// Returns a push token.
     func pushToken(_ token: String) throws -> StoredPushToken?
 
+    // MARK: Badges and history
+
+    /// Returns the users' badges (NINFO-11); who never had one is absent.
+    func badges(of users: Set<UserID>) throws -> [UserID: Int]
+
+    /// Returns the user's notifications after a place of the history, oldest
+    /// first: the unread ones, at their sequence, and the marks of the read ones,
+    /// at the place where they were read.
+    ///
+    /// - Parameter marks: Which marks are wanted.
+    func notificationHistory(
+        of user: UserID, after place: NotificationSequence, marks: ReadMarks, limit: Int
+    ) throws -> [HistoryEntry]
+
+    /// Returns where in the log the user's notifications with these IDs are.
+    ///
+    /// Reads the user's log backwards until it has found all; an index by ID
+    /// would make every notification cost more, for a call that few apps make.
+    func notificationSequences(
+        _ ids: Set<String>, of user: UserID
+    ) throws -> [String: NotificationSequence]
+
+    /// The place up to which retention has removed notifications of any user.
+    func notificationFloor() throws -> NotificationSequence
+
     // MARK: Accounts
 
     /// Returns the account whose web token has this hash and has not expired.

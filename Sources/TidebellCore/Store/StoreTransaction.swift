@@ -87,8 +87,8 @@ package protocol StoreTransaction: StoreReader {
         _ notifications: [StoredNotification]
     ) throws -> [StoredNotification]
 
-    /// Removes notifications older than `moment` (NOTIF-15), at most `limit`;
-    /// returns how many went.
+    /// Removes notifications older than `moment` (NOTIF-15), at most `limit`, and
+    /// raises ``StoreReader/notificationFloor()``; returns how many went.
     func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int
 
     /// Returns the user's device with this client ID, registered at the head of
@@ -106,6 +106,21 @@ package protocol StoreTransaction: StoreReader {
 
     /// Inserts or replaces a push token and adds the device to those it tells.
     func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws
+
+    // MARK: Badges and history
+
+    /// Sets users' badges.
+    func putBadges(_ badges: [UserID: Int]) throws
+
+    /// Marks a user's notifications as read, each at a new place of the history;
+    /// what was read already stays where it is, what is gone is passed over.
+    /// Devices that are away are told of them all the same.
+    func markNotificationsRead(
+        _ sequences: Set<NotificationSequence>, of user: UserID
+    ) throws
+
+    /// Notes that a fetch of the history has given out the marks at these places.
+    func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws
 
     // MARK: Accounts
 

@@ -2,7 +2,8 @@
 import Foundation
 import TidebellWire
 
-/// A point in the history of a database or zone (TOK-1), with all that is needed
+/// A point in the history of a database or zone (TOK-1), or of a user's
+/// notifications, with all that is needed
 /// to refuse it elsewhere without a look-up: TOK-3.
 ///
 /// Clients see 51 characters of base64url.
@@ -13,6 +14,8 @@ struct SyncToken: Sendable, Hashable {
         case zone = 2
         /// A zone read newest first.
         case zoneReverse = 3
+        /// A user's notifications; its position is a place of the log (NOTIF-11).
+        case notifications = 4
     }
 
     var family: Family
@@ -108,18 +111,22 @@ extension Call {
 
     /// Reads a token that must be of this database and of `family`; nil text
     /// gives nil.
-    func syncToken(_ text: String?, family: SyncToken.Family) throws -> SyncToken? {
+    ///
+    /// - Parameter name: The request's word for it.
+    func syncToken(
+        _ text: String?, family: SyncToken.Family, named name: String = "syncToken"
+    ) throws -> SyncToken? {
         guard let text else { return nil }
         guard let token = SyncToken(text: text) else {
-            throw WireError.changeTokenExpired("the syncToken was not issued by this server")
+            throw WireError.changeTokenExpired("the \(name) was not issued by this server")
         }
         guard token.family == family else {
             throw WireError.changeTokenExpired(
-                "the syncToken is a \(token.family) token where a \(family) token is needed"
+                "the \(name) is a \(token.family) token where a \(family) token is needed"
             )
         }
         guard token.database == (try databaseHash()) else {
-            throw WireError.changeTokenExpired("the syncToken belongs to another database")
+            throw WireError.changeTokenExpired("the \(name) belongs to another database")
         }
         return token
     }

@@ -11,7 +11,8 @@ extension Schema {
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             identity INTEGER NOT NULL,
-            outbox_told INTEGER NOT NULL DEFAULT 0
+            outbox_told INTEGER NOT NULL DEFAULT 0,
+            notification_floor INTEGER NOT NULL DEFAULT 0
         ) STRICT;
 
         CREATE TABLE field_type (
@@ -126,13 +127,22 @@ extension Schema {
             full_payload BLOB,
             background INTEGER NOT NULL,
             collapse_id TEXT,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            read_place INTEGER,
+            read_told INTEGER
         ) STRICT;
         CREATE INDEX notification_log ON notification (user, sequence, origin_client);
         CREATE INDEX notification_age ON notification (created_at);
         CREATE INDEX notification_collapse
             ON notification (user, database, subscription_id, collapse_id, origin_client)
             WHERE collapse_id IS NOT NULL;
+        CREATE INDEX notification_read ON notification (user, read_place)
+            WHERE read_place IS NOT NULL;
+
+        CREATE TABLE badge (
+            user INTEGER PRIMARY KEY,
+            count INTEGER NOT NULL
+        ) STRICT;
 
         CREATE TABLE device (
             key INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -53,7 +53,7 @@ extension SQLiteTransaction {
     }
 
     func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int {
-        try connection.rows(
+        let removed = try connection.rows(
             """
             DELETE FROM notification WHERE sequence IN (
                 SELECT sequence FROM notification WHERE created_at < ?
@@ -61,7 +61,16 @@ extension SQLiteTransaction {
             ) RETURNING sequence
             """,
             moment, limit
-        ) { $0.int(0) }.count
+        ) { $0.int(0) }
+        if let last = removed.max() {
+            try connection.run(
+                """
+                UPDATE store SET notification_floor = max(notification_floor, ?) WHERE id = 1
+                """,
+                last
+            )
+        }
+        return removed.count
     }
 
     func registerDevice(

@@ -79,4 +79,35 @@ import TidebellWire
             coalesced(matches).map(\.match) == [matches[2], matches[3], matches[4]]
         )
     }
+
+    @Test("PUSH-2, NINFO-15: query pushes, visual ones too, collapse where the app says so")
+    func chosenIDs() {
+        let info = Fixture.info {
+            $0.alertBody = "New"
+            $0.collapseIDKey = "thread"
+        }
+        let query = Fixture.subscription(.query, type: "FeedItem", info: info)
+        let other = Fixture.subscription(.query, id: "other", type: "FeedItem", info: info)
+        func message(
+            _ name: String, in thread: String, of subscription: StoredSubscription,
+            entry: Int64 = 1, origin: String? = "laptop"
+        ) -> SubscriptionMatch {
+            let change = Fixture.change(name, fields: ["thread": Field(.string(thread))])
+            return match(subscription, entry: entry, origin: origin, record: change)
+        }
+        let matches = [
+            message("a", in: "1", of: query), message("b", in: "2", of: query),
+            message("c", in: "1", of: other), message("d", in: "1", of: query, origin: "phone"),
+            message("e", in: "1", of: query), message("f", in: "1", of: query, entry: 2),
+        ]
+        #expect(
+            coalesced(matches) == [
+                CoalescedMatch(matches[1], collapseID: .chosen("2")),
+                CoalescedMatch(matches[2], collapseID: .chosen("1")),
+                CoalescedMatch(matches[3], collapseID: .chosen("1")),
+                CoalescedMatch(
+                    matches[5], collapseID: .chosen("1"), replaced: [matches[0], matches[4]]),
+            ]
+        )
+    }
 }

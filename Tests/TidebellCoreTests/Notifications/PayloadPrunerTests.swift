@@ -64,6 +64,46 @@ import TidebellWire
         #expect(PayloadProperty.removalOrder(of: .zone) == zone)
     }
 
+    @Test("PRUNE-5: the operator may have the desired keys go first, and then the rest in order")
+    func fieldsFirst() {
+        let rest = PayloadProperty.removalOrder(of: .query).filter { $0 != .desiredKeys }
+        #expect(PayloadProperty.removalOrder(of: .query, .fieldsFirst) == [.desiredKeys] + rest)
+        for kind in [WireSubscription.Kind.zone, .database] {
+            #expect(
+                PayloadProperty.removalOrder(of: kind, .fieldsFirst)
+                    == PayloadProperty.removalOrder(of: kind)
+            )
+        }
+        var payload = payload(.query, length: 10)
+        payload.desiredFields = [
+            .init(key: "k", value: .string(String(repeating: "x", count: 4000)))
+        ]
+        let pruned = PayloadPruner.encoded(payload, order: .fieldsFirst)
+        #expect(pruned.removed == [.desiredKeys])
+        payload.desiredFields = []
+        payload.isPruned = true
+        #expect(pruned.bytes == payload.encoded())
+    }
+
+    @Test("PRUNE-2, PRUNE-4: the badge goes after all texts and before the notification ID")
+    func badgeGoesLate() {
+        var payload = PushPayload(kind: .query, subscriptionID: "s", scope: .private)
+        payload.badge = 3
+        payload.alert.localizationKey = String(repeating: "k", count: 4100)
+        payload.notificationID = "n"
+        let pruned = PayloadPruner.encoded(payload)
+        #expect(pruned.removed == [.alertLocalizationKey])
+        #expect(
+            String(decoding: pruned.bytes, as: UTF8.self)
+                == #"{"aps":{"badge":3},"ck":{"ce":2,"nid":"n","p":1,"qry":{"sid":"s","dbs":1}}}"#
+        )
+        payload.notificationID = String(repeating: "n", count: 4100)
+        #expect(
+            PayloadPruner.encoded(payload).removed
+                == [.alertLocalizationKey, .badge, .notificationID]
+        )
+    }
+
     @Test("PRUNE-1: what fits is not touched", arguments: WireSubscription.Kind.allCases)
     func nothingToDo(kind: WireSubscription.Kind) {
         let payload = payload(kind, length: 40)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension FetchNotificationChanges {
+    /// A page, and the marks in it that no fetch has given out before.
+    package struct Page: Sendable, Hashable {
+        package var response: Response
+        /// To be noted with ``StoreTransaction/noteReadMarksTold(_:of:)``.
+        package var newMarks: Set<NotificationSequence>
+    }
+
+    /// Returns a page of the caller's notifications (NOTIF-11): all that the log
+    /// keeps, of every database, and whichever device was the origin, because the
+    /// history is the user's.
+    ///
+    /// A notification that was read comes once more as a mark to whoever may know
+    /// it as unread: every holder of a token from before, and the first fetch
+    /// without one. Then it is gone (NOTIF-13).
+    package static func page(
+        _ request: Request, for call: Call, in reader: any StoreReader
+    ) throws -> Page {
+        let user = try call.requireUser().id
+        let limit = try call.limits.historyPage(request.resultsLimit)
+        let head = try reader.notificationHead()
+        var token = try startingToken(request.serverChangeToken, at: head, for: call, in: reader)
+        // One more than asked for tells whether there is more.
+        let found = try reader.notificationHistory(
+            of: user, after: NotificationSequence(rawValue: token.position.rawValue),
+            marks: request.serverChangeToken == nil ? .untold : .all, limit: limit + 1
+        )
+        let entries = found.prefix(limit)
+        let isComplete = found.count == entries.count
+        let place = isComplete ? head : entries.last?.place ?? head
+        token.position = Position(rawValue: place.rawValue)
+        return Page(
+            response: Response(
+                notifications: entries.map(Entry.init), serverChangeToken: token.text,
+                moreComing: !isComplete
+            ),
+            newMarks: Set(
+                entries.filter { $0.content == .read(isTold: false) }.map(\.place)
+            )
+        )
+    }
+
+    private static func startingToken(
+        _ text: String?, at head: NotificationSequence, for call: Call,
+        in reader: any StoreReader
+    ) throws -> SyncToken {
+        let head = Position(rawValue: head.rawValue)
+        let known = try call.syncToken(text, family: .notifications, named: "serverChangeToken")
+        guard let token = known else {
+            return SyncToken(
+                family: .notifications, database: try call.databaseHash(),
+                zone: ZoneKey(rawValue: 0), position: .start, baseline: head
+            )
+        }
+        let floor = Position(rawValue: try reader.notificationFloor().rawValue)
+        // A first fetch that is still under way cannot have missed anything.
+        guard token.position >= floor || token.baseline >= floor else {
+            throw WireError.changeTokenExpired(
+                "the serverChangeToken is older than the kept notifications"
+            )
+        }
+        guard token.position <= head else {
+            throw WireError.changeTokenExpired("the serverChangeToken is ahead of the log")
+        }
+        return token
+    }
+}
+
+extension FetchNotificationChanges.Entry {
+    /// What the wire says of an entry; a read one has no contents (NOTIF-13).
+    fileprivate init(_ entry: HistoryEntry) {
+        switch entry.content {
+        case .unread(let payload):
+            self.init(notificationID: entry.notificationID, payload: payload)
+        case .read:
+            self.init(notificationID: entry.notificationID, payload: nil)
+        }
+    }
+}
+
+extension Limits {
+    /// The notifications of one page; 0 and nil leave it to the server (NOTIF-11).
+    fileprivate func historyPage(_ asked: Int?) throws -> Int {
+        guard let asked, asked != 0 else { return notificationsPerPage }
+        guard asked > 0 else {
+            throw WireError.badRequest("resultsLimit is \(asked); it must not be negative")
+        }
+        return min(asked, notificationsPerPage)
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `notifications/markRead`, an extension.
+extension MarkNotificationsRead: Endpoint {
+    /// Marks notifications as read.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let call = exchange.call
+        let user = try call.requireUser().id
+        let request = try exchange.read { try Request(from: &$0, limit: .max) }
+        try exchange.check(itemCount: request.notificationIDs.count)
+        let found = try await exchange.cloud.store.read {
+            try find(request, for: call, in: $0)
+        }
+        if !found.sequences.isEmpty {
+            try await exchange.cloud.store.write {
+                try $0.markNotificationsRead(found.sequences, of: user)
+            }
+        }
+        return .json { found.response.write(to: &$0) }
+    }
+}

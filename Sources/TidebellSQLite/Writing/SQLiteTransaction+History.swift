@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+extension SQLiteTransaction {
+    func putBadges(_ badges: [UserID: Int]) throws {
+        for (user, count) in badges {
+            try connection.run(
+                """
+                INSERT INTO badge (user, count) VALUES (?, ?)
+                ON CONFLICT (user) DO UPDATE SET count = excluded.count
+                """,
+                user, count
+            )
+        }
+    }
+
+    func markNotificationsRead(
+        _ sequences: Set<NotificationSequence>, of user: UserID
+    ) throws {
+        let unread: [NotificationSequence] = try connection.rows(
+            """
+            SELECT notification.sequence
+            FROM json_each(?) AS wanted CROSS JOIN notification
+                ON notification.sequence = wanted.value
+            WHERE notification.user = ? AND notification.read_place IS NULL
+            ORDER BY notification.sequence
+            """,
+            JSONText(sequences.map(\.rawValue)), user
+        ) { try $0.value(0) }
+        for (place, sequence) in zip(try takePlaces(unread.count), unread) {
+            try connection.run(
+                """
+                UPDATE notification SET read_place = ?, read_told = 0, full_payload = NULL
+                WHERE sequence = ?
+                """,
+                place, sequence
+            )
+        }
+    }
+
+    func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws {
+        for place in places {
+            try connection.run(
+                "UPDATE notification SET read_told = 1 WHERE user = ? AND read_place = ?",
+                user, place
+            )
+        }
+    }
+
+    /// Takes the next places of the log, which notifications and marks share so
+    /// that one number says what a reader of the history has.
+    private func takePlaces(_ count: Int) throws -> Range<Int64> {
+        guard count > 0 else { return 0..<0 }
+        let last = try connection.first(
+            "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'notification' RETURNING seq",
+            count
+        ) { $0.int(0) }
+        guard let last else { preconditionFailure("a log with notifications has no sequence") }
+        return last - Int64(count) + 1..<last + 1
+    }
+}

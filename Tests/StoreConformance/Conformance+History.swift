@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+
+extension StoreConformance {
+    static let badges: [Check] = [
+        Check(reopening: "NINFO-11, NOTIF-14: each user has a badge of their own, which stays") {
+            store, engine in
+            try await store.write { transaction throws in
+                #expect(try transaction.badges(of: [.anna, .ben]) == [:])
+                try transaction.putBadges([.anna: 3, .ben: 0])
+                try transaction.putBadges([.anna: 4])
+                try transaction.putBadges([:])
+                #expect(try transaction.badges(of: [.anna, .ben]) == [.anna: 4, .ben: 0])
+                #expect(try transaction.badges(of: [.anna]) == [.anna: 4])
+                #expect(try transaction.badges(of: []) == [:])
+            }
+            let reopened = try await engine.reopen(store)
+            #expect(try await reopened.read { try $0.badges(of: [.anna]) } == [.anna: 4])
+            try await reopened.close()
+        }
+    ]
+
+    static let history: [Check] = [
+        Check("NOTIF-8, NOTIF-11: the history has the user's notifications in full and in order") {
+            store in
+            var pruned = StoredNotification.push("b")
+            pruned.fullPayload = Array(#"{"full":1}"#.utf8)
+            let saved = [StoredNotification.push("a"), pruned, .push("c", to: .ben)]
+            let places = try await store.write { try $0.appendNotifications(saved) }
+                .map(\.sequence)
+            try await store.read { reader throws in
+                let annas = try reader.history(of: .anna)
+                #expect(
+                    annas == [
+                        HistoryEntry(
+                            place: places[0], notificationID: "a",
+                            content: .unread(payload: Array("{}".utf8))
+                        ),
+                        HistoryEntry(
+                            place: places[1], notificationID: "b",
+                            content: .unread(payload: Array(#"{"full":1}"#.utf8))
+                        ),
+                    ]
+                )
+                #expect(try reader.history(of: .anna, limit: 1) == [annas[0]])
+                #expect(try reader.history(of: .anna, after: places[0]) == [annas[1]])
+                #expect(try reader.history(of: .ben).map(\.notificationID) == ["c"])
+                let log = try reader.notifications(
+                    for: .anna, after: .start, excludingOrigin: nil, limit: 9
+                )
+                #expect(log.map(\.payload) == [Array("{}".utf8), Array("{}".utf8)])
+                #expect(log.map(\.fullPayload) == [nil, nil])
+            }
+        },
+        Check("NOTIF-13: a notification that is read leaves a mark at a new place") { store in
+            try await store.write { transaction throws in
+                let log = try transaction.appendNotifications([
+                    .push("a"), .push("b"), .push("c"), .push("d", to: .ben),
+                ])
+                #expect(
+                    try transaction.notificationSequences(["a", "c", "d", "no"], of: .anna)
+                        == ["a": log[0].sequence, "c": log[2].sequence]
+                )
+                #expect(try transaction.notificationSequences([], of: .anna) == [:])
+                let gone = NotificationSequence(rawValue: .max)
+                try transaction.markNotificationsRead(
+                    [log[0].sequence, log[2].sequence, log[3].sequence, gone], of: .anna
+                )
+                let head = try transaction.notificationHead()
+                let marks = try transaction.history(of: .anna, after: log[3].sequence)
+                #expect(marks.map(\.notificationID) == ["a", "c"])
+                #expect(marks.map(\.content) == [.read(isTold: false), .read(isTold: false)])
+                #expect(marks.map(\.place) == marks.map(\.place).sorted())
+                #expect(marks.last?.place == head)
+                #expect(
+                    try transaction.history(of: .anna).map(\.notificationID) == ["b", "a", "c"])
+                // Whoever was away is still told of it.
+                let pushes = try transaction.notifications(
+                    for: .anna, after: .start, excludingOrigin: nil, limit: 9
+                )
+                #expect(pushes == Array(log.prefix(3)))
+                // A second time changes nothing.
+                try transaction.markNotificationsRead([log[0].sequence], of: .anna)
+                #expect(try transaction.history(of: .anna, after: log[3].sequence) == marks)
+                // The next notification comes after the marks.
+                let next = try transaction.appendNotifications([.push("e")])
+                #expect(next[0].sequence > head)
+            }
+        },
+        Check("NOTIF-13: a mark that was given out is kept for those who ask for all") { store in
+            try await store.write { transaction throws in
+                let log = try transaction.appendNotifications([
+                    .push("a"), .push("b"), .push("c"),
+                ])
+                try transaction.markNotificationsRead(
+                    [log[0].sequence, log[1].sequence], of: .anna)
+                let marks = try transaction.history(of: .anna, after: log[2].sequence)
+                try transaction.noteReadMarksTold([marks[0].place, log[2].sequence], of: .anna)
+                try transaction.noteReadMarksTold([marks[1].place], of: .ben)
+                #expect(
+                    try transaction.history(of: .anna, marks: .untold).map(\.notificationID)
+                        == ["c", "b"]
+                )
+                let all = try transaction.history(of: .anna)
+                #expect(all.map(\.notificationID) == ["c", "a", "b"])
+                #expect(all[1].content == .read(isTold: true))
+                #expect(all[2].content == .read(isTold: false))
+                #expect(try transaction.history(of: .anna, limit: 2) == Array(all.prefix(2)))
+            }
+        },
+        Check("NOTIF-15: the floor is the newest place that retention took") { store in
+            let later = Instant.noon.advanced(by: .seconds(60))
+            try await store.write { transaction throws in
+                #expect(try transaction.notificationFloor() == .start)
+                let log = try transaction.appendNotifications([
+                    .push("a"), .push("b", to: .ben), .push("c", at: later),
+                ])
+                #expect(try transaction.removeNotifications(createdBefore: later, limit: 1) == 1)
+                #expect(try transaction.notificationFloor() == log[0].sequence)
+                #expect(try transaction.removeNotifications(createdBefore: later, limit: 9) == 1)
+                #expect(try transaction.removeNotifications(createdBefore: later, limit: 9) == 0)
+                #expect(try transaction.notificationFloor() == log[1].sequence)
+            }
+        },
+        Check("PUSH-2: what was replaced cannot be read any more") { store in
+            try await store.write { transaction throws in
+                let log = try transaction.appendNotifications([
+                    .push("a", collapse: "c"), .push("b", collapse: "c"),
+                ])
+                #expect(
+                    try transaction.notificationSequences(["a", "b"], of: .anna)
+                        == ["b": log[1].sequence]
+                )
+            }
+        },
+    ]
+}
+
+extension StoreReader {
+    /// A page of a user's history.
+    fileprivate func history(
+        of user: UserID, after place: NotificationSequence = .start, marks: ReadMarks = .all,
+        limit: Int = 9
+    ) throws -> [HistoryEntry] {
+        try notificationHistory(of: user, after: place, marks: marks, limit: limit)
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellCore
+@testable import TidebellPush
+import TidebellWire
+
+@Suite(.timeLimit(.minutes(1))) struct BadgeTests {
+    private static func info(
+        _ set: (inout WireNotificationInfo) -> Void = { _ in }
+    ) -> WireNotificationInfo {
+        var info = WireNotificationInfo()
+        info.shouldBadge = true
+        set(&info)
+        return info
+    }
+
+    @Test("NINFO-11: two notifications of one pass say n+1 and n+2, those of the next go on")
+    func countsUp() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .query, type: "FeedItem", info: Self.info())
+            try await world.store.write { try $0.putBadges([anna.user.id: 7]) }
+            try await world.create(["a", "b"], of: anna)
+            #expect(try await world.pipeline.drain() == 2)
+            try await world.create(["c"], of: anna)
+            #expect(try await world.pipeline.drain() == 1)
+            #expect(try await world.badges(told: anna) == [8, 9, 10])
+            #expect(try await world.badge(of: anna) == 10)
+        }
+    }
+
+    @Test("NINFO-11: a user has one counter for all subscriptions, and nobody else's")
+    func oneCounterPerUser() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let ben = try await world.person("ben")
+            try await world.subscribe(anna, .query, id: "q", type: "FeedItem", info: Self.info())
+            try await world.subscribe(anna, .zone, id: "z", zone: "feed", info: Self.info())
+            try await world.subscribe(anna, .database, id: "d", info: .visual())
+            try await world.subscribe(ben, .database, info: Self.info())
+            try await world.create(["a"], of: anna)
+            try await world.create(["b"], of: ben)
+            #expect(try await world.pipeline.drain() == 4)
+            #expect(Set(try await world.badges(told: anna)) == [1, 2, nil])
+            #expect(try await world.badges(told: ben) == [1])
+            #expect(try await world.badge(of: anna) == 2)
+        }
+    }
+
+    @Test("NINFO-11, PUSH-2: what collapses in a pass counts once; in the log each pass counts")
+    func coalescedOnes() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let info = Self.info { $0.collapseIDKey = "feed" }
+            try await world.subscribe(anna, .query, type: "FeedItem", info: info)
+            try await world.create(["a", "b", "c"], of: anna)
+            #expect(try await world.pipeline.drain() == 1)
+            #expect(try await world.badges(told: anna) == [1])
+            try await world.create(["d"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await world.badges(told: anna) == [2])
+        }
+    }
+
+    @Test("NOTIF-14: a badge set while the pass builds is what the commit counts from")
+    func setMeanwhile() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .query, type: "FeedItem", info: Self.info())
+            try await world.store.write { try $0.putBadges([anna.user.id: 99]) }
+            try await world.create(["a", "b"], of: anna)
+            let batch = try await world.pipeline.read()
+            var plan = try #require(world.pipeline.match(batch))
+            world.pipeline.coalesce(&plan)
+            let built = world.pipeline.build(plan, batch)
+            #expect(built.map(\.payload.badge) == [100, 101])
+            try await world.store.write { try $0.putBadges([anna.user.id: 0]) }
+            let stored = try await world.pipeline.commit(built, plan)
+            #expect(try stored.map { try Badge($0.payload).value } == [1, 2])
+            #expect(try await world.badges(told: anna) == [1, 2])
+            #expect(try await world.badge(of: anna) == 2)
+        }
+    }
+
+    @Test("NINFO-11: a pass that failed has counted nothing")
+    func failedPass() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .query, type: "FeedItem", info: Self.info())
+            try await world.create(["a"], of: anna)
+            world.store.fail(writes: 1)
+            await #expect(throws: ObservedStore.Failure.self) { try await world.pipeline.drain() }
+            #expect(try await world.badge(of: anna) == nil)
+            _ = try await world.pipeline.drain()
+            #expect(try await world.badges(told: anna) == [1])
+        }
+    }
+
+    @Test("NOTIF-8: the log keeps in full what a push had to leave out")
+    func fullPayload() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let body = String(repeating: "x", count: 4100)
+            let info = Self.info { $0.alertBody = body }
+            try await world.subscribe(anna, .query, type: "FeedItem", info: info)
+            try await world.create(["a"], of: anna)
+            _ = try await world.pipeline.drain()
+            let log = try await world.log(of: anna)
+            #expect(log.allSatisfy { $0.payload.count <= PayloadPruner.limit })
+            let history = try await world.store.read { reader in
+                try reader.notificationHistory(
+                    of: anna.user.id, after: .start, marks: .all, limit: 9)
+            }
+            guard case .unread(let payload) = try #require(history.first).content else {
+                Issue.record("unread")
+                return
+            }
+            let text = String(decoding: payload, as: UTF8.self)
+            #expect(text.contains(#""alert":"\#(body)","badge":1"#))
+            #expect(!text.contains(#""p":1"#))
+        }
+    }
+}
+
+/// The badge of a payload.
+private struct Badge {
+    var value: Int?
+
+    init(_ payload: [UInt8]) throws {
+        let object = try JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
+        value = (object?["aps"] as? [String: Any])?["badge"] as? Int
+    }
+}
+
+extension World {
+    /// The badges in a person's log.
+    fileprivate func badges(told person: Person) async throws -> [Int?] {
+        try await log(of: person).map { try Badge($0.payload).value }
+    }
+
+    /// The counter of a person.
+    fileprivate func badge(of person: Person) async throws -> Int? {
+        try await store.read { try $0.badges(of: [person.user.id]) }[person.user.id]
+    }
+}
