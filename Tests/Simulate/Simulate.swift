@@ -1,7 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+import Simulation
 import TidebellProcesses
 
+/// Goes through many walks: `tidebell-simulate --seeds 1-2000`.
 @main
 struct Simulate {
-    static func main() { say("nothing to simulate yet") }
+    static func main() async throws {
+        let seeds = try seeds(CommandLine.arguments.dropFirst().map(\.self))
+        let clock = ContinuousClock()
+        let start = clock.now
+        var failed: [UInt64] = []
+        var total = Simulation.Tally()
+        for seed in seeds {
+            do {
+                total += try await Simulation.run(Walk(seed: seed))
+            } catch {
+                failed.append(seed)
+                say("\(error)\n\(Walk(seed: seed))")
+            }
+            let count = seed - seeds.lowerBound + 1
+            if count % 100 == 0 { say("\(count) walks, \(failed.count) failed") }
+        }
+        let rate = Double(seeds.count) / ((clock.now - start) / .seconds(1))
+        say(
+            "\(seeds.count) walks, \(rate) a second: \(total.changes) changes told, "
+                + "\(total.notifications) notifications, \(total.told) deliveries; "
+                + "failed: \(failed)"
+        )
+    }
+
+    /// Reads `--seeds 7` or `--seeds 1-2000`.
+    private static func seeds(_ arguments: [String]) throws -> ClosedRange<UInt64> {
+        guard arguments.count == 2, arguments[0] == "--seeds" else { throw Usage() }
+        let bounds = arguments[1].split(separator: "-").compactMap { UInt64($0) }
+        guard let first = bounds.first, let last = bounds.last, bounds.count <= 2, first <= last
+        else { throw Usage() }
+        return first...last
+    }
+
+    private struct Usage: Error, CustomStringConvertible {
+        let description = "usage: tidebell-simulate --seeds <first>[-<last>]"
+    }
 }

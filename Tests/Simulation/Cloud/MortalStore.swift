@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+
+/// A store whose process can die: from then on every call fails, and what was
+/// not durable never happened.
+final class MortalStore: Store {
+    /// There is nobody to answer any more.
+    struct Died: Error {}
+
+    private struct State {
+        var calls = 0
+        var writes = 0
+        var death: Death?
+        var isDead = false
+    }
+
+    private let base: any Store
+    private let state = Mutex(State())
+
+    init(_ base: any Store) {
+        self.base = base
+    }
+
+    var identity: UInt64 { base.identity }
+    var isDead: Bool { state.withLock(\.isDead) }
+    /// The transactions that became durable since the death was fixed.
+    var writes: Int { state.withLock(\.writes) }
+
+    /// Starts to count anew, and fixes the call to die at, if any.
+    func fix(_ death: Death?) {
+        state.withLock { $0 = State(death: death, isDead: $0.isDead) }
+    }
+
+    /// Dies now.
+    func die() {
+        state.withLock { $0.isDead = true }
+    }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try begin()
+        let result = try await base.write(body)
+        state.withLock { $0.writes += 1 }
+        try end()
+        return result
+    }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try begin()
+        let result = try await base.read(body)
+        try end()
+        return result
+    }
+
+    /// Wake-ups are all lost: the walk says when the pipeline runs.
+    func outboxCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
+
+    func close() async throws { try await base.close() }
+
+    private func begin() throws {
+        try state.withLock { state in
+            state.calls += 1
+            if state.death == .call(state.calls, isDone: false) { state.isDead = true }
+            if state.isDead { throw Died() }
+        }
+    }
+
+    private func end() throws {
+        try state.withLock { state in
+            if state.death == .call(state.calls, isDone: true) { state.isDead = true }
+            if state.isDead { throw Died() }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+import TidebellHTTP
+import TidebellPush
+
+/// A stream that a device holds open, in the server's process.
+struct OpenStream: Sendable {
+    /// The newest event that was taken.
+    var cursor: Int64
+    private let source: Source
+
+    init(_ stream: DeviceStream, cursor: Int64) {
+        self.cursor = cursor
+        source = Source(stream)
+    }
+
+    /// Takes the next event; waits for it.
+    func next() async throws -> StreamEvent? { try await source.next() }
+
+    private actor Source {
+        private var iterator: DeviceStream.Iterator
+
+        init(_ stream: DeviceStream) {
+            iterator = stream.makeAsyncIterator()
+        }
+
+        func next() async throws -> StreamEvent? {
+            var iterator = iterator
+            let event = try await iterator.next(isolation: self)
+            self.iterator = iterator
+            return event
+        }
+    }
+}
+
+/// A receiver that takes so many pieces of a body and is gone then.
+final class BreakingReader: BodyWriter {
+    /// The connection is gone.
+    struct BrokeOff: Error {}
+
+    private let count: Int
+    private let breaksOff: Bool
+    private let state = Mutex<[[UInt8]]>([])
+
+    /// Creates a reader of `count` pieces; who breaks off does so before the last
+    /// one is seen to have arrived, others read on.
+    init(count: Int, breaksOff: Bool) {
+        self.count = count
+        self.breaksOff = breaksOff
+    }
+
+    /// What arrived.
+    var pieces: [[UInt8]] { state.withLock(\.self) }
+
+    func write(_ bytes: [UInt8]) throws {
+        let arrived = state.withLock { pieces in
+            pieces.append(bytes)
+            return pieces.count
+        }
+        if breaksOff, arrived >= count { throw BrokeOff() }
+    }
+}
+
+/// A server-sent event.
+struct Frame {
+    let sequence: Int64
+    let payload: [UInt8]
+
+    /// Reads `id: <sequence>`, `data: <payload>` and the empty line.
+    init(_ bytes: [UInt8]) throws {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 4, lines[2...].allSatisfy(\.isEmpty), lines[0].hasPrefix("id: "),
+            lines[1].hasPrefix("data: "), let sequence = Int64(lines[0].dropFirst(4))
+        else { throw Violation("this is no event: \(text)") }
+        self.sequence = sequence
+        payload = Array(lines[1].dropFirst(6).utf8)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+extension Simulation {
+    /// Calls an endpoint of a database, and returns the answer's body.
+    func post(
+        _ path: String, as writer: Writer, _ body: (inout JSONWriter) -> Void
+    ) async throws -> [UInt8] {
+        try await call("POST", target("database", path, writer), JSONWriter.write(body))
+    }
+
+    /// Sends any request; a server that died gives no answer.
+    func call(_ method: String, _ target: String, _ body: [UInt8] = []) async throws -> [UInt8] {
+        let response = await cloud.respond(method, target, body: body)
+        let answer = try await response.body.collect()
+        if store.isDead { throw MortalStore.Died() }
+        return answer
+    }
+
+    /// The target of an endpoint under `/database`, `/device` or `/ext`.
+    func target(_ root: String, _ path: String, _ writer: Writer) -> String {
+        let client = writer.client.map { "&\(WireProtocol.clientID)=\($0)" } ?? ""
+        return "/\(root)/1/\(Self.container.container)/development/\(path)"
+            + "?\(WireProtocol.apiToken)=\(apiToken)"
+            + "&\(WireProtocol.webAuthToken)=\(people[writer.user].webToken)\(client)"
+    }
+
+    /// Learns who a user is in the container.
+    func meet(_ user: Int) async throws {
+        let writer = Writer(user: user)
+        let body = try await call("GET", target("database", "public/users/caller", writer))
+        let recordName = try JSONReader.read(body) { try CallerResponse(from: &$0) }.userRecordName
+        people[user].recordName = recordName
+        let found = try await base.read { reader -> UserID? in
+            try reader.account(named: "user-\(user)")
+                .flatMap { try reader.user(of: $0, in: Self.container)?.id }
+        }
+        guard let found else { throw Violation("the server does not know user \(user)") }
+        people[user].id = found
+    }
+
+    /// Checks that the records are what the model says, so that every push told
+    /// of something that could be fetched.
+    func checkRecords() async throws {
+        for user in 0..<walk.users {
+            for zone in Names.customZones + [ZoneID.defaultName] {
+                try await check(Site(scope: .private, zone: zone), of: user)
+            }
+        }
+        try await check(Site(scope: .public, zone: ZoneID.defaultName), of: 0)
+    }
+
+    private func check(_ site: Site, of user: Int) async throws {
+        let expected = model.records[Home(site, of: user)] ?? [:]
+        let found = try await versions(of: Names.records, in: site, by: Writer(user: user))
+        try demand(
+            found == expected.mapValues(\.version),
+            "\(site) of user \(user) holds \(found), expected \(expected)"
+        )
+    }
+
+    /// Checks that what a push tells of can be fetched: the record in this version
+    /// or a newer one, unless it went since.
+    func checkFetchable(_ row: Row) async throws {
+        guard let name = row.push.record, let version = row.push.version,
+            let zone = row.push.zone, row.push.event != .deleted
+        else { return }
+        let site = Site(scope: row.push.scope, zone: zone)
+        let found = try await versions(of: [name], in: site, by: Writer(user: row.user))[name]
+        let known = model.records[Home(site, of: row.user)]?[name]
+        try demand(
+            found == known?.version && (found ?? .max) >= version,
+            "a push tells of version \(version) of '\(name)', the server has \(found ?? 0)"
+        )
+    }
+
+    private func versions(
+        of names: [String], in site: Site, by writer: Writer
+    ) async throws -> [String: Int] {
+        let request = LookupRecords.Request(
+            zoneID: ZoneID(zoneName: site.zone),
+            records: names.map { LookupRecords.Item(recordName: $0) }
+        )
+        let body = try await post("\(site.scope)/records/lookup", as: writer, request.write)
+        if (try? JSONReader.read(body, WireError.init(from:)))?.code == .zoneNotFound {
+            return [:]
+        }
+        let response = try JSONReader.read(body) { try ModifyRecords.Response(from: &$0) }
+        var versions: [String: Int] = [:]
+        for case .record(let record) in response.records {
+            guard case .int64(let version)? = try record.fields.decoded()["version"]?.value
+            else { throw Violation("record '\(record.recordName)' has no version") }
+            versions[record.recordName] = Int(version)
+        }
+        return versions
+    }
+}

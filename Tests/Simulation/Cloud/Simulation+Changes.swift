@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+extension Simulation {
+    /// Makes a change through the API; the model takes it over if it is durable,
+    /// whether or not the answer arrived.
+    func change(_ action: Action) async throws {
+        let writes = store.writes
+        var next = model
+        let expected = next.apply(action)
+        let request = request(for: action, after: next)
+        var death: MortalStore.Died?
+        do {
+            let body = try await post(request.path, as: request.writer, request.body)
+            let answer = try Answer(body, to: action)
+            try demand(answer == expected, "the answer is \(answer), expected \(expected)")
+        } catch let error as MortalStore.Died {
+            death = error
+        }
+        if death == nil || store.writes > writes { model = next }
+        try await findEntries()
+        if let death { throw death }
+    }
+
+    private func request(
+        for action: Action, after next: Model
+    ) -> (path: String, writer: Writer, body: (inout JSONWriter) -> Void) {
+        switch action {
+        case .modify(let writer, let site, let edits, let isAtomic):
+            let records = next.records[Home(site, of: writer.user)] ?? [:]
+            let request = ModifyRecords.Request(
+                zoneID: ZoneID(zoneName: site.zone),
+                operations: edits.map { $0.operation(version: records[$0.name]?.version ?? 0) },
+                atomic: isAtomic
+            )
+            return ("\(site.scope)/records/modify", writer, request.write)
+        case .createZones(let writer, let names):
+            let zones = names.map { ModifyZones.Operation.create(ZoneID(zoneName: $0)) }
+            return (
+                "private/zones/modify", writer, ModifyZones.Request(operations: zones).write
+            )
+        case .deleteZones(let writer, let names):
+            let zones = names.map { ModifyZones.Operation.delete(ZoneID(zoneName: $0)) }
+            return (
+                "private/zones/modify", writer, ModifyZones.Request(operations: zones).write
+            )
+        case .subscribe(let writer, let scope, let trigger, let id):
+            let request = ModifySubscriptions.Request(operations: [.create(trigger.wire(id))])
+            return ("\(scope)/subscriptions/modify", writer, request.write)
+        case .unsubscribe(let writer, let scope, let id):
+            let request = ModifySubscriptions.Request(operations: [.delete(subscriptionID: id)])
+            return ("\(scope)/subscriptions/modify", writer, request.write)
+        default: preconditionFailure("\(action) is no change")
+        }
+    }
+}
+
+extension Model {
+    /// Does what a change does, and returns what the server must answer.
+    mutating func apply(_ action: Action) -> Answer {
+        switch action {
+        case .modify(let writer, let site, let edits, let isAtomic):
+            modify(edits, in: site, by: writer, isAtomic: isAtomic)
+        case .createZones(let writer, let names): createZones(names, by: writer)
+        case .deleteZones(let writer, let names): deleteZones(names, by: writer)
+        case .subscribe(let writer, let scope, let trigger, let id):
+            subscribe(trigger, id: id, in: scope, by: writer)
+        case .unsubscribe(let writer, let scope, let id):
+            unsubscribe(id: id, in: scope, by: writer)
+        default: preconditionFailure("\(action) is no change")
+        }
+    }
+}
+
+extension Answer {
+    /// Reads the server's answer to a change.
+    init(_ body: [UInt8], to action: Action) throws {
+        if let error = try? JSONReader.read(body, WireError.init(from:)) {
+            self = .refused(error.code)
+            return
+        }
+        switch action {
+        case .modify:
+            let response = try JSONReader.read(body) { try ModifyRecords.Response(from: &$0) }
+            self = .items(response.records.map(Verdict.init))
+        case .createZones, .deleteZones:
+            let response = try JSONReader.read(body) { try ZonesResponse(from: &$0) }
+            self = .items(response.zones.map(Verdict.init))
+        default:
+            let response = try JSONReader.read(body) { try SubscriptionsResponse(from: &$0) }
+            self = .items(response.subscriptions.map(Verdict.init))
+        }
+    }
+}
+
+extension Verdict {
+    init(_ result: RecordResult) {
+        switch result {
+        case .record: self = .saved
+        case .deleted: self = .deleted
+        case .failed(_, let error): self = .failed(error.code)
+        }
+    }
+
+    init(_ result: ZoneResult) {
+        switch result {
+        case .zone: self = .saved
+        case .deleted: self = .deleted
+        case .failed(_, let error): self = .failed(error.code)
+        }
+    }
+
+    init(_ result: SubscriptionResult) {
+        switch result {
+        case .subscription: self = .saved
+        case .deleted: self = .deleted
+        case .failed(_, let error): self = .failed(error.code)
+        }
+    }
+}
+
+extension Edit {
+    /// The operation that writes the record as the save of this number.
+    fileprivate func operation(version: Int) -> ModifyRecords.Operation {
+        guard kind != .remove else { return .init(.forceDelete, recordName: name) }
+        var fields: [String: Field?] = [
+            "version": Field(.int64(Int64(version))), "group": Field(.int64(Int64(group))),
+        ]
+        if let owner {
+            fields["owner"] = Field(
+                .reference(WireReference(recordName: owner, action: .deleteSelf))
+            )
+        }
+        return .init(
+            kind == .insert ? .create : .forceReplace, recordName: name,
+            recordType: Names.type(of: name), fields: FieldChanges(fields)
+        )
+    }
+}
+
+extension Trigger {
+    /// The subscription as the API takes it.
+    fileprivate func wire(_ id: String) -> WireSubscription {
+        var info = WireNotificationInfo()
+        if isVisual {
+            info.alertBody = "Something changed"
+        } else {
+            info.shouldSendContentAvailable = true
+        }
+        if kind == .query { info.desiredKeys = ["version"] }
+        return WireSubscription(
+            subscriptionID: id, kind: kind, zoneID: zone.map { ZoneID(zoneName: $0) },
+            recordType: type, firesOn: firesOn, firesOnce: firesOnce, notificationInfo: info
+        )
+    }
+}

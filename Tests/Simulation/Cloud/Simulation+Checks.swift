@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension Simulation {
+    /// Looks at what is durable now: what a pass took from the outbox was told, and
+    /// the log holds what it must.
+    func observe() async throws {
+        let users = Set(people.map(\.id))
+        let newest = model.log.last?.sequence ?? 0
+        let (outbox, notifications) = try await base.read { reader in
+            let notifications = try users.flatMap { user in
+                try reader.notifications(
+                    for: user, after: NotificationSequence(rawValue: newest),
+                    excludingOrigin: nil, limit: 10_000
+                )
+            }
+            return (try reader.outbox(limit: 10_000), notifications)
+        }
+        let ids = Set(outbox.map(\.id))
+        let told = model.pending.filter { $0.entry.map { !ids.contains($0) } ?? false }
+        model.pending.removeAll { $0.entry.map { !ids.contains($0) } ?? false }
+        let rows = try await read(notifications.sorted { $0.sequence < $1.sequence })
+        if !told.isEmpty || !rows.isEmpty {
+            guard let found else { throw Violation("something was told outside a pass") }
+            try model.settle(told, into: rows, finding: found)
+        }
+        let expected = Set(model.log.filter { $0.state == .living }.map(\.sequence))
+        let living = try await livingSequences()
+        try demand(
+            living == expected,
+            "the log holds \(living.sorted()), expected \(expected.sorted())"
+        )
+    }
+
+    /// The sequences of all notifications in the log.
+    func livingSequences() async throws -> Set<Int64> {
+        let users = Set(people.map(\.id))
+        return try await base.read { reader in
+            Set(
+                try users.flatMap { user in
+                    try reader.notifications(
+                        for: user, after: .start, excludingOrigin: nil, limit: 10_000
+                    )
+                }.map(\.sequence.rawValue)
+            )
+        }
+    }
+
+    /// Finds the entry of each new change; one without fired nothing.
+    func findEntries() async throws {
+        let outbox = try await base.read { try $0.outbox(limit: 10_000) }
+        var entries = outbox.filter { $0.id > newestEntry }[...]
+        for index in model.pending.indices where model.pending[index].entry == nil {
+            let change = model.pending[index]
+            guard let entry = entries.first, change.isWritten(as: entry) else {
+                try demand(change.due.isEmpty, "a change of \(change.home) left no outbox entry")
+                continue
+            }
+            model.pending[index].entry = entry.id
+            newestEntry = entry.id
+            entries = entries.dropFirst()
+        }
+        try demand(entries.isEmpty, "the outbox holds what did not happen: \(entries)")
+        model.pending.removeAll { $0.entry == nil }
+    }
+
+    /// Checks what a notification says of itself, whatever it tells.
+    private func read(_ notifications: [StoredNotification]) async throws -> [Row] {
+        var rows: [Row] = []
+        for notification in notifications {
+            let push = try Push(notification.payload)
+            guard let user = people.firstIndex(where: { $0.id == notification.user }) else {
+                throw Violation("a notification is for nobody")
+            }
+            let owner = push.scope == .public ? ZoneID.publicOwner : people[user].recordName
+            try demand(
+                push.owner == people[user].recordName && push.zoneOwner == owner
+                    && push.container == Self.container.container && !push.isPruned
+                    && push.notificationID == notification.notificationID
+                    && push.subscriptionID == notification.subscriptionID
+                    && push.isVisual != notification.isBackground,
+                "a payload contradicts its notification: \(push)"
+            )
+            try demand(
+                !model.log.contains { $0.push.notificationID == push.notificationID },
+                "two notifications have the ID \(push.notificationID)"
+            )
+            rows.append(
+                Row(
+                    sequence: notification.sequence.rawValue, user: user,
+                    origin: notification.originClient,
+                    subscription: SubscriptionName(
+                        user: user, scope: push.scope, id: push.subscriptionID
+                    ),
+                    push: push, payload: notification.payload,
+                    createdAt: notification.createdAt, isBackground: notification.isBackground
+                )
+            )
+        }
+        return rows
+    }
+
+    /// Checks the whole promise: every device was told every event of its user,
+    /// or a later one that stands for it, unless it is the origin or was away
+    /// longer than the log reaches.
+    func checkCoverage() throws {
+        for device in model.devices.values {
+            for row in model.log
+            where row.user == device.user && row.sequence > device.start
+                && row.origin != device.client && row.state != .trimmed
+            {
+                let isTold =
+                    device.told.contains(row.sequence)
+                    || row.replaceKey != nil
+                        && model.log.contains {
+                            $0.sequence > row.sequence && $0.replaceKey == row.replaceKey
+                                && (device.told.contains($0.sequence) || $0.state == .trimmed)
+                        }
+                try demand(isTold, "\(device.client) was never told of \(row.push)")
+            }
+        }
+    }
+}
+
+extension Change {
+    /// Whether an outbox entry is this change's.
+    fileprivate func isWritten(as entry: OutboxEntry) -> Bool {
+        guard entry.zoneName == home.zone, entry.originClient == origin else { return false }
+        switch (event, entry.event) {
+        case (.records(let facts), .records(let changes)):
+            return Set(facts.map(\.name)) == Set(changes.map(\.recordName))
+        case (.zoneCreated, .zoneCreated): return true
+        case (.zoneDeleted, .zoneDeleted): return true
+        default: return false
+        }
+    }
+}

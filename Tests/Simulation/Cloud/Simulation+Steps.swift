@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPush
+import TidebellServer
+import TidebellWire
+
+extension Simulation {
+    /// Longer than anything takes that ends at all.
+    private static let patience = Duration.seconds(60)
+
+    /// Goes through the whole walk and looks at what is left.
+    func run() async throws -> Tally {
+        try start()
+        try await settle()
+        for (index, step) in walk.steps.enumerated() {
+            do {
+                try await patiently { try await $0.perform(step) }
+            } catch {
+                throw Violation("step \(index + 1) (\(step)): \(error)")
+            }
+        }
+        do {
+            try await patiently { try await $0.finish() }
+        } catch {
+            throw Violation("at the end: \(error)")
+        }
+        var tally = Tally()
+        tally.changes = Int(newestEntry)
+        tally.notifications = model.log.count
+        tally.told = toldCount
+        return tally
+    }
+
+    /// Fails when `body` hangs: a push that never comes is waited for.
+    private func patiently(
+        _ body: @escaping @Sendable (Simulation) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await body(self) }
+            group.addTask {
+                try await ContinuousClock().sleep(for: Self.patience)
+                throw Violation("nothing happens any more")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func perform(_ step: Step) async throws {
+        store.fix(step.death)
+        fatalStage = if case .after(let stage)? = step.death { stage } else { nil }
+        do {
+            try await perform(step.action)
+        } catch is MortalStore.Died {
+            // Seen below.
+        }
+        fatalStage = nil
+        meanwhile = nil
+        if store.isDead {
+            // A new process on the same file; what the pass had stored is found.
+            let snapshot = found
+            try await kill()
+            try start()
+            found = snapshot
+        }
+        store.fix(nil)
+        try await observe()
+    }
+
+    private func perform(_ action: Action) async throws {
+        switch action {
+        case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe:
+            try await change(action)
+        case .tell(let meanwhile):
+            self.meanwhile = meanwhile
+            _ = try await cloud.pipeline.drain()
+        case .connect(let device): try await connect(device)
+        case .disconnect(let device): streams[device] = nil
+        case .read(let device, let limit, let forgets):
+            try await read(device, limit: limit, forgets: forgets)
+        case .acknowledge(let device): try await acknowledge(device)
+        case .poll(let device, let breaksOff): try await poll(device, breaksOff: breaksOff)
+        case .signIn(let device, let user): try await signIn(device, user)
+        case .restart: store.die()
+        case .wait(let hours): advance(hours: hours)
+        case .maintain: try await maintain()
+        }
+    }
+
+    /// What happens after each stage of a pass.
+    func reached(_ stage: PassStep) async throws {
+        if stage == .read { found = model.snapshot }
+        if stage == .committed { try await observe() }
+        if let meanwhile, meanwhile.after == stage {
+            self.meanwhile = nil
+            try await change(meanwhile.action)
+        }
+        guard stage == fatalStage else { return }
+        store.die()
+        throw MortalStore.Died()
+    }
+
+    /// Creates the users and their devices.
+    private func settle() async throws {
+        apiToken = try await cloud.accounts.makeAPIToken(named: "walk")
+        for user in 0..<walk.users {
+            let webToken = try await cloud.accounts.add(
+                named: "user-\(user)", tokenLifetime: .seconds(100 * 365 * 24 * 3600)
+            )
+            people.append(
+                Person(id: UserID(rawValue: 0), recordName: "", webToken: webToken, courier: "")
+            )
+            try await meet(user)
+            for device in Names.streamers(of: user) { try await register(device, of: user) }
+            try await openPage(of: user)
+        }
+    }
+
+    private func maintain() async throws {
+        for case let maintenance as Maintenance in cloud.services { await maintenance.round() }
+        let retention = Limits().notificationRetention
+        let oldest = now.advanced(by: .zero - retention)
+        let living = try await livingSequences()
+        for index in model.log.indices where model.log[index].state == .living {
+            let row = model.log[index]
+            if living.contains(row.sequence) {
+                try demand(
+                    store.isDead || row.createdAt >= oldest,
+                    "maintenance left notification \(row.sequence)"
+                )
+            } else {
+                try demand(
+                    row.createdAt < oldest, "maintenance removed notification \(row.sequence)"
+                )
+                model.log[index].state = .trimmed
+            }
+        }
+    }
+
+    /// Tells everything to everybody and holds the whole cloud against the model.
+    private func finish() async throws {
+        store.fix(nil)
+        _ = try await cloud.pipeline.drain()
+        try await observe()
+        try demand(model.pending.isEmpty, "changes are left in the outbox")
+        for device in model.devices.keys.sorted() {
+            if device.hasPrefix("page") {
+                while try await poll(device, breaksOff: false) {}
+            } else {
+                try await read(device, limit: .max, forgets: false)
+            }
+        }
+        try checkCoverage()
+        try await checkRecords()
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import TidebellCore
+import TidebellHTTP
+import TidebellPush
+import TidebellSQLite
+import TidebellServer
+import TidebellWire
+
+/// A whole cloud without sockets that goes through a walk, and whose every answer
+/// and push is held against the model.
+///
+/// One thing happens at a time, nothing in the background: the walk says when the
+/// pipeline works, and all wake-ups are lost.
+package actor Simulation {
+    static let container = ContainerKey(
+        container: "iCloud.org.example.walk", environment: .development
+    )
+
+    let walk: Walk
+    var model = Model()
+    var people: [Person] = []
+    var apiToken = ""
+    /// Streams that are open.
+    var streams: [String: OpenStream] = [:]
+    /// What the latest pass found when it read.
+    var found: Snapshot?
+    /// What happens while the pipeline tells.
+    var meanwhile: Interjection?
+    /// Where the pipeline dies.
+    var fatalStage: PassStep?
+    /// The place of the newest outbox entry there ever was.
+    var newestEntry: Int64 = 0
+    /// How many events devices were told.
+    var toldCount = 0
+    private let folder: URL
+    private let time = SimulatedTime()
+    private let randomness: Randomness
+    private var running: (cloud: CloudServices, store: MortalStore, base: SQLiteStore)?
+
+    private init(_ walk: Walk) {
+        self.walk = walk
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-walk-\(UUID().uuidString)")
+        randomness = .walking(walk.seed)
+    }
+
+    /// Goes through a walk; a promise broken is thrown as a ``Violation`` that
+    /// names the step.
+    package static func run(_ walk: Walk) async throws -> Tally {
+        let simulation = Simulation(walk)
+        let result: Result<Tally, any Error>
+        do {
+            result = .success(try await simulation.run())
+        } catch {
+            result = .failure(error)
+        }
+        await simulation.end()
+        return try result.get()
+    }
+
+    /// How much happened in a walk.
+    package struct Tally: Sendable {
+        package var changes = 0
+        package var notifications = 0
+        package var told = 0
+
+        /// Starts counting.
+        package init() {}
+
+        /// Adds what happened in another walk.
+        package static func += (sum: inout Self, tally: Self) {
+            sum.changes += tally.changes
+            sum.notifications += tally.notifications
+            sum.told += tally.told
+        }
+    }
+
+    // MARK: The server
+
+    /// The cloud; only called between ``start()`` and ``end()``.
+    var cloud: CloudServices {
+        guard let running else { preconditionFailure("the simulation was not started") }
+        return running.cloud
+    }
+
+    /// The store as the cloud sees it.
+    var store: MortalStore {
+        guard let running else { preconditionFailure("the simulation was not started") }
+        return running.store
+    }
+
+    /// The store as nobody can break it.
+    var base: SQLiteStore {
+        guard let running else { preconditionFailure("the simulation was not started") }
+        return running.base
+    }
+
+    var now: Instant { time.now }
+
+    func advance(hours: Int) { time.advance(by: .seconds(3600 * hours)) }
+
+    /// Starts the server, on what an earlier one left.
+    func start() throws {
+        let base = try SQLiteStore.open(
+            at: folder.appendingPathComponent("store").path, newIdentity: walk.seed
+        )
+        let store = MortalStore(base)
+        var push = PushConfiguration()
+        push.entriesPerPass = walk.entriesPerPass
+        push.waitingPerStream = walk.waitingPerStream
+        let time = time
+        let cloud = CloudServices(
+            store: store, push: push,
+            time: Time(now: { time.now }, clock: ContinuousClock()), randomness: randomness,
+            logger: Logger(label: "walk") { _ in SwiftLogNoOpLogHandler() },
+            reached: { [weak self] step in try await self?.reached(step) }
+        )
+        running = (cloud, store, base)
+    }
+
+    /// Ends the server as a kill does: what is in memory is gone.
+    func kill() async throws {
+        streams = [:]
+        found = nil
+        guard let running else { return }
+        self.running = nil
+        try await running.base.close()
+    }
+
+    private func end() async {
+        // The folder is what is left, and goes as well.
+        try? await kill()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// A user.
+struct Person: Sendable {
+    var id: UserID
+    var recordName: String
+    var webToken: String
+    /// The courier of the user's page.
+    var courier: String
+}
+
+/// The time of day, which only the walk moves.
+private final class SimulatedTime: Sendable {
+    private let state = Mutex(Instant(rawValue: 1_800_000_000_000))
+
+    var now: Instant { state.withLock(\.self) }
+
+    func advance(by duration: Duration) {
+        state.withLock { $0 = $0.advanced(by: duration) }
+    }
+}
+
+extension Randomness {
+    /// The server's chance in a walk.
+    fileprivate static func walking(_ seed: UInt64) -> Randomness {
+        let dice = Mutex(Dice(seed: ~seed))
+        let bytes: @Sendable (Int) -> [UInt8] = { count in
+            dice.withLock { dice in
+                (0..<count).map { _ in UInt8(truncatingIfNeeded: dice.next() >> 32) }
+            }
+        }
+        return Randomness(
+            makeUUID: {
+                var bytes = bytes(16)
+                bytes[6] = bytes[6] & 0x0F | 0x40
+                bytes[8] = bytes[8] & 0x3F | 0x80
+                return bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
+            },
+            makeBytes: bytes
+        )
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// What a pass of the pipeline found when it read.
+struct Snapshot {
+    var subscriptions: [SubscriptionName: Subscription]
+    /// The client IDs of each user's devices.
+    var clients: [Int: Set<String>]
+}
+
+extension Model {
+    /// What a pass that reads now finds.
+    var snapshot: Snapshot {
+        Snapshot(
+            subscriptions: subscriptions,
+            clients: Dictionary(grouping: devices.values, by: \.user)
+                .mapValues { Set($0.map(\.client)) }
+        )
+    }
+
+    /// Takes over what passes made of the changes they dealt with, provided that
+    /// they told all that they had to, and nothing else.
+    mutating func settle(
+        _ told: [Change], into rows: [Row], finding snapshot: Snapshot
+    ) throws {
+        let expected = Dictionary(grouping: expectations(told, snapshot), by: \.subscription.name)
+        let found = Dictionary(grouping: rows, by: \.subscription)
+        for name in Set(expected.keys).union(found.keys) {
+            let bound = try bind(found[name] ?? [], to: expected[name] ?? [], of: name)
+            try checkOnce(name, expected[name] ?? [], bound, snapshot)
+        }
+        for row in rows {
+            if let key = row.replaceKey {
+                for index in log.indices where log[index].replaceKey == key {
+                    if log[index].state == .living { log[index].state = .replaced }
+                }
+            }
+            log.append(row)
+        }
+    }
+
+    // MARK: -
+
+    /// A notification that could be made of a change.
+    private struct Expectation {
+        var subscription: Subscription
+        var change: Change
+        var fact: Fact?
+        /// Grows with the order of telling.
+        var rank: Int
+        /// Whether it must be told, or may.
+        var isDue: Bool
+
+        func isTold(by row: Row) -> Bool {
+            let push = row.push
+            return push.kind == subscription.trigger.kind && push.zone == change.home.zone
+                && row.origin == change.origin
+                && row.isBackground != subscription.trigger.isVisual
+                && push.record == fact?.name && push.event == fact?.event
+                && (push.version == nil || push.version == fact?.version)
+        }
+    }
+
+    private func expectations(_ told: [Change], _ snapshot: Snapshot) -> [Expectation] {
+        var expectations: [Expectation] = []
+        for (index, change) in told.enumerated() {
+            var subscriptions = Array(snapshot.subscriptions.values)
+            // Those that go with the zone later may still hear of this.
+            for case .zoneDeleted(let ended) in told[index...].dropFirst()
+                .filter({ $0.home == change.home }).map(\.event)
+            { subscriptions += ended }
+            for subscription in subscriptions {
+                let name = subscription.name
+                let isDue =
+                    change.due[name] == subscription.version
+                    && snapshot.subscriptions[name]?.version == subscription.version
+                expectations += subscription.facts(in: change).map { fact in
+                    Expectation(
+                        subscription: subscription, change: change, fact: fact,
+                        rank: index * 1000 + (fact?.rank ?? 0), isDue: isDue
+                    )
+                }
+            }
+            if case .zoneDeleted(let ended) = change.event {
+                expectations += ended.filter(\.isToldOfItsEnd).map { subscription in
+                    Expectation(
+                        subscription: subscription, change: change, rank: index * 1000,
+                        isDue: true
+                    )
+                }
+            }
+        }
+        return expectations
+    }
+
+    /// Finds what each notification tells, from the newest: in commit order, all
+    /// that is due unless a newer one stands for it.
+    private func bind(
+        _ rows: [Row], to expectations: [Expectation], of name: SubscriptionName
+    ) throws -> [Expectation] {
+        var open = expectations.sorted { $0.rank < $1.rank }
+        var bound: [Expectation] = []
+        var latest = Int.max
+        for row in rows.reversed() {
+            let index = open.lastIndex { $0.rank <= latest && $0.isTold(by: row) }
+            guard let index else {
+                throw Violation("\(name) was told what it should not be, or not then: \(row.push)")
+            }
+            latest = open[index].rank
+            bound.append(open.remove(at: index))
+        }
+        for lost in open where lost.isDue && !lost.subscription.trigger.firesOnce {
+            let isReplaceable =
+                lost.subscription.trigger.kind != .query && !lost.subscription.trigger.isVisual
+            let isReplaced =
+                isReplaceable
+                && bound.contains {
+                    $0.rank >= lost.rank && $0.change.origin == lost.change.origin
+                        && $0.subscription.name == name
+                }
+            try demand(
+                isReplaced,
+                "\(name) was not told of \(lost.fact.map { "\($0)" } ?? "zone \(lost.change.home)")"
+            )
+        }
+        return bound
+    }
+
+    /// Checks that a subscription that fires once did so at its first event that
+    /// any device is told of, and removes it then (SUB-19, SUB-20).
+    private mutating func checkOnce(
+        _ name: SubscriptionName, _ expected: [Expectation], _ bound: [Expectation],
+        _ snapshot: Snapshot
+    ) throws {
+        guard let subscription = snapshot.subscriptions[name], subscription.trigger.firesOnce
+        else { return }
+        let clients = snapshot.clients[name.user] ?? []
+        let events = bound.filter { $0.subscription == subscription }
+        try demand(events.count <= 1, "\(name) fires once, and fired \(events.count) times")
+        let first = events.first?.rank ?? Int.max
+        for other in expected where other.isDue && other.subscription == subscription {
+            let hasListener = clients.contains { $0 != other.change.origin }
+            try demand(
+                !hasListener || other.rank >= first,
+                "\(name) fires once, and missed its first event"
+            )
+        }
+        guard !events.isEmpty, subscriptions[name]?.trigger == subscription.trigger else { return }
+        subscriptions[name] = nil
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// What the cloud must be like after the steps so far: a second statement of the
+/// rules, in as few words as possible, that shares nothing with the server's.
+struct Model {
+    /// The living custom zones of each user.
+    var zones: [Int: Set<String>] = [:]
+    var records: [Home: [String: Record]] = [:]
+    var subscriptions: [SubscriptionName: Subscription] = [:]
+    /// Committed changes nobody was told of yet, in commit order.
+    var pending: [Change] = []
+    /// All notifications there ever were, by sequence.
+    var log: [Row] = []
+    var devices: [String: Device] = [:]
+    /// Counts saves of records; each writes the number into its record.
+    private var recordVersions = 0
+    private var subscriptionVersions = 0
+
+    /// Returns the number of the next save of a record.
+    mutating func nextRecordVersion() -> Int {
+        recordVersions += 1
+        return recordVersions
+    }
+
+    /// Returns the number of the next subscription.
+    mutating func nextSubscriptionVersion() -> Int {
+        subscriptionVersions += 1
+        return subscriptionVersions
+    }
+}
+
+/// A zone of a database.
+struct Home: Hashable {
+    /// The owner of the private database; nil means the public one.
+    var owner: Int?
+    var zone: String
+
+    init(_ site: Site, of user: Int) {
+        owner = site.scope == .public ? nil : user
+        zone = site.zone
+    }
+
+    init(owner: Int?, zone: String) {
+        self.owner = owner
+        self.zone = zone
+    }
+}
+
+struct Record: Hashable {
+    var version: Int
+    var group: Int
+    /// The record that takes this one along.
+    var owner: String?
+    var creator: Int
+}
+
+struct SubscriptionName: Hashable {
+    var user: Int
+    var scope: DatabaseScope
+    var id: String
+}
+
+struct Subscription: Hashable {
+    var name: SubscriptionName
+    var trigger: Trigger
+    /// Another one for each definition: what was saved anew as it was is the same.
+    var version: Int
+}
+
+/// A committed change of one zone by one request.
+struct Change {
+    enum Event {
+        case records([Fact])
+        case zoneCreated
+        case zoneDeleted(ended: [Subscription])
+    }
+
+    var home: Home
+    var event: Event
+    var origin: String?
+    /// The versions of the subscriptions that it fired when it was committed.
+    var due: [SubscriptionName: Int] = [:]
+    /// Its place in the outbox.
+    var entry: Int64?
+}
+
+/// What a change did to one record.
+struct Fact: Hashable {
+    var name: String
+    var event: RecordEvent
+    /// The number of the save that wrote what is told: of a deletion, the last.
+    var version: Int
+    var group: Int
+    /// The place in the batch; what goes along with others shares the last one.
+    var rank: Int
+}
+
+/// A notification of the log.
+struct Row {
+    enum State { case living, replaced, trimmed }
+
+    var sequence: Int64
+    var user: Int
+    var origin: String?
+    var subscription: SubscriptionName
+    var push: Push
+    var payload: [UInt8]
+    var createdAt: Instant
+    var isBackground: Bool
+    var state = State.living
+
+    /// Notifications with equal keys replace one another (PUSH-2).
+    var replaceKey: [String?]? {
+        guard isBackground, push.kind != .query else { return nil }
+        return ["\(subscription)", origin]
+    }
+}
+
+/// A registered device.
+struct Device {
+    var client: String
+    var user: Int
+    /// Where its user's log stood when it was registered.
+    var start: Int64
+    /// The newest notification it has stored.
+    var cursor: Int64
+    /// What the server knows it has.
+    var acknowledged: Int64
+    /// All it was ever told.
+    var told: Set<Int64> = []
+}
+
+extension Model {
+    /// The notifications that a device has to be told after a cursor, in order.
+    func waiting(for device: Device, after cursor: Int64) -> [Row] {
+        log.filter {
+            $0.user == device.user && $0.sequence > cursor && $0.origin != device.client
+                && $0.state == .living
+        }
+    }
+
+    /// The notification at a place of the log.
+    func row(_ sequence: Int64) -> Row? {
+        log.last { $0.sequence == sequence }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+/// Makes up steps.
+struct Planner {
+    var dice: Dice
+    let users: Int
+
+    init(seed: UInt64) {
+        dice = Dice(seed: seed)
+        users = Int.random(in: 2...4, using: &dice)
+    }
+
+    /// Steps without which little would happen: zones, and some subscriptions.
+    mutating func prelude() -> [Step] {
+        var steps: [Step] = []
+        for user in 0..<users {
+            let writer = Writer(user: user, client: dice.pick(Names.streamers(of: user)))
+            steps.append(Step(action: .createZones(writer, Names.customZones)))
+            for _ in 0...Int.random(in: 0...2, using: &dice) {
+                steps.append(Step(action: subscription(by: writer)))
+            }
+        }
+        return steps
+    }
+
+    /// Makes up any step.
+    mutating func step() -> Step {
+        let action = action()
+        return Step(action: action, death: dice.chance(10) ? death(in: action) : nil)
+    }
+
+    private enum Kind {
+        case modify, createZones, deleteZones, subscribe, unsubscribe, tell, connect, disconnect
+        case read, acknowledge, poll, signIn, restart, wait, maintain
+    }
+
+    private mutating func action() -> Action {
+        let kind = dice.pick(weighted: [
+            (30, Kind.modify), (4, .createZones), (3, .deleteZones), (9, .subscribe),
+            (3, .unsubscribe), (16, .tell), (5, .connect), (2, .disconnect), (12, .read),
+            (4, .acknowledge), (8, .poll), (1, .signIn), (2, .restart), (2, .wait), (2, .maintain),
+        ])
+        switch kind {
+        case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe: return change(kind)
+        case .tell: return .tell(meanwhile: dice.chance(15) ? interjection() : nil)
+        case .connect: return .connect(streamer())
+        case .disconnect: return .disconnect(streamer())
+        case .read:
+            return .read(
+                streamer(), limit: dice.chance(70) ? .max : dice.pick([1, 2, 5]),
+                forgets: dice.chance(15)
+            )
+        case .acknowledge: return .acknowledge(streamer())
+        case .poll: return .poll(Names.page(of: user()), breaksOff: dice.chance(25))
+        case .signIn: return .signIn(streamer(), user: user())
+        case .restart: return .restart
+        case .wait: return .wait(hours: dice.pick([1, 24, 24 * 20]))
+        case .maintain: return .maintain
+        }
+    }
+
+    private mutating func change(_ kind: Kind) -> Action {
+        let writer = writer()
+        switch kind {
+        case .createZones: return .createZones(writer, dice.some(of: Names.customZones, atMost: 2))
+        case .deleteZones: return .deleteZones(writer, dice.some(of: Names.customZones, atMost: 2))
+        case .subscribe: return subscription(by: writer)
+        case .unsubscribe:
+            return .unsubscribe(
+                writer, dice.pick([.private, .public]), id: dice.pick(Names.subscriptions)
+            )
+        default: return modification(by: writer)
+        }
+    }
+
+    private mutating func modification(by writer: Writer) -> Action {
+        let site: Site = dice.pick(weighted: [
+            (3, Site(scope: .private, zone: "red")), (2, Site(scope: .private, zone: "blue")),
+            (1, Site(scope: .private, zone: ZoneID.defaultName)),
+            (2, Site(scope: .public, zone: ZoneID.defaultName)),
+        ])
+        let edits = dice.some(of: Names.records, atMost: 4).map { name in
+            let kind: Edit.Kind = dice.pick(weighted: [(1, .insert), (5, .put), (3, .remove)])
+            let isOwned = kind != .remove && site.scope == .private && dice.chance(30)
+            return Edit(
+                kind: kind, name: name, owner: isOwned ? dice.pick(Names.records) : nil,
+                group: Int.random(in: 0...3, using: &dice)
+            )
+        }
+        let isAtomic = site.zone != ZoneID.defaultName && dice.chance(70)
+        return .modify(writer, site, edits, isAtomic: isAtomic)
+    }
+
+    private mutating func subscription(by writer: Writer) -> Action {
+        let scope: DatabaseScope = dice.chance(70) ? .private : .public
+        let kind: WireSubscription.Kind =
+            scope == .public
+            ? .query : dice.pick(weighted: [(3, .query), (2, .zone), (3, .database)])
+        var trigger = Trigger(kind: kind, isVisual: dice.chance(40))
+        switch kind {
+        case .query:
+            trigger.type = dice.pick(Names.types)
+            if scope == .private, dice.chance(30) { trigger.zone = dice.pick(Names.customZones) }
+            trigger.firesOn = WireSubscription.Events(rawValue: Int.random(in: 1...7, using: &dice))
+            trigger.firesOnce = dice.chance(20)
+        case .zone:
+            trigger.zone = dice.pick(Names.customZones)
+            if dice.chance(20) { trigger.type = dice.pick(Names.types) }
+        case .database:
+            if dice.chance(20) { trigger.type = dice.pick(Names.types) }
+        }
+        return .subscribe(writer, scope, trigger, id: dice.pick(Names.subscriptions))
+    }
+
+    private mutating func interjection() -> Interjection {
+        let kind: Kind = dice.pick([.modify, .deleteZones, .subscribe, .subscribe, .unsubscribe])
+        return Interjection(after: dice.pick(PassStep.allCases), action: change(kind))
+    }
+
+    private mutating func death(in action: Action) -> Death? {
+        switch action {
+        case .tell:
+            return dice.chance(60)
+                ? .after(dice.pick(PassStep.allCases))
+                : .call(Int.random(in: 1...4, using: &dice), isDone: dice.chance(50))
+        case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe, .acknowledge, .poll,
+            .maintain:
+            return .call(Int.random(in: 1...2, using: &dice), isDone: dice.chance(50))
+        default: return nil
+        }
+    }
+
+    private mutating func user() -> Int { Int.random(in: 0..<users, using: &dice) }
+
+    private mutating func streamer() -> String { dice.pick(Names.streamers(of: user())) }
+
+    private mutating func writer() -> Writer {
+        let user = user()
+        let clients = Names.streamers(of: user) + [Names.page(of: user), Names.tool(of: user)]
+        return Writer(user: user, client: dice.chance(15) ? nil : dice.pick(clients))
+    }
+}

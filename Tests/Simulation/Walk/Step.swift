@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+/// One step of a walk: what somebody does, and where the server dies of it.
+///
+/// A step means something whatever came before, so that a walk from which steps
+/// were cut is a walk.
+struct Step: Sendable, Hashable {
+    var action: Action
+    var death: Death?
+}
+
+/// What somebody does.
+indirect enum Action: Sendable, Hashable {
+    case modify(Writer, Site, [Edit], isAtomic: Bool)
+    case createZones(Writer, [String])
+    case deleteZones(Writer, [String])
+    case subscribe(Writer, DatabaseScope, Trigger, id: String)
+    case unsubscribe(Writer, DatabaseScope, id: String)
+    /// The pipeline tells what is pending; meanwhile something else may happen.
+    case tell(meanwhile: Interjection?)
+    /// A device opens its stream where it left off.
+    case connect(String)
+    case disconnect(String)
+    /// A device takes what its stream has, at most `limit` of it; who forgets
+    /// dies before the cursor is stored.
+    case read(String, limit: Int, forgets: Bool)
+    case acknowledge(String)
+    /// A page asks its courier; a poll may break off before the answer arrives.
+    case poll(String, breaksOff: Bool)
+    /// Another user signs in on a device.
+    case signIn(String, user: Int)
+    case restart
+    case wait(hours: Int)
+    case maintain
+}
+
+/// What happens between two stages of a pass.
+struct Interjection: Sendable, Hashable {
+    var after: PassStep
+    var action: Action
+}
+
+/// Where the server dies.
+enum Death: Sendable, Hashable {
+    /// After a stage of the pipeline.
+    case after(PassStep)
+    /// At the n-th call of the store: before it does anything, or when what it
+    /// did is durable and nobody knows yet.
+    case call(Int, isDone: Bool)
+}
+
+/// Who calls: a user, and the device as far as the client says so.
+struct Writer: Sendable, Hashable {
+    var user: Int
+    var client: String?
+}
+
+/// Where records are.
+struct Site: Sendable, Hashable {
+    var scope: DatabaseScope
+    var zone: String
+}
+
+/// What a batch does to one record.
+struct Edit: Sendable, Hashable {
+    enum Kind: Sendable, Hashable { case insert, put, remove }
+
+    var kind: Kind
+    var name: String
+    /// The record that takes this one along when it goes.
+    var owner: String?
+    /// What filters look at.
+    var group: Int
+}
+
+/// What fires a subscription, and how it tells.
+struct Trigger: Sendable, Hashable {
+    var kind: WireSubscription.Kind
+    var zone: String?
+    var type: String?
+    var firesOn: WireSubscription.Events = []
+    var firesOnce = false
+    var isVisual = false
+}
+
+extension Step: CustomStringConvertible {
+    var description: String { death.map { "\(action), \($0)" } ?? "\(action)" }
+}
+
+extension Death: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .after(let step): "dying after stage '\(step)'"
+        case .call(let number, let isDone):
+            "dying \(isDone ? "after" : "before") call \(number) of the store"
+        }
+    }
+}
+
+extension Action: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .modify(let writer, let site, let edits, let isAtomic):
+            "\(writer) \(isAtomic ? "atomically " : "")\(edits.map(\.description)) in \(site)"
+        case .createZones(let writer, let zones): "\(writer) creates zones \(zones)"
+        case .deleteZones(let writer, let zones): "\(writer) deletes zones \(zones)"
+        case .subscribe(let writer, let scope, let trigger, let id):
+            "\(writer) subscribes '\(id)' to \(scope) \(trigger)"
+        case .unsubscribe(let writer, let scope, let id):
+            "\(writer) deletes subscription '\(id)' of \(scope)"
+        case .tell(nil): "the pipeline tells"
+        case .tell(let meanwhile?):
+            "the pipeline tells; after stage '\(meanwhile.after)': \(meanwhile.action)"
+        case .connect(let device): "\(device) connects"
+        case .disconnect(let device): "\(device) disconnects"
+        case .read(let device, let limit, let forgets):
+            "\(device) reads up to \(limit)\(forgets ? " and forgets it" : "")"
+        case .acknowledge(let device): "\(device) acknowledges"
+        case .poll(let device, let breaksOff):
+            "\(device) polls\(breaksOff ? " and breaks off" : "")"
+        case .signIn(let device, let user): "user \(user) signs in on \(device)"
+        case .restart: "the server restarts"
+        case .wait(let hours): "\(hours) hours pass"
+        case .maintain: "maintenance"
+        }
+    }
+}
+
+extension Writer: CustomStringConvertible {
+    var description: String { "user \(user) (\(client ?? "no client ID"))" }
+}
+
+extension Site: CustomStringConvertible {
+    var description: String { "\(scope)/\(zone)" }
+}
+
+extension Edit: CustomStringConvertible {
+    var description: String {
+        "\(kind) \(name) of group \(group)" + (owner.map { " owned by \($0)" } ?? "")
+    }
+}
+
+extension Trigger: CustomStringConvertible {
+    var description: String {
+        [
+            kind.rawValue, zone.map { "in \($0)" }, type.map { "of \($0)" },
+            kind == .query ? "on \(firesOn.names)" : nil, firesOnce ? "once" : nil,
+            isVisual ? "visually" : nil,
+        ].compactMap(\.self).joined(separator: " ")
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+/// What happens to one cloud, from its start to its end; decided by a seed.
+package struct Walk: Sendable, Hashable {
+    /// The seed of all chance, of the walk's and the server's.
+    package let seed: UInt64
+    /// How many users there are.
+    let users: Int
+    /// How many outbox entries a pass takes.
+    let entriesPerPass: Int
+    /// How many notifications wait for one stream.
+    let waitingPerStream: Int
+    var steps: [Step]
+
+    /// Makes the walk of a seed, of 40 to 80 steps.
+    package init(seed: UInt64) {
+        var planner = Planner(seed: seed)
+        self.seed = seed
+        users = planner.users
+        entriesPerPass = planner.dice.pick([1, 3, 64])
+        waitingPerStream = planner.dice.pick([2, 64])
+        let count = Int.random(in: 40...80, using: &planner.dice)
+        steps = planner.prelude()
+        while steps.count < count { steps.append(planner.step()) }
+    }
+}
+
+extension Walk: CustomStringConvertible {
+    /// The steps, one in each line.
+    package var description: String {
+        let head =
+            "seed \(seed): \(users) users, \(entriesPerPass) entries a pass, "
+            + "\(waitingPerStream) notifications wait for a stream"
+        let lines = steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
+        return ([head] + lines).joined(separator: "\n")
+    }
+}
+
+/// The names that walks use.
+enum Names {
+    static let customZones = ["red", "blue"]
+    static let types = ["Note", "Task"]
+    /// Records; the first part is the type.
+    static let records = types.flatMap { type in (1...4).map { "\(type)-\($0)" } }
+    static let subscriptions = ["s1", "s2", "s3", "s4"]
+
+    /// The devices of a user that hold a stream open.
+    static func streamers(of user: Int) -> [String] { ["phone-\(user)", "pad-\(user)"] }
+
+    /// The device of a user that polls a courier.
+    static func page(of user: Int) -> String { "page-\(user)" }
+
+    /// A client of a user that writes and never registers as a device.
+    static func tool(of user: Int) -> String { "tool-\(user)" }
+
+    /// The type of a record with this name.
+    static func type(of record: String) -> String { String(record.prefix { $0 != "-" }) }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import Simulation
+import Testing
+
+/// Whole clouds that walk at random, through crashes and broken connections.
+@Suite(.timeLimit(.minutes(5))) struct WalkTests {
+    @Test(
+        "PUSH-13, PUSH-14, SUB-46, SUB-62: whatever happens, everybody is told what they must be",
+        arguments: 0..<10 as Range<UInt64>)
+    func walks(block: UInt64) async {
+        for seed in block * 15 + 1...block * 15 + 15 { await check(Walk(seed: seed)) }
+    }
+
+    private func check(_ walk: Walk) async {
+        do {
+            _ = try await Simulation.run(walk)
+        } catch {
+            Issue.record("\(error)\n\(walk)")
+        }
+    }
+}
