@@ -126,6 +126,29 @@ package protocol StoreReader {
     /// The place up to which retention has removed notifications of any user.
     func notificationFloor() throws -> NotificationSequence
 
+    // MARK: Webhooks
+
+    /// Returns all webhooks, oldest first.
+    func webhooks() throws -> [StoredWebhook]
+
+    /// Returns a webhook; nil when it was removed.
+    func webhook(_ id: WebhookID) throws -> StoredWebhook?
+
+    /// Returns the notifications of all users of a container after `sequence` and
+    /// up to `last`, oldest first, without replaced ones.
+    ///
+    /// Cost grows with the length of the range in the log, whoever's it is.
+    func notifications(
+        of container: ContainerKey,
+        after sequence: NotificationSequence,
+        upTo last: NotificationSequence,
+        limit: Int
+    ) throws -> [StoredNotification]
+
+    /// Returns the devices of users with their native push tokens, by client ID
+    /// within each user; devices without such a token too.
+    func devicesWithTokens(of users: Set<UserID>) throws -> [DeviceTokens]
+
     // MARK: Accounts
 
     /// Returns the account whose web token has this hash and has not expired.

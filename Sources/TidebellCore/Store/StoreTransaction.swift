@@ -122,6 +122,22 @@ package protocol StoreTransaction: StoreReader {
     /// Notes that a fetch of the history has given out the marks at these places.
     func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws
 
+    // MARK: Webhooks
+
+    /// Creates a webhook that begins at the head of the log.
+    func createWebhook(
+        for container: ContainerKey, url: String, secret: [UInt8], at now: Instant
+    ) throws -> StoredWebhook
+
+    /// Removes a webhook; false if there was none.
+    func removeWebhook(_ id: WebhookID) throws -> Bool
+
+    /// Moves the webhook's place in the log forward, never back.
+    func advanceWebhook(_ id: WebhookID, upTo sequence: NotificationSequence) throws
+
+    /// Disables a webhook for a reason, or enables it with nil.
+    func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws
+
     // MARK: Accounts
 
     /// Creates an account; throws `EXISTS` if the name is taken.

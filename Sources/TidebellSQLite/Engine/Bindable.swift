@@ -118,6 +118,7 @@ extension NotificationSequence: Bindable {}
 extension Position: Bindable {}
 extension StoredReference.Kind: Bindable {}
 extension UserID: Bindable {}
+extension WebhookID: Bindable {}
 extension WireSubscription.Kind: Bindable {}
 extension ZoneDeletionReason: Bindable {}
 extension ZoneKey: Bindable {}

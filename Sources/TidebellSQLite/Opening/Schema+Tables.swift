@@ -171,6 +171,20 @@ extension Schema {
         CREATE INDEX push_token_device_device ON push_token_device (device);
         """
 
+    /// Where the notifications of a container are posted to.
+    static let webhooks = """
+        CREATE TABLE webhook (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            container TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            url TEXT NOT NULL,
+            secret BLOB NOT NULL,
+            delivered INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            disabled_reason TEXT
+        ) STRICT;
+        """
+
     /// Accounts, their tokens and users; an API token without container is for
     /// all of them.
     static let accounts = """

@@ -60,7 +60,9 @@ enum Schema {
 
     /// Creates all tables and indexes.
     static func createTables(in database: Database) throws {
-        for table in [general, zones, records, subscriptions, push, accounts, explanation] {
+        for table in [
+            general, zones, records, subscriptions, push, webhooks, accounts, explanation,
+        ] {
             try database.execute(sql: table)
         }
     }

@@ -84,7 +84,8 @@ extension OutboxEntry {
 }
 
 extension StoredNotification {
-    private static let columns = """
+    /// What ``init(_:)`` reads, in its order.
+    static let columns = """
         sequence, user, notification_id, database, subscription_id, origin_client, payload,
         background, collapse_id, created_at
         """
@@ -98,7 +99,8 @@ extension StoredNotification {
         ORDER BY sequence LIMIT ?
         """
 
-    fileprivate init(_ columns: Columns) throws {
+    /// Reads a row of ``columns``.
+    init(_ columns: Columns) throws {
         self.init(
             sequence: try columns.value(0),
             user: try columns.value(1),
