@@ -192,7 +192,11 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellWebhooksTests",
-            dependencies: ["TidebellWebhooks", "TidebellTesting"],
+            dependencies: [
+                "TidebellWebhooks", "TidebellTesting", "TidebellServer", "TidebellSQLite",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
             swiftSettings: strict
         ),
         // Whole clouds under seeded faults.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A bell that one task waits for and any other rings; rings before the wait, or
 /// several of them, count as one.
-final class WakeSignal: Sendable {
+package final class WakeSignal: Sendable {
     private struct State {
         var isRaised = false
         var waiter: CheckedContinuation<Bool, Never>?
@@ -12,12 +12,12 @@ final class WakeSignal: Sendable {
     private let state: Mutex<State>
 
     /// Creates a signal, raised or not.
-    init(isRaised: Bool = false) {
+    package init(isRaised: Bool = false) {
         state = Mutex(State(isRaised: isRaised))
     }
 
     /// Rings.
-    func raise() {
+    package func raise() {
         let waiter = state.withLock { state in
             state.isRaised = state.waiter == nil
             defer { state.waiter = nil }
@@ -29,7 +29,7 @@ final class WakeSignal: Sendable {
     /// Returns true when rung, false when the task is cancelled first.
     ///
     /// A cancelled wait takes no ring: the next wait gets it.
-    func wait() async -> Bool {
+    package func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer = state.withLock { state -> Bool? in

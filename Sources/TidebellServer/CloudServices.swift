@@ -4,6 +4,7 @@ import ServiceLifecycle
 import TidebellCore
 import TidebellHTTP
 import TidebellPush
+import TidebellWebhooks
 
 /// The whole cloud without a socket: store, push pipeline and API.
 ///
@@ -22,6 +23,7 @@ package struct CloudServices: Sendable {
     package let accounts: Accounts
     /// What the routes did.
     package let journal: DeliveryJournal
+    private let webhookRoute: WebhookRoute
     private let maintenance: Maintenance
 
     /// Puts a cloud together around an open store; nothing runs yet.
@@ -50,10 +52,15 @@ package struct CloudServices: Sendable {
         self.journal = journal
         let streams = DeviceStreams(store: store, configuration: push, metrics: metrics)
         let couriers = CourierMailboxes(store: store, clock: time.clock, metrics: metrics)
+        webhookRoute = WebhookRoute(
+            store: store, clock: time.clock, now: time.now, journal: journal,
+            logger: logger
+        )
         self.store = store
         self.streams = streams
         pipeline = PushPipeline(
-            store: store, routes: [streams, couriers], clock: time.clock, now: time.now,
+            store: store, routes: [streams, couriers, webhookRoute], clock: time.clock,
+            now: time.now,
             makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics,
             reached: reached
         )
@@ -76,8 +83,9 @@ package struct CloudServices: Sendable {
     }
 
     /// What must run beside the API, in the order to start it: the journal, which
-    /// ends after all who write into it, the pipeline and the maintenance.
-    package var services: [any Service] { [journal, pipeline, maintenance] }
+    /// ends after all who write into it, the pipeline, the routes out of the
+    /// server and the maintenance.
+    package var services: [any Service] { [journal, pipeline, webhookRoute, maintenance] }
 
     /// Answers a request as the socket would; never fails.
     package func respond(to request: WebRequest) async -> WebResponse {

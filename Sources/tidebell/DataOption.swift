@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import TidebellCore
 import TidebellServer
 
 /// The option all commands have: which cloud.
@@ -42,9 +43,22 @@ struct DataOption: ParsableArguments {
     func withAccounts<Result: Sendable>(
         _ body: (Accounts) async throws -> Result
     ) async throws -> Result {
+        try await withStore { try await body(Accounts(store: $0)) }
+    }
+
+    /// Runs `body` on the webhooks of the cloud, also while a server runs on it.
+    func withWebhooks<Result: Sendable>(
+        _ body: (Webhooks) async throws -> Result
+    ) async throws -> Result {
+        try await withStore { try await body(Webhooks(store: $0)) }
+    }
+
+    private func withStore<Result: Sendable>(
+        _ body: (any Store) async throws -> Result
+    ) async throws -> Result {
         let store = try DataFolder(folder).openStore(for: .administering)
         do {
-            let result = try await body(Accounts(store: store))
+            let result = try await body(store)
             try await store.close()
             return result
         } catch {

@@ -11,6 +11,8 @@ struct Tidebell: AsyncParsableCommand {
             Start with `tidebell serve`; the first run prints what programs that use the CloudKit \
             module need to find it.
             """,
-        subcommands: [ServeCommand.self, UserCommand.self, APITokenCommand.self]
+        subcommands: [
+            ServeCommand.self, UserCommand.self, APITokenCommand.self, WebhookCommand.self,
+        ]
     )
 }

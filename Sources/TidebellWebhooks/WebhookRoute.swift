@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import Metrics
+import ServiceLifecycle
+import Synchronization
+import TidebellCore
+import TidebellPush
+
+/// Posts the notifications of containers to the URLs that their operator named:
+/// for code on other servers, and for other push services.
+///
+/// Each webhook is a place in the notification log. At least once, in the log's
+/// order but for what is under way together; `webhook-id` tells repetitions. An
+/// outage loses nothing that the log still keeps.
+package final class WebhookRoute: PushRoute, Service {
+    let store: any Store
+    let poster: any WebhookPoster
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Instant
+    let journal: DeliveryJournal
+    let configuration: WebhookConfiguration
+    let metrics: WebhookMetrics
+    let logger: Logger
+    private let bells = Mutex<[WebhookID: WakeSignal]>([:])
+
+    /// Creates a route; ``run()`` starts it.
+    package init(
+        store: any Store,
+        poster: any WebhookPoster = HTTPWebhookPoster(),
+        clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Instant,
+        journal: DeliveryJournal,
+        configuration: WebhookConfiguration = WebhookConfiguration(),
+        metrics: WebhookMetrics = WebhookMetrics(),
+        logger: Logger
+    ) {
+        self.store = store
+        self.poster = poster
+        self.clock = clock
+        self.now = now
+        self.journal = journal
+        self.configuration = configuration
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    package func publish(_ notifications: [StoredNotification]) {
+        wakeAll()
+    }
+
+    /// Runs until the task is cancelled or the service group shuts down; what was
+    /// under way then is posted again after the next start.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                while !Task.isCancelled {
+                    await self.startNewOnes(in: &group)
+                    // Sleeping fails by cancellation only, which is the end.
+                    try? await self.clock.sleep(for: self.configuration.pollInterval)
+                    self.wakeAll()
+                }
+            }
+        }
+    }
+
+    private func wakeAll() {
+        for bell in bells.withLock({ Array($0.values) }) { bell.raise() }
+    }
+
+    private func startNewOnes(in group: inout DiscardingTaskGroup) async {
+        let webhooks: [StoredWebhook]
+        do {
+            webhooks = try await store.read { try $0.webhooks() }
+        } catch {
+            // The next round asks again.
+            return logger.debug("webhooks cannot be read", metadata: ["error": "\(error)"])
+        }
+        for webhook in webhooks where webhook.disabledReason == nil {
+            let bell = WakeSignal()
+            let isNew = bells.withLock { bells in
+                guard bells[webhook.id] == nil else { return false }
+                bells[webhook.id] = bell
+                return true
+            }
+            if isNew { group.addTask { await self.deliver(webhook.id, bell) } }
+        }
+    }
+
+    private func deliver(_ id: WebhookID, _ bell: WakeSignal) async {
+        do {
+            try await WebhookDelivery(route: self, id: id, bell: bell).run()
+        } catch {
+            // The next round starts it anew, from the place it has stored.
+            if !Task.isCancelled {
+                logger.warning(
+                    "a webhook was interrupted by the store and is started again",
+                    metadata: ["webhook": "\(id.rawValue)", "error": "\(error)"]
+                )
+            }
+        }
+        bells.withLock { $0[id] = nil }
+    }
+}
+
+/// What the webhooks count.
+package struct WebhookMetrics: Sendable {
+    /// Notifications that a receiver took.
+    let deliveries: Counter
+    /// Tries that failed.
+    let failures: Counter
+
+    /// Creates the counters in a metrics backend.
+    package init(factory: any MetricsFactory = MetricsSystem.factory) {
+        let dimensions = [("route", "webhook")]
+        deliveries = Counter(
+            label: "tidebell.push.deliveries", dimensions: dimensions, factory: factory
+        )
+        failures = Counter(
+            label: "tidebell.push.tries.failed", dimensions: dimensions, factory: factory
+        )
+    }
+}

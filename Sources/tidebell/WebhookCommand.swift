@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellCore
+import TidebellServer
+import TidebellWire
+
+/// `tidebell webhook`.
+struct WebhookCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "webhook",
+        abstract: "Have a container's pushes posted to a URL.",
+        discussion: """
+            Every push is one signed POST, as the Standard Webhooks specification says. A running \
+            server notices changes within seconds.
+            """,
+        subcommands: [Add.self, List.self, Remove.self, Enable.self, Test.self]
+    )
+
+    /// Which webhook.
+    struct Target: ParsableArguments {
+        @Argument(help: "The webhook's number, as `tidebell webhook list` prints it.")
+        var number: Int64
+
+        @OptionGroup var data: DataOption
+
+        var id: WebhookID { WebhookID(rawValue: number) }
+    }
+
+    /// `tidebell webhook add`.
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a webhook and print its signing secret."
+        )
+
+        @Argument(help: "The container, such as iCloud.org.example.notes.") var container: String
+        @Argument(help: "Where to post to: an https or http URL.") var url: String
+
+        @Option(help: "The environment of the container.")
+        var environment = APITokenCommand.Create.Environment.development
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let key = ContainerKey(
+                container: container,
+                environment: environment == .production ? .production : .development
+            )
+            let (webhook, secret) = try await data.withWebhooks {
+                try await $0.add(for: key, url: url)
+            }
+            say(
+                """
+                Added webhook \(webhook.id.rawValue) for \(container) (\(environment.rawValue)). \
+                Its receiver needs this secret, which is shown only now:
+
+                   \(secret)
+
+                Try it: tidebell webhook test \(webhook.id.rawValue)\(data.hint)
+                """
+            )
+        }
+    }
+
+    /// `tidebell webhook list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Print all webhooks.")
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let webhooks = try await data.withWebhooks { try await $0.list() }
+            guard !webhooks.isEmpty else {
+                return complain("There are no webhooks; add one: tidebell webhook add")
+            }
+            for listed in webhooks {
+                let webhook = listed.webhook
+                let state =
+                    webhook.disabledReason.map { "disabled: \($0)" }
+                    ?? (listed.isBehind ? "pushes are waiting" : "up to date")
+                say(
+                    "\(webhook.id.rawValue)  \(webhook.container.container) "
+                        + "\(webhook.container.environment.rawValue)  \(webhook.url)  \(state)"
+                )
+            }
+        }
+    }
+
+    /// `tidebell webhook remove`.
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a webhook; what waits for it is not posted any more."
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.data.withWebhooks { try await $0.remove(target.id) }
+            say("Removed webhook \(target.number).")
+        }
+    }
+
+    /// `tidebell webhook enable`.
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Enable a webhook that was disabled; it goes on where it stopped."
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            try await target.data.withWebhooks { try await $0.enable(target.id) }
+            say("Enabled webhook \(target.number).")
+        }
+    }
+
+    /// `tidebell webhook test`.
+    struct Test: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Post a sample, signed as every push is, and print the answer's status."
+        )
+
+        @OptionGroup var target: Target
+
+        func run() async throws {
+            let status = try await target.data.withWebhooks { try await $0.test(target.id) }
+            guard (200..<300).contains(status) else {
+                complain("The receiver answered \(status); a push would be tried again.")
+                throw ExitCode.failure
+            }
+            say("The receiver answered \(status).")
+        }
+    }
+}
