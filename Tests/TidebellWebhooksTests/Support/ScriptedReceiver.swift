@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellWebhooks
+
+/// A receiver without a network: answers as told, and remembers what came.
+final class ScriptedReceiver: WebhookPoster {
+    /// What the receiver does with one try.
+    enum Reaction: Sendable {
+        case answer(Int, retryAfter: String? = nil)
+        case unreachable
+        /// Says nothing until ``ScriptedReceiver/release()``.
+        case hold
+    }
+
+    private struct State {
+        var arrived: [String] = []
+        var messages: [WebhookMessage] = []
+        var underWay = 0
+        var mostUnderWay = 0
+        var held: [CheckedContinuation<Void, Never>] = []
+        var react: @Sendable (_ id: String, _ try: Int) -> Reaction = { _, _ in .answer(200) }
+    }
+
+    private let state = Mutex(State())
+
+    /// Sets what is done from now on; `react` gets the notification ID and the
+    /// number of its try, from 1.
+    func react(_ react: @escaping @Sendable (_ id: String, _ try: Int) -> Reaction) {
+        state.withLock { $0.react = react }
+    }
+
+    /// The notification IDs of all tries, in the order they came.
+    var arrived: [String] { state.withLock(\.arrived) }
+    var messages: [WebhookMessage] { state.withLock(\.messages) }
+    var mostUnderWay: Int { state.withLock(\.mostUnderWay) }
+    var underWay: Int { state.withLock(\.underWay) }
+
+    /// Answers everything that is held.
+    func release() {
+        let held = state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    func post(
+        _ message: WebhookMessage, to url: String, within timeout: Duration
+    ) async throws -> WebhookAnswer {
+        let reaction = state.withLock { state in
+            state.arrived.append(message.id)
+            state.messages.append(message)
+            state.underWay += 1
+            state.mostUnderWay = max(state.mostUnderWay, state.underWay)
+            return state.react(message.id, state.arrived.count { $0 == message.id })
+        }
+        defer { state.withLock { $0.underWay -= 1 } }
+        switch reaction {
+        case .answer(let status, let retryAfter):
+            return WebhookAnswer(status: status, retryAfter: retryAfter)
+        case .unreachable: throw WebhookUnreachable("connection refused")
+        case .hold:
+            await withCheckedContinuation { continuation in
+                state.withLock { $0.held.append(continuation) }
+            }
+            return WebhookAnswer(status: 200)
+        }
+    }
+}

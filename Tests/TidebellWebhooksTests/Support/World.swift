@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import TidebellCore
+import TidebellPush
+import TidebellSQLite
+import TidebellTesting
+import TidebellWebhooks
+import TidebellWire
+
+/// A store with one user, and a webhook route over it.
+final class World: Sendable {
+    static let container = ContainerKey(
+        container: "iCloud.org.example.feed", environment: .development
+    )
+    static let noon = Instant(rawValue: 1_767_268_800_000)
+
+    let store: SQLiteStore
+    let clock = ManualClock()
+    let receiver = ScriptedReceiver()
+    let log = Log()
+    let anna: StoredUser
+    private let folder: URL
+
+    private init() async throws {
+        folder = FileManager.default.temporaryDirectory
+            .appending(path: "tidebell-webhooks-\(UUID().uuidString)")
+        store = try SQLiteStore.open(at: folder.appending(path: "store.sqlite").path())
+        anna = try await store.write { transaction in
+            let account = try transaction.createAccount(named: "anna", at: World.noon)
+            return try transaction.makeUser(of: account, in: World.container, recordName: "_anna")
+        }
+    }
+
+    /// Runs `body` in a new world and takes it down.
+    static func run(_ body: (World) async throws -> Void) async throws {
+        let world = try await World()
+        defer { try? FileManager.default.removeItem(at: world.folder) }
+        try await body(world)
+        try await world.store.close()
+    }
+
+    /// Runs a route while `body` runs.
+    func running(
+        poster: (any WebhookPoster)? = nil,
+        _ configure: (inout WebhookConfiguration) -> Void = { _ in },
+        _ body: (WebhookRoute) async throws -> Void
+    ) async throws {
+        var configuration = WebhookConfiguration()
+        configure(&configuration)
+        let clock = clock
+        let route = WebhookRoute(
+            store: store, poster: poster ?? receiver, clock: clock,
+            now: { World.noon.advanced(by: clock.now.offset) }, journal: DeliveryJournal(),
+            configuration: configuration, logger: log.logger
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await route.run() }
+            try await body(route)
+            group.cancelAll()
+            // What is held would hold up the end.
+            while !group.isEmpty {
+                receiver.release()
+                try await group.next()
+            }
+        }
+    }
+
+    /// Adds a webhook for the container.
+    func webhook(
+        to url: String = "https://receiver.example", in container: ContainerKey = World.container
+    ) async throws -> StoredWebhook {
+        try await store.write {
+            try $0.createWebhook(for: container, url: url, secret: [1, 2, 3], at: World.noon)
+        }
+    }
+
+    /// Appends a notification for every ID to the log.
+    @discardableResult
+    func push(
+        _ ids: [String], to user: StoredUser? = nil, from origin: String? = nil,
+        collapse: String? = nil
+    ) async throws -> [StoredNotification] {
+        let user = (user ?? anna).id
+        let notifications = ids.map { id in
+            StoredNotification(
+                user: user, notificationID: id, database: DatabaseID(rawValue: 1),
+                subscriptionID: "s", originClient: origin,
+                payload: Array(#"{"aps":{},"ck":{"nid":"\#(id)"}}"#.utf8),
+                isBackground: collapse != nil, collapseID: collapse, createdAt: World.noon
+            )
+        }
+        return try await store.write { try $0.appendNotifications(notifications) }
+    }
+
+    /// The webhook as it is stored now.
+    func stored(_ webhook: StoredWebhook) async throws -> StoredWebhook? {
+        try await store.read { try $0.webhook(webhook.id) }
+    }
+
+    /// Returns when the webhook's stored place in the log has reached a notification.
+    func waitUntilDelivered(
+        _ webhook: StoredWebhook, _ notification: StoredNotification
+    ) async throws {
+        while !Task.isCancelled {
+            let place = try await stored(webhook)?.delivered ?? .start
+            if place >= notification.sequence { return }
+            await Task.yield()
+        }
+    }
+
+    /// Moves the clock on by the poll interval, as soon as somebody sleeps.
+    func poll() async {
+        await clock.advance(by: WebhookConfiguration().pollInterval)
+    }
+}
+
+/// Keeps what is logged at `notice` and above.
+final class Log: Sendable {
+    private let entries = Mutex<[String]>([])
+
+    /// The messages with their level, oldest first.
+    var lines: [String] { entries.withLock(\.self) }
+    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    private struct Handler: LogHandler {
+        var log: Log
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.notice
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            log.entries.withLock { $0.append("\(event.level): \(event.message)") }
+        }
+    }
+}

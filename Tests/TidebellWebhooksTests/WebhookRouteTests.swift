@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellTesting
+import TidebellWebhooks
+import TidebellWire
+
+@Suite("Webhook deliveries", .timeLimit(.minutes(1)))
+struct WebhookRouteTests {
+    @Test("A webhook gets what is pushed after it was added, in the log's order, once")
+    func delivers() async throws {
+        try await World.run { world in
+            try await world.push(["before"])
+            let webhook = try await world.webhook()
+            try await world.running({ $0.window = 1 }) { route in
+                let first = try await world.push(["a", "b", "c"])
+                try await world.waitUntilDelivered(webhook, first[2])
+                let second = try await world.push(["d"])
+                route.publish(second)
+                try await world.waitUntilDelivered(webhook, second[0])
+            }
+            #expect(world.receiver.arrived == ["a", "b", "c", "d"])
+            #expect(world.log.lines.isEmpty)
+        }
+    }
+
+    @Test("A webhook hears of its own container and environment only")
+    func otherContainers() async throws {
+        try await World.run { world in
+            let production = ContainerKey(
+                container: World.container.container, environment: .production
+            )
+            let live = try await world.store.write { transaction in
+                try transaction.makeUser(
+                    of: world.anna.account, in: production, recordName: "_live"
+                )
+            }
+            let webhook = try await world.webhook()
+            let liveHook = try await world.webhook(in: production)
+            try await world.running { _ in
+                let own = try await world.push(["own"])
+                let other = try await world.push(["live"], to: live)
+                await world.poll()
+                try await world.waitUntilDelivered(webhook, own[0])
+                try await world.waitUntilDelivered(liveHook, other[0])
+            }
+            #expect(Set(world.receiver.arrived) == ["own", "live"])
+            #expect(world.receiver.arrived.count == 2)
+        }
+    }
+
+    @Test("No more than the window is under way, and the place follows the oldest")
+    func window() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { id, _ in id == "0" ? .hold : .answer(200) }
+            let pushed = try await world.push((0..<20).map(String.init))
+            try await world.running({ $0.window = 4 }) { _ in
+                await eventually { world.receiver.arrived.count == 20 }
+                #expect(try await world.stored(webhook)?.delivered == webhook.delivered)
+                world.receiver.release()
+                try await world.waitUntilDelivered(webhook, pushed[19])
+            }
+            #expect(world.receiver.mostUnderWay <= 4)
+            #expect(world.receiver.arrived == (0..<20).map(String.init))
+        }
+    }
+
+    @Test("All that is under way at a time is the window, however slow the receiver")
+    func windowOfHeld() async throws {
+        try await World.run { world in
+            _ = try await world.webhook()
+            world.receiver.react { _, _ in .hold }
+            try await world.push((0..<20).map(String.init))
+            try await world.running({ $0.window = 4 }) { _ in
+                await eventually { world.receiver.underWay == 4 }
+                await letOthersRun()
+                #expect(world.receiver.arrived.count == 4)
+                world.receiver.react { _, _ in .answer(200) }
+            }
+        }
+    }
+
+    @Test("An outage of a day loses nothing, is logged once, and costs few tries")
+    func outage() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { _, _ in .unreachable }
+            let pushed = try await world.push(["a", "b", "c"])
+            try await world.running { _ in
+                await eventually { world.receiver.arrived.count == 3 }
+                await world.clock.advance(by: .seconds(24 * 3600))
+                #expect(world.receiver.arrived.count < 24 * 3600 / 140)
+                world.receiver.react { _, _ in .answer(200) }
+                await world.clock.advance(by: .seconds(301))
+                try await world.waitUntilDelivered(webhook, pushed[2])
+            }
+            #expect(world.receiver.arrived.suffix(3) == ["a", "b", "c"])
+            #expect(
+                world.log.lines == [
+                    "warning: a webhook fails; its pushes wait in the log and are tried again",
+                    "notice: a webhook works again",
+                ]
+            )
+        }
+    }
+
+    @Test("While a receiver fails it is asked with one push at a time")
+    func probes() async throws {
+        try await World.run { world in
+            _ = try await world.webhook()
+            world.receiver.react { _, _ in .answer(503) }
+            try await world.push((0..<20).map(String.init))
+            try await world.running { _ in
+                await eventually { world.receiver.arrived.count == 8 }
+                for _ in 0..<5 { await world.clock.advance(by: .seconds(32)) }
+                #expect(world.receiver.arrived.count > 10)
+                #expect(Set(world.receiver.arrived.dropFirst(8)) == ["0"])
+            }
+        }
+    }
+
+    @Test("Retry-After is kept to")
+    func retryAfter() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { _, number in
+                number == 1 ? .answer(429, retryAfter: "600") : .answer(200)
+            }
+            let pushed = try await world.push(["a"])
+            try await world.running { _ in
+                await eventually { world.receiver.arrived.count == 1 }
+                await world.clock.advance(by: .seconds(599))
+                #expect(world.receiver.arrived.count == 1)
+                await world.clock.advance(by: .seconds(1))
+                try await world.waitUntilDelivered(webhook, pushed[0])
+            }
+            #expect(world.receiver.arrived == ["a", "a"])
+        }
+    }
+
+    @Test("What was delivered beside a failing push is not posted again")
+    func noRepetition() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { id, number in
+                id == "b" && number <= 3 ? .answer(500) : .answer(200)
+            }
+            let pushed = try await world.push(["a", "b", "c", "d"])
+            try await world.running { _ in
+                await eventually { world.receiver.arrived.count >= 4 }
+                await world.clock.advance(by: .seconds(60))
+                try await world.waitUntilDelivered(webhook, pushed[3])
+            }
+            #expect(world.receiver.arrived.sorted() == ["a", "b", "b", "b", "b", "c", "d"])
+        }
+    }
+
+    @Test("A push that its receiver refuses again and again is skipped, with an error in the log")
+    func poison() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { id, _ in id == "bad" ? .answer(400) : .answer(200) }
+            let pushed = try await world.push(["a", "bad", "c"])
+            try await world.running({ $0.triesOfRefused = 3 }) { _ in
+                await eventually { world.receiver.arrived.contains("bad") }
+                await world.clock.advance(by: .seconds(60))
+                try await world.waitUntilDelivered(webhook, pushed[2])
+                let more = try await world.push(["d"])
+                await world.poll()
+                try await world.waitUntilDelivered(webhook, more[0])
+            }
+            #expect(world.receiver.arrived.count { $0 == "bad" } == 3)
+            #expect(world.receiver.arrived.count { $0 == "c" } == 1)
+            #expect(
+                world.log.lines.contains(
+                    "error: a webhook's receiver refuses a push; it was skipped")
+            )
+        }
+    }
+
+    @Test("410 disables a webhook, once; enabled again it goes on where it stopped")
+    func gone() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { _, _ in .answer(410) }
+            let pushed = try await world.push(["a"])
+            try await world.running { _ in
+                while try await world.stored(webhook)?.disabledReason == nil {
+                    await Task.yield()
+                }
+                #expect(
+                    try await world.stored(webhook)?.disabledReason
+                        == "the receiver answered 410 Gone"
+                )
+                await world.clock.advance(by: .seconds(600))
+                #expect(world.receiver.arrived == ["a"])
+                world.receiver.react { _, _ in .answer(200) }
+                try await world.store.write {
+                    try $0.setWebhook(webhook.id, disabledBecause: nil)
+                }
+                await world.poll()
+                try await world.waitUntilDelivered(webhook, pushed[0])
+            }
+            #expect(world.receiver.arrived == ["a", "a"])
+            #expect(
+                world.log.lines.count { $0.contains("was disabled") } == 1
+            )
+        }
+    }
+
+    @Test("A webhook added or removed while the server runs is noticed within the poll interval")
+    func comesAndGoes() async throws {
+        try await World.run { world in
+            try await world.running { route in
+                await world.poll()
+                let webhook = try await world.webhook()
+                let pushed = try await world.push(["a"])
+                await world.poll()
+                try await world.waitUntilDelivered(webhook, pushed[0])
+                _ = try await world.store.write { try $0.removeWebhook(webhook.id) }
+                await world.poll()
+                route.publish(try await world.push(["b"]))
+                await world.poll()
+                await letOthersRun()
+                #expect(world.receiver.arrived == ["a"])
+            }
+        }
+    }
+
+    @Test("After a restart a webhook goes on where it was; what was under way comes again")
+    func restart() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { id, number in id == "b" && number == 1 ? .hold : .answer(200) }
+            let pushed = try await world.push(["a", "b"])
+            try await world.running({ $0.window = 2 }) { _ in
+                await eventually { world.receiver.arrived.count == 2 }
+            }
+            try await world.running { _ in try await world.waitUntilDelivered(webhook, pushed[1]) }
+            let repeated = world.receiver.messages.filter { $0.id == "b" }
+            #expect(repeated.count == 2)
+            #expect(Set(repeated.map(\.id)) == ["b"])
+            #expect(repeated[0].body == repeated[1].body)
+        }
+    }
+
+    @Test("PUSH-2: a background push that was replaced during an outage is not posted any more")
+    func replaced() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { _, _ in .unreachable }
+            try await world.push(["old"], collapse: "c")
+            try await world.running { _ in
+                await eventually { world.receiver.arrived.count == 1 }
+                let newer = try await world.push(["new"], collapse: "c")
+                world.receiver.react { _, _ in .answer(200) }
+                await world.clock.advance(by: .seconds(5))
+                try await world.waitUntilDelivered(webhook, newer[0])
+            }
+            #expect(world.receiver.arrived == ["old", "new"])
+        }
+    }
+
+    @Test("NOTIF-15: what left the log during an outage is not posted any more")
+    func retention() async throws {
+        try await World.run { world in
+            _ = try await world.webhook()
+            world.receiver.react { _, _ in .unreachable }
+            try await world.push(["old"])
+            try await world.running { _ in
+                await eventually { world.receiver.arrived.count == 1 }
+                _ = try await world.store.write {
+                    try $0.removeNotifications(
+                        createdBefore: World.noon.advanced(by: .seconds(1)), limit: 9
+                    )
+                }
+                world.receiver.react { _, _ in .answer(200) }
+                await world.clock.advance(by: .seconds(3600))
+                #expect(world.receiver.arrived == ["old"])
+            }
+        }
+    }
+
+    @Test("A long log of other containers is passed over in bounded steps")
+    func longLogOfOthers() async throws {
+        try await World.run { world in
+            let other = try await world.store.write { transaction in
+                try transaction.makeUser(
+                    of: world.anna.account,
+                    in: ContainerKey(container: "other", environment: .development),
+                    recordName: "_o"
+                )
+            }
+            let webhook = try await world.webhook()
+            try await world.push((0..<95).map { "x\($0)" }, to: other)
+            let own = try await world.push(["own"])
+            try await world.running({ $0.placesPerRead = 10 }) { _ in
+                try await world.waitUntilDelivered(webhook, own[0])
+            }
+            #expect(world.receiver.arrived == ["own"])
+        }
+    }
+}
