@@ -69,7 +69,9 @@ package struct WebhookItem: Sendable, Hashable {
                 writer.member("notificationID", notification.notificationID)
                 writer.member("pushType", notification.pushType.rawValue)
                 writer.member("priority", notification.pushType.priority)
-                writer.member("collapseID", notification.collapseID)
+                if case .chosen(let text) = notification.collapseID {
+                    writer.member("collapseID", text)
+                }
                 writer.member("originDevice", notification.originClient)
                 writer.key("devices")
                 writer.array { writer in

@@ -29,7 +29,8 @@ struct WebhookMessageTests {
                 user: UserID(rawValue: 1), notificationID: "n-1", database: DatabaseID(rawValue: 1),
                 subscriptionID: "s", originClient: origin,
                 payload: Array(#"{"aps":{"alert":"\u00e9"},"ck":{ }}"#.utf8),
-                isBackground: collapse != nil, collapseID: collapse, createdAt: World.noon
+                isBackground: collapse != nil, collapseID: collapse.flatMap(CollapseID.init(text:)),
+                createdAt: World.noon
             ),
             user: "_anna",
             devices: [

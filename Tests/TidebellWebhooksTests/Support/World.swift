@@ -52,7 +52,8 @@ final class World: Sendable {
         let clock = clock
         let route = WebhookRoute(
             store: store, poster: poster ?? receiver, clock: clock,
-            now: { World.noon.advanced(by: clock.now.offset) }, journal: DeliveryJournal(),
+            now: { World.noon.advanced(by: clock.now.offset) },
+            journal: DeliveryJournal(store: nil, clock: clock, logger: log.logger),
             configuration: configuration, logger: log.logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -88,7 +89,8 @@ final class World: Sendable {
                 user: user, notificationID: id, database: DatabaseID(rawValue: 1),
                 subscriptionID: "s", originClient: origin,
                 payload: Array(#"{"aps":{},"ck":{"nid":"\#(id)"}}"#.utf8),
-                isBackground: collapse != nil, collapseID: collapse, createdAt: World.noon
+                isBackground: collapse != nil, collapseID: collapse.flatMap(CollapseID.init(text:)),
+                createdAt: World.noon
             )
         }
         return try await store.write { try $0.appendNotifications(notifications) }
