@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import TidebellCore
 import TidebellHTTP
+import TidebellPush
 
 /// What `tidebell serve` can be told.
 package struct ServerConfiguration: Sendable {
@@ -16,6 +17,8 @@ package struct ServerConfiguration: Sendable {
     package var dataFolder: URL
     package var logLevel = Logger.Level.notice
     package var limits = Limits()
+    /// Bounds and delays of the push pipeline, and what it prunes first.
+    package var push = PushConfiguration()
     /// The URL clients reach the server under, when it is not the one they
     /// connect to.
     package var publicURL: String?

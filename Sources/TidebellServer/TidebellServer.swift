@@ -27,6 +27,7 @@ package struct TidebellServer: Sendable {
         cloud = CloudServices(
             store: try DataFolder(configuration.dataFolder).openStore(for: .serving),
             limits: configuration.limits,
+            push: configuration.push,
             heldRequests: HeldRequests(capacity: configuration.heldRequests),
             publicURL: configuration.publicURL,
             logger: logger

@@ -11,6 +11,11 @@ struct ServeCommand: AsyncParsableCommand {
         case trace, debug, info, notice, warning, error
     }
 
+    /// What goes first from a payload that exceeds the limit of a push.
+    enum Pruning: String, ExpressibleByArgument, CaseIterable {
+        case header, fieldsFirst
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve the cloud until SIGTERM or SIGINT (Control-C)."
@@ -44,6 +49,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var config: String?
 
+    @Option(
+        help: """
+            What goes first from a payload over 4096 bytes: as Apple's header says, or the \
+            values of desired keys.
+            """
+    )
+    var pruning = Pruning.header
+
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
 
     func validate() throws {
@@ -62,6 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.logLevel = .init(rawValue: logLevel.rawValue) ?? configuration.logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
         let server = try TidebellServer(configuration)

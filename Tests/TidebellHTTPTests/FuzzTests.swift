@@ -48,7 +48,16 @@ struct FuzzTests {
             "notificationInfo":{"alertBody":"hi","additionalFields":["s"]}}}]}
             """
         ),
+        ("ext/notifications/changes", #"{"serverChangeToken":"AQQ","resultsLimit":5}"#),
+        ("ext/notifications/markRead", #"{"notificationIDs":["6f1c2a5e","\\u00e9"]}"#),
+        ("ext/notifications/badge", #"{"value":3}"#),
     ]
+
+    /// The target of a seed.
+    private static func target(_ path: String, of api: TestAPI) -> String {
+        path.hasPrefix("ext/")
+            ? api.target(under: "ext", String(path.dropFirst(4))) : api.target(path)
+    }
 
     /// Rounds of each run; each damages every seed once.
     private static let rounds = 150
@@ -65,7 +74,9 @@ struct FuzzTests {
         for _ in 0..<Self.rounds {
             for (path, body) in Self.seeds {
                 let bytes = damaged(Array(body.utf8), by: &random)
-                let response = await api.cloud.respond("POST", api.target(path), body: bytes)
+                let response = await api.cloud.respond(
+                    "POST", Self.target(path, of: api), body: bytes
+                )
                 try await check(response, seed: seed, request: bytes)
             }
         }
@@ -82,7 +93,7 @@ struct FuzzTests {
         let api = try await TestAPI()
         for _ in 0..<Self.rounds {
             for (path, body) in Self.seeds {
-                let target = damaged(Array(api.target(path).utf8), by: &random)
+                let target = damaged(Array(Self.target(path, of: api).utf8), by: &random)
                 let response = await api.cloud.respond(
                     Bool.random(using: &random) ? "POST" : "GET",
                     String(decoding: target, as: UTF8.self), body: Array(body.utf8)

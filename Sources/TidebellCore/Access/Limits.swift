@@ -19,6 +19,8 @@ package struct Limits: Sendable, Hashable {
     package var bodyBytes = 4 * 1024 * 1024
     /// Bytes of one record's fields, assets excluded (LIMIT-4).
     package var recordBytes = 1024 * 1024
+    /// Bytes of a subscription's notification info as JSON.
+    package var notificationInfoBytes = 64 * 1024
     /// Notifications in one page of the history.
     package var notificationsPerPage = 200
     /// Characters of a record, zone, field or subscription name (LIMIT-11).

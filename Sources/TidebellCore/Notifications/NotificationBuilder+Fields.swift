@@ -81,7 +81,7 @@ extension NotificationBuilder {
         _ keys: [String]?, _ fields: [String: Field], in zone: ZoneID?
     ) -> [PushPayload.DesiredField] {
         var seen: Set<String> = []
-        return (keys ?? []).prefix(SubscriptionRules.desiredKeyLimit).compactMap { key in
+        return (keys ?? []).prefix(NotificationInfoRules.desiredKeyLimit).compactMap { key in
             guard let field = fields[key], !field.isEncrypted, seen.insert(key).inserted,
                 let value = carried(field.value, in: zone)
             else { return nil }

@@ -87,7 +87,7 @@ package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Takes the property away; false when the payload does not have it.
-    func remove(from payload: inout PushPayload) -> Bool {
+    package func remove(from payload: inout PushPayload) -> Bool {
         let before = payload
         switch self {
         case .category: payload.category = nil

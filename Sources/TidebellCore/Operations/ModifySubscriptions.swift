@@ -64,6 +64,7 @@ extension ModifySubscriptions {
         if let zoneID = subscription.zoneID, !zoneID.isDefault {
             _ = try call.zone(zoneID, in: reader)
         }
+        try NotificationInfoRules.checkFields(of: subscription, in: reader, for: call)
         if let twin = existing.first(where: { SubscriptionRules.isDuplicate(subscription, of: $0) })
         {
             // SUB-34: CloudKit's own words, which clients match, and its own code.

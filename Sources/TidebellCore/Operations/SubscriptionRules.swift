@@ -3,9 +3,6 @@ import TidebellWire
 
 /// Which subscriptions may be saved.
 enum SubscriptionRules {
-    /// The most desired keys (NINFO-16).
-    static let desiredKeyLimit = 3
-
     /// Checks everything about a subscription that needs no look at the store.
     static func check(
         _ subscription: WireSubscription, in scope: DatabaseScope, limits: Limits
@@ -19,7 +16,7 @@ enum SubscriptionRules {
         case .zone: try checkZone(subscription)
         case .database: break
         }
-        try check(subscription.notificationInfo, of: subscription.kind)
+        try NotificationInfoRules.check(subscription, limits: limits)
     }
 
     /// Whether two subscriptions with different IDs have the same trigger, which
@@ -77,21 +74,6 @@ enum SubscriptionRules {
         // SUB-6: the zone must track changes.
         guard !zoneID.isDefault else {
             throw WireError.badRequest("a zone subscription cannot watch the default zone")
-        }
-    }
-
-    private static func check(
-        _ info: WireNotificationInfo?, of kind: WireSubscription.Kind
-    ) throws {
-        guard let info else { return }
-        if info.collapseIDKey != nil, kind != .query {
-            // The sentence is Apple's (web-services 3.3).
-            throw WireError.badRequest("cannot add collapseId to this subscription type")
-        }
-        if let keys = info.desiredKeys, keys.count > desiredKeyLimit {
-            throw WireError.badRequest(
-                "additionalFields names \(keys.count) fields; at most \(desiredKeyLimit) fit a push"
-            )
         }
     }
 }

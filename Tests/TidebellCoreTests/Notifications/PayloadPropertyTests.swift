@@ -10,15 +10,8 @@ import TidebellWire
     @Test("PRUNE-1, PRUNE-7: no legal input makes more than 4096 bytes", arguments: 1...200)
     func neverTooLong(seed: UInt64) throws {
         var random = SplitMix(state: seed)
-        let kind = WireSubscription.Kind.allCases[random.int(below: 3)]
-        let subscription = Fixture.subscription(
-            kind, id: random.text(1...255), zone: kind == .zone ? "feed" : nil,
-            type: kind == .query ? "FeedItem" : nil, info: random.info()
-        )
-        let change = Fixture.change(fields: random.fields())
-        let payload = try #require(
-            Fixture.payload(subscription, .records([change])), "seed \(seed)"
-        )
+        let (subscription, payload) = try random.payload(seed: seed)
+        let kind = subscription.subscription.kind
         let encoded = PayloadPruner.encoded(payload)
         let (bytes, isPruned) = (encoded.bytes, encoded.isPruned)
         #expect(bytes.count <= 4096, "seed \(seed)")
@@ -31,6 +24,56 @@ import TidebellWire
         #expect(part["sid"] as? String == subscription.subscription.subscriptionID, "seed \(seed)")
         #expect(part["dbs"] as? Int == 1, "seed \(seed)")
         #expect((ck["p"] != nil) == isPruned, "seed \(seed)")
+    }
+
+    @Test(
+        "PRUNE-4, PRUNE-5, PRUNE-7: no more goes than must, in the order asked for",
+        arguments: 1...200
+    )
+    func noMoreThanNeeded(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        let (subscription, payload) = try random.payload(seed: seed)
+        for order in PruningOrder.allCases {
+            let encoded = PayloadPruner.encoded(payload, order: order)
+            let full = PayloadProperty.removalOrder(of: subscription.subscription.kind, order)
+            // Taken away by hand: all but the last are not enough.
+            var rest = payload
+            rest.isPruned = true
+            for property in encoded.removed {
+                #expect(rest.encoded().count > PayloadPruner.limit, "seed \(seed)")
+                #expect(property.remove(from: &rest), "seed \(seed)")
+            }
+            if encoded.isPruned { #expect(rest.encoded() == encoded.bytes, "seed \(seed)") }
+            let places = encoded.removed.compactMap(full.firstIndex(of:))
+            #expect(places.count == encoded.removed.count, "seed \(seed)")
+            #expect(places == places.sorted(), "seed \(seed)")
+            // What was passed over stood for nothing.
+            for property in full.prefix((places.last ?? -1) + 1)
+            where !encoded.removed.contains(property) {
+                var copy = rest
+                #expect(!property.remove(from: &copy), "seed \(seed)")
+            }
+        }
+    }
+
+    @Test("NOTIF-8: the history has a push in full, up to 16 KiB", arguments: 1...200)
+    func history(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        let (subscription, payload) = try random.payload(seed: seed)
+        let match = SubscriptionMatch(
+            subscription: subscription, entry: Fixture.entry(.zoneCreated), cause: .zone
+        )
+        let built = BuiltNotification(
+            CoalescedMatch(match), saying: payload, notificationID: "n",
+            createdAt: Instant(rawValue: 1), pruning: .header
+        )
+        let size = payload.encoded().count
+        let full = built.notification.fullPayload
+        #expect((full != nil) == (size > PayloadPruner.limit), "seed \(seed)")
+        #expect((full?.count ?? 0) <= PayloadPruner.historyLimit, "seed \(seed)")
+        if size <= PayloadPruner.historyLimit {
+            #expect((full ?? built.notification.payload) == payload.encoded(), "seed \(seed)")
+        }
     }
 }
 
@@ -75,6 +118,23 @@ private struct SplitMix: RandomNumberGenerator {
         case 1: String(repeating: "a\u{301}\u{302}👩‍👩‍👧‍👦", count: int(below: 400))
         default: text(0...120)
         }
+    }
+
+    /// What any legal subscription may tell of a change, with a badge or without.
+    mutating func payload(seed: UInt64) throws -> (StoredSubscription, PushPayload) {
+        let kind = WireSubscription.Kind.allCases[int(below: 3)]
+        let zone = ["feed", String(repeating: "\"", count: 255), "z"][int(below: 3)]
+        let id = int(below: 4) == 0 ? text(255...255) : text(1...255)
+        let subscription = Fixture.subscription(
+            kind, id: id, zone: kind == .zone ? zone : nil,
+            type: kind == .query ? "FeedItem" : nil, info: info()
+        )
+        let change = Fixture.change(fields: fields())
+        var payload = try #require(
+            Fixture.payload(subscription, .records([change]), zone: zone), "seed \(seed)"
+        )
+        if subscription.countsBadge { payload.badge = int(below: BadgeCounters.limit) }
+        return (subscription, payload)
     }
 
     mutating func names() -> [String] {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What a subscription may ask its pushes to carry.
+enum NotificationInfoRules {
+    /// The most desired keys (NINFO-16).
+    static let desiredKeyLimit = 3
+
+    /// Checks what needs no look at the store.
+    static func check(_ subscription: WireSubscription, limits: Limits) throws {
+        guard let info = subscription.notificationInfo else { return }
+        if info.collapseIDKey != nil, subscription.kind != .query {
+            // The sentence is Apple's (web-services 3.3).
+            throw WireError.badRequest("cannot add collapseId to this subscription type")
+        }
+        if let keys = info.desiredKeys, keys.count > desiredKeyLimit {
+            throw WireError.badRequest(
+                "additionalFields names \(keys.count) fields; at most \(desiredKeyLimit) fit a push"
+            )
+        }
+        let size = JSONWriter.write { info.write(to: &$0) }.count
+        guard size <= limits.notificationInfoBytes else {
+            throw WireError.badRequest(
+                "notificationInfo takes \(size) bytes as JSON; at most "
+                    + "\(limits.notificationInfoBytes) are stored, and a push carries "
+                    + "\(PayloadPruner.limit)",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+    }
+
+    /// Checks that the fields a query subscription shows have types that a payload
+    /// can carry (NINFO-20), as far as they are known: a field that no record had
+    /// yet may still become anything.
+    ///
+    /// The schema does not say which fields are encrypted. Their values are not
+    /// told (``NotificationBuilder``).
+    static func checkFields(
+        of subscription: WireSubscription, in reader: any StoreReader, for call: Call
+    ) throws {
+        guard subscription.kind == .query, let recordType = subscription.recordType,
+            let info = subscription.notificationInfo
+        else { return }
+        let uses: [(member: String, fields: [String]?, allowed: Set<FieldType>)] = [
+            ("additionalFields", info.desiredKeys, desired),
+            ("alertLocalizationArgs", info.alertLocalizationArgs, arguments),
+            ("titleLocalizationArgs", info.titleLocalizationArgs, arguments),
+            ("subtitleLocalizationArgs", info.subtitleLocalizationArgs, arguments),
+        ]
+        guard uses.contains(where: { $0.fields?.isEmpty == false }) else { return }
+        let known = try reader.fieldTypes(of: [recordType], in: call.container)[recordType] ?? [:]
+        for use in uses {
+            for field in use.fields ?? [] {
+                guard let type = known[field], !use.allowed.contains(type) else { continue }
+                throw WireError.badRequest(
+                    "\(use.member) names '\(Names.shortened(field))', which is of type "
+                        + "\(type.rawValue) in record type '\(Names.shortened(recordType))'; "
+                        + "a push carries \(names(of: use.allowed)) there"
+                )
+            }
+        }
+    }
+
+    /// NINFO-4: strings, numbers and dates.
+    private static let arguments: Set<FieldType> = [.string, .int64, .double, .timestamp]
+    /// NINFO-16: places and references too.
+    private static let desired: Set<FieldType> = arguments.union([.location, .reference])
+
+    private static func names(of types: Set<FieldType>) -> String {
+        types.map(\.rawValue).sorted().joined(separator: ", ")
+    }
+}
