@@ -27,6 +27,15 @@ extension Simulation {
             + "&\(WireProtocol.webAuthToken)=\(people[writer.user].webToken)\(client)"
     }
 
+    /// Sets the badge of a user.
+    func setBadge(_ writer: Writer, _ badge: Int) async throws {
+        let writes = store.writes
+        defer { if store.writes > writes { model.badges[writer.user] = badge } }
+        let body = JSONWriter.write(ModifyBadge(value: badge).write)
+        let answer = try await call("POST", target("ext", "notifications/badge", writer), body)
+        try demand(answer == body, "the badge was refused")
+    }
+
     /// Learns who a user is in the container.
     func meet(_ user: Int) async throws {
         let writer = Writer(user: user)

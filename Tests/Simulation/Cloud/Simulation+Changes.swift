@@ -46,8 +46,10 @@ extension Simulation {
             return (
                 "private/zones/modify", writer, ModifyZones.Request(operations: zones).write
             )
-        case .subscribe(let writer, let scope, let trigger, let id):
-            let request = ModifySubscriptions.Request(operations: [.create(trigger.wire(id))])
+        case .subscribe(let writer, let scope, let trigger, let style, let id):
+            let request = ModifySubscriptions.Request(
+                operations: [.create(trigger.wire(id, style))]
+            )
             return ("\(scope)/subscriptions/modify", writer, request.write)
         case .unsubscribe(let writer, let scope, let id):
             let request = ModifySubscriptions.Request(operations: [.delete(subscriptionID: id)])
@@ -65,8 +67,8 @@ extension Model {
             modify(edits, in: site, by: writer, isAtomic: isAtomic)
         case .createZones(let writer, let names): createZones(names, by: writer)
         case .deleteZones(let writer, let names): deleteZones(names, by: writer)
-        case .subscribe(let writer, let scope, let trigger, let id):
-            subscribe(trigger, id: id, in: scope, by: writer)
+        case .subscribe(let writer, let scope, let trigger, let style, let id):
+            subscribe(trigger, style, id: id, in: scope, by: writer)
         case .unsubscribe(let writer, let scope, let id):
             unsubscribe(id: id, in: scope, by: writer)
         default: preconditionFailure("\(action) is no change")
@@ -127,6 +129,7 @@ extension Edit {
         guard kind != .remove else { return .init(.forceDelete, recordName: name) }
         var fields: [String: Field?] = [
             "version": Field(.int64(Int64(version))), "group": Field(.int64(Int64(group))),
+            "tag": Field(.string("group-\(group)")),
         ]
         if let owner {
             fields["owner"] = Field(
@@ -142,13 +145,15 @@ extension Edit {
 
 extension Trigger {
     /// The subscription as the API takes it.
-    fileprivate func wire(_ id: String) -> WireSubscription {
+    fileprivate func wire(_ id: String, _ style: Style) -> WireSubscription {
         var info = WireNotificationInfo()
-        if isVisual {
+        if style.isVisual {
             info.alertBody = "Something changed"
-        } else {
+        } else if !style.countsBadge {
             info.shouldSendContentAvailable = true
         }
+        info.shouldBadge = style.countsBadge
+        if style.collapses { info.collapseIDKey = "tag" }
         if kind == .query { info.desiredKeys = ["version"] }
         return WireSubscription(
             subscriptionID: id, kind: kind, zoneID: zone.map { ZoneID(zoneName: $0) },

@@ -94,7 +94,8 @@ extension Simulation {
                         user: user, scope: push.scope, id: push.subscriptionID
                     ),
                     push: push, payload: notification.payload,
-                    createdAt: notification.createdAt, isBackground: notification.isBackground
+                    createdAt: notification.createdAt, isBackground: notification.isBackground,
+                    collapseID: notification.collapseID
                 )
             )
         }

@@ -81,6 +81,7 @@ extension Simulation {
         case .acknowledge(let device): try await acknowledge(device)
         case .poll(let device, let breaksOff): try await poll(device, breaksOff: breaksOff)
         case .signIn(let device, let user): try await signIn(device, user)
+        case .setBadge(let writer, let badge): try await setBadge(writer, badge)
         case .restart: store.die()
         case .wait(let hours): advance(hours: hours)
         case .maintain: try await maintain()
@@ -93,7 +94,7 @@ extension Simulation {
         if stage == .committed { try await observe() }
         if let meanwhile, meanwhile.after == stage {
             self.meanwhile = nil
-            try await change(meanwhile.action)
+            try await perform(meanwhile.action)
         }
         guard stage == fatalStage else { return }
         store.die()

@@ -31,6 +31,7 @@ extension Model {
             try checkOnce(name, expected[name] ?? [], bound, snapshot)
         }
         for row in rows {
+            try count(row)
             if let key = row.replaceKey {
                 for index in log.indices where log[index].replaceKey == key {
                     if log[index].state == .living { log[index].state = .replaced }
@@ -38,6 +39,14 @@ extension Model {
             }
             log.append(row)
         }
+    }
+
+    /// Checks that a notification counts up its user's badge, or shows none.
+    private mutating func count(_ row: Row) throws {
+        guard let badge = row.push.badge else { return }
+        let expected = badges[row.user, default: 0] + 1
+        try demand(badge == expected, "a badge is \(badge), expected \(expected)")
+        badges[row.user] = badge
     }
 
     // MARK: -
@@ -52,11 +61,15 @@ extension Model {
         /// Whether it must be told, or may.
         var isDue: Bool
 
+        var collapseID: CollapseID? { subscription.collapseID(of: fact) }
+
         func isTold(by row: Row) -> Bool {
             let push = row.push
             return push.kind == subscription.trigger.kind && push.zone == change.home.zone
                 && row.origin == change.origin
-                && row.isBackground != subscription.trigger.isVisual
+                && row.isBackground != subscription.style.showsSomething
+                && (row.push.badge != nil) == subscription.style.countsBadge
+                && (row.collapseID == collapseID || !isDue && subscription.style.collapses)
                 && push.record == fact?.name && push.event == fact?.event
                 && (push.version == nil || push.version == fact?.version)
         }
@@ -111,13 +124,11 @@ extension Model {
             bound.append(open.remove(at: index))
         }
         for lost in open where lost.isDue && !lost.subscription.trigger.firesOnce {
-            let isReplaceable =
-                lost.subscription.trigger.kind != .query && !lost.subscription.trigger.isVisual
             let isReplaced =
-                isReplaceable
+                lost.collapseID != nil
                 && bound.contains {
                     $0.rank >= lost.rank && $0.change.origin == lost.change.origin
-                        && $0.subscription.name == name
+                        && $0.collapseID == lost.collapseID
                 }
             try demand(
                 isReplaced,

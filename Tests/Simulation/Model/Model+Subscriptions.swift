@@ -5,23 +5,21 @@ import TidebellWire
 extension Model {
     /// Saves a subscription.
     mutating func subscribe(
-        _ trigger: Trigger, id: String, in scope: DatabaseScope, by writer: Writer
+        _ trigger: Trigger, _ style: Style, id: String, in scope: DatabaseScope, by writer: Writer
     ) -> Answer {
         let name = SubscriptionName(user: writer.user, scope: scope, id: id)
         if let zone = trigger.zone, !zones[writer.user, default: []].contains(zone) {
             return .items([.failed(.zoneNotFound)])
         }
         let hasTwin = subscriptions.values.contains { other in
-            var shown = other.trigger
-            shown.isVisual = trigger.isVisual
-            return other.name.user == name.user && other.name.scope == scope
-                && other.name.id != id && trigger.kind != .database && shown == trigger
+            other.name.user == name.user && other.name.scope == scope
+                && other.name.id != id && trigger.kind != .database && other.trigger == trigger
         }
         // CloudKit's code of a duplicate has no name of its own on the wire.
         if hasTwin { return .items([.failed(.badRequest)]) }
-        if subscriptions[name]?.trigger != trigger {
+        if subscriptions[name]?.trigger != trigger || subscriptions[name]?.style != style {
             subscriptions[name] = Subscription(
-                name: name, trigger: trigger, version: nextSubscriptionVersion()
+                name: name, trigger: trigger, style: style, version: nextSubscriptionVersion()
             )
         }
         return .items([.saved])
@@ -38,6 +36,12 @@ extension Model {
 }
 
 extension Subscription {
+    /// What replaces a notification of the subscription (PUSH-2): equal IDs do.
+    func collapseID(of fact: Fact?) -> CollapseID? {
+        if let fact { return style.collapses ? .chosen("group-\(fact.group)") : nil }
+        return style.showsSomething ? nil : .background
+    }
+
     /// The parts of a change that fire the subscription: one for each record of
     /// a query, at most one nil for the other kinds.
     func facts(in change: Change) -> [Fact?] {

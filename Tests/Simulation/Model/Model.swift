@@ -14,6 +14,8 @@ struct Model {
     /// All notifications there ever were, by sequence.
     var log: [Row] = []
     var devices: [String: Device] = [:]
+    /// The badges of users.
+    var badges: [Int: Int] = [:]
     /// Counts saves of records; each writes the number into its record.
     private var recordVersions = 0
     private var subscriptionVersions = 0
@@ -65,6 +67,7 @@ struct SubscriptionName: Hashable {
 struct Subscription: Hashable {
     var name: SubscriptionName
     var trigger: Trigger
+    var style: Style
     /// Another one for each definition: what was saved anew as it was is the same.
     var version: Int
 }
@@ -109,12 +112,12 @@ struct Row {
     var payload: [UInt8]
     var createdAt: Instant
     var isBackground: Bool
+    var collapseID: CollapseID?
     var state = State.living
 
     /// Notifications with equal keys replace one another (PUSH-2).
-    var replaceKey: [String?]? {
-        guard isBackground, push.kind != .query else { return nil }
-        return ["\(subscription)", origin]
+    var replaceKey: [AnyHashable?]? {
+        collapseID.map { [subscription, origin, $0] }
     }
 }
 

@@ -19,6 +19,7 @@ struct Push: Hashable {
     var owner: String?
     var isPruned: Bool
     var isVisual: Bool
+    var badge: Int?
 
     /// Reads a payload; what is missing or malformed is a violation.
     init(_ payload: [UInt8]) throws {
@@ -56,7 +57,8 @@ struct Push: Hashable {
         container = ck["cid"] as? String
         owner = ck["ckuserid"] as? String
         isPruned = ck["p"] as? Int == 1
-        isVisual = aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil
+        badge = aps["badge"] as? Int
+        isVisual = aps["alert"] != nil || badge != nil || aps["sound"] != nil
         try demand(
             isVisual || aps["content-available"] as? Int == 1,
             "a payload neither shows anything nor wakes the app"

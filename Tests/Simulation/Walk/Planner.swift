@@ -34,14 +34,14 @@ struct Planner {
 
     private enum Kind {
         case modify, createZones, deleteZones, subscribe, unsubscribe, tell, connect, disconnect
-        case read, acknowledge, poll, signIn, restart, wait, maintain
+        case read, acknowledge, poll, signIn, setBadge, restart, wait, maintain
     }
 
     private mutating func action() -> Action {
         let kind = dice.pick(weighted: [
             (30, Kind.modify), (4, .createZones), (3, .deleteZones), (9, .subscribe),
             (3, .unsubscribe), (16, .tell), (5, .connect), (2, .disconnect), (12, .read),
-            (4, .acknowledge), (8, .poll), (1, .signIn), (2, .restart), (2, .wait), (2, .maintain),
+            (4, .acknowledge), (8, .poll), (1, .signIn), (2, .setBadge), (2, .restart), (2, .wait), (2, .maintain),
         ])
         switch kind {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe: return change(kind)
@@ -56,6 +56,7 @@ struct Planner {
         case .acknowledge: return .acknowledge(streamer())
         case .poll: return .poll(Names.page(of: user()), breaksOff: dice.chance(25))
         case .signIn: return .signIn(streamer(), user: user())
+        case .setBadge: return .setBadge(writer(), Int.random(in: 0...9, using: &dice))
         case .restart: return .restart
         case .wait: return .wait(hours: dice.pick([1, 24, 24 * 20]))
         case .maintain: return .maintain
@@ -99,25 +100,32 @@ struct Planner {
         let kind: WireSubscription.Kind =
             scope == .public
             ? .query : dice.pick(weighted: [(3, .query), (2, .zone), (3, .database)])
-        var trigger = Trigger(kind: kind, isVisual: dice.chance(40))
+        var trigger = Trigger(kind: kind)
+        var style = Style(isVisual: dice.chance(40), countsBadge: dice.chance(20))
         switch kind {
         case .query:
             trigger.type = dice.pick(Names.types)
             if scope == .private, dice.chance(30) { trigger.zone = dice.pick(Names.customZones) }
             trigger.firesOn = WireSubscription.Events(rawValue: Int.random(in: 1...7, using: &dice))
             trigger.firesOnce = dice.chance(20)
+            style.collapses = dice.chance(30)
         case .zone:
             trigger.zone = dice.pick(Names.customZones)
             if dice.chance(20) { trigger.type = dice.pick(Names.types) }
         case .database:
             if dice.chance(20) { trigger.type = dice.pick(Names.types) }
         }
-        return .subscribe(writer, scope, trigger, id: dice.pick(Names.subscriptions))
+        return .subscribe(writer, scope, trigger, style, id: dice.pick(Names.subscriptions))
     }
 
     private mutating func interjection() -> Interjection {
-        let kind: Kind = dice.pick([.modify, .deleteZones, .subscribe, .subscribe, .unsubscribe])
-        return Interjection(after: dice.pick(PassStep.allCases), action: change(kind))
+        let kind: Kind = dice.pick([
+            .modify, .deleteZones, .subscribe, .subscribe, .unsubscribe, .setBadge,
+        ])
+        let action: Action =
+            kind == .setBadge
+            ? .setBadge(writer(), Int.random(in: 0...9, using: &dice)) : change(kind)
+        return Interjection(after: dice.pick(PassStep.allCases), action: action)
     }
 
     private mutating func death(in action: Action) -> Death? {
@@ -126,8 +134,8 @@ struct Planner {
             return dice.chance(60)
                 ? .after(dice.pick(PassStep.allCases))
                 : .call(Int.random(in: 1...4, using: &dice), isDone: dice.chance(50))
-        case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe, .acknowledge, .poll,
-            .maintain:
+        case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe, .setBadge,
+            .acknowledge, .poll, .maintain:
             return .call(Int.random(in: 1...2, using: &dice), isDone: dice.chance(50))
         default: return nil
         }

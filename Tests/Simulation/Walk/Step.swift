@@ -17,7 +17,7 @@ indirect enum Action: Sendable, Hashable {
     case modify(Writer, Site, [Edit], isAtomic: Bool)
     case createZones(Writer, [String])
     case deleteZones(Writer, [String])
-    case subscribe(Writer, DatabaseScope, Trigger, id: String)
+    case subscribe(Writer, DatabaseScope, Trigger, Style, id: String)
     case unsubscribe(Writer, DatabaseScope, id: String)
     /// The pipeline tells what is pending; meanwhile something else may happen.
     case tell(meanwhile: Interjection?)
@@ -32,6 +32,8 @@ indirect enum Action: Sendable, Hashable {
     case poll(String, breaksOff: Bool)
     /// Another user signs in on a device.
     case signIn(String, user: Int)
+    /// A user sets the badge of all devices.
+    case setBadge(Writer, Int)
     case restart
     case wait(hours: Int)
     case maintain
@@ -76,14 +78,24 @@ struct Edit: Sendable, Hashable {
     var group: Int
 }
 
-/// What fires a subscription, and how it tells.
+/// What fires a subscription.
 struct Trigger: Sendable, Hashable {
     var kind: WireSubscription.Kind
     var zone: String?
     var type: String?
     var firesOn: WireSubscription.Events = []
     var firesOnce = false
+}
+
+/// How a subscription tells.
+struct Style: Sendable, Hashable {
     var isVisual = false
+    var countsBadge = false
+    /// Whether records of one group replace one another.
+    var collapses = false
+
+    /// Whether the user sees it.
+    var showsSomething: Bool { isVisual || countsBadge }
 }
 
 extension Step: CustomStringConvertible {
@@ -107,8 +119,8 @@ extension Action: CustomStringConvertible {
             "\(writer) \(isAtomic ? "atomically " : "")\(edits.map(\.description)) in \(site)"
         case .createZones(let writer, let zones): "\(writer) creates zones \(zones)"
         case .deleteZones(let writer, let zones): "\(writer) deletes zones \(zones)"
-        case .subscribe(let writer, let scope, let trigger, let id):
-            "\(writer) subscribes '\(id)' to \(scope) \(trigger)"
+        case .subscribe(let writer, let scope, let trigger, let style, let id):
+            "\(writer) subscribes '\(id)' to \(scope) \(trigger) \(style)"
         case .unsubscribe(let writer, let scope, let id):
             "\(writer) deletes subscription '\(id)' of \(scope)"
         case .tell(nil): "the pipeline tells"
@@ -122,6 +134,7 @@ extension Action: CustomStringConvertible {
         case .poll(let device, let breaksOff):
             "\(device) polls\(breaksOff ? " and breaks off" : "")"
         case .signIn(let device, let user): "user \(user) signs in on \(device)"
+        case .setBadge(let writer, let badge): "\(writer) sets the badge to \(badge)"
         case .restart: "the server restarts"
         case .wait(let hours): "\(hours) hours pass"
         case .maintain: "maintenance"
@@ -148,7 +161,15 @@ extension Trigger: CustomStringConvertible {
         [
             kind.rawValue, zone.map { "in \($0)" }, type.map { "of \($0)" },
             kind == .query ? "on \(firesOn.names)" : nil, firesOnce ? "once" : nil,
-            isVisual ? "visually" : nil,
+        ].compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension Style: CustomStringConvertible {
+    var description: String {
+        [
+            isVisual ? "visually" : "silently", countsBadge ? "with a badge" : nil,
+            collapses ? "collapsing groups" : nil,
         ].compactMap(\.self).joined(separator: " ")
     }
 }
