@@ -41,7 +41,8 @@ struct Planner {
         let kind = dice.pick(weighted: [
             (30, Kind.modify), (4, .createZones), (3, .deleteZones), (9, .subscribe),
             (3, .unsubscribe), (16, .tell), (5, .connect), (2, .disconnect), (12, .read),
-            (4, .acknowledge), (8, .poll), (1, .signIn), (2, .setBadge), (2, .restart), (2, .wait), (2, .maintain),
+            (4, .acknowledge), (8, .poll), (1, .signIn), (2, .setBadge), (2, .restart), (2, .wait),
+            (2, .maintain),
         ])
         switch kind {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe: return change(kind)

@@ -22,6 +22,7 @@ final class World: Sendable {
     let couriers: CourierMailboxes
     let pipeline: PushPipeline
     private let base: SQLiteStore
+    private let end: End
 
     /// Opens a world on a new store, or on that of one which stopped.
     init(
@@ -37,10 +38,28 @@ final class World: Sendable {
         let metrics = PushMetrics(factory: tally)
         streams = DeviceStreams(store: store, configuration: configuration, metrics: metrics)
         couriers = CourierMailboxes(store: store, clock: clock, metrics: metrics)
+        let end = End()
+        self.end = end
         pipeline = PushPipeline(
             store: store, routes: [streams, couriers], clock: clock,
-            now: { World.noon }, logger: log.logger, configuration: configuration, metrics: metrics
+            now: { World.noon }, logger: log.logger, configuration: configuration,
+            metrics: metrics, reached: end.reached
         )
+    }
+
+    /// Makes the next pass die after a stage, with ``Died``.
+    func die(after stage: PassStep) { end.stage.withLock { $0 = stage } }
+
+    /// The process was killed.
+    struct Died: Error {}
+
+    /// The stage after which the process dies.
+    private final class End: Sendable {
+        let stage = Mutex<PassStep?>(nil)
+
+        @Sendable func reached(_ stage: PassStep) throws {
+            if self.stage.withLock({ $0 == stage }) { throw Died() }
+        }
     }
 
     static let noon = Instant(rawValue: 1_767_268_800_000)
