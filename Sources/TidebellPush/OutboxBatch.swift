@@ -11,7 +11,11 @@ struct OutboxBatch {
     /// A change and who may want to know; nobody where its database is gone.
     struct Item {
         var entry: OutboxEntry
+        var records: ChangedRecords
+        /// Those after ``OutboxEntry/toldThrough``, in the order of their serials.
         var candidates: [StoredSubscription]
+        /// Where the next pass goes on; nil when these are all candidates.
+        var readThrough: SubscriptionSerial?
     }
 
     private(set) var items: [Item] = []
@@ -29,19 +33,24 @@ struct OutboxBatch {
 
     /// Reads at most `entries`, and no further one once there are `candidates`
     /// subscriptions to look at.
+    ///
+    /// An entry with more candidates than that is read as far as that, and the
+    /// last of the batch: who is told later than others still is told in order.
     init(from reader: any StoreReader, entries limit: Int, candidates bound: Int) throws {
         let entries = try reader.outbox(limit: limit)
         depth = entries.count
         oldest = entries.first?.committedAt
         let endings = Self.endings(entries)
-        var count = 0
-        for (index, entry) in entries.enumerated() where count < bound {
-            var candidates: [StoredSubscription] = []
+        var left = bound
+        for (index, entry) in entries.enumerated() where left > 0 {
+            let records = ChangedRecords(entry.changes)
+            var item = Item(entry: entry, records: records, candidates: [])
             if try knowsDatabase(entry.database, from: reader) {
-                candidates = try Self.candidates(for: entry, ending: endings[index], from: reader)
+                try item.readCandidates(ending: endings[index], limit: left, from: reader)
             }
-            count += candidates.count
-            items.append(Item(entry: entry, candidates: candidates))
+            left -= item.candidates.count
+            items.append(item)
+            if item.readThrough != nil { break }
         }
         try readPeople(from: reader)
     }
@@ -58,7 +67,7 @@ struct OutboxBatch {
         var firesOnceOwners: Set<UserID> = []
         var badgeOwners: Set<UserID> = []
         for item in items {
-            for candidate in item.candidates + item.entry.endedSubscriptions {
+            for candidate in item.candidates {
                 owners.insert(candidate.user)
                 if candidate.subscription.firesOnce { firesOnceOwners.insert(candidate.user) }
                 if candidate.countsBadge { badgeOwners.insert(candidate.user) }
@@ -67,19 +76,6 @@ struct OutboxBatch {
         users = owners.isEmpty ? [:] : try reader.users(owners)
         badges = badgeOwners.isEmpty ? [:] : try reader.badges(of: badgeOwners)
         for owner in firesOnceOwners { devices[owner] = try reader.devices(of: owner) }
-    }
-
-    /// The subscriptions that a change may concern: those of the store, and those
-    /// that stood when it was made but ended with its zone since.
-    private static func candidates(
-        for entry: OutboxEntry, ending: [StoredSubscription], from reader: any StoreReader
-    ) throws -> [StoredSubscription] {
-        let candidates = try reader.subscriptions(
-            in: entry.database, zoneName: entry.zoneName, recordTypes: entry.recordTypes
-        )
-        guard !ending.isEmpty else { return candidates }
-        let known = Set(candidates.map(\.key))
-        return candidates + ending.filter { !known.contains($0.key) }
     }
 
     /// For each entry, the subscriptions that a later entry takes away with the
@@ -103,16 +99,30 @@ struct OutboxBatch {
     }
 }
 
-extension OutboxEntry {
-    /// The types of the records that changed.
-    fileprivate var recordTypes: Set<String> {
-        guard case .records(let changes) = event else { return [] }
-        return Set(changes.map(\.recordType))
-    }
-
-    /// The subscriptions that ended with the zone.
-    fileprivate var endedSubscriptions: [StoredSubscription] {
-        guard case .zoneDeleted(_, let subscriptions) = event else { return [] }
-        return subscriptions
+extension OutboxBatch.Item {
+    /// Reads the next subscriptions that the change may concern: those of the
+    /// store, and those that stood when it was made but ended with its zone since.
+    fileprivate mutating func readCandidates(
+        ending: [StoredSubscription], limit: Int, from reader: any StoreReader
+    ) throws {
+        let stored = try reader.subscriptions(
+            in: entry.database, zoneName: entry.zoneName, triggers: records.triggers,
+            after: entry.toldThrough, limit: limit
+        )
+        let ended = (ending + entry.endedSubscriptions).filter { $0.serial > entry.toldThrough }
+        // What was saved anew since then is told of later changes.
+        let known = Set(ended.map(\.key))
+        let standing = stored.filter { !known.contains($0.key) }
+        var all = (standing + ended).sorted { $0.serial < $1.serial }
+        // Beyond the last one read others may stand in the store.
+        if stored.count >= limit, let last = stored.last?.serial {
+            all.removeAll { $0.serial > last }
+            readThrough = last
+        }
+        if all.count > limit {
+            all.removeLast(all.count - limit)
+            readThrough = all.last?.serial
+        }
+        candidates = all
     }
 }

@@ -5,8 +5,8 @@ import TidebellCore
 package struct PushConfiguration: Sendable, Hashable {
     /// Outbox entries that one pass reads.
     package var entriesPerPass = 64
-    /// Notifications after which a pass takes no further entry; an entry is told
-    /// whole, so one with more subscribers still makes one transaction.
+    /// Subscriptions that one pass looks at, and notifications after which it
+    /// looks at no further one; the rest of the entry follows in the next pass.
     package var notificationsPerPass = 5000
     /// How long a lost wake-up can delay a push.
     package var pollInterval = Duration.seconds(5)

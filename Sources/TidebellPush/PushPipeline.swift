@@ -92,10 +92,13 @@ extension PushPipeline {
         var builder = NotificationBuilder()
         /// `firesOnce` subscriptions that are used up (SUB-19).
         var consumed: [StoredSubscription] = []
-        /// The changes dealt with.
+        /// The changes that are told in full.
         var changes: [OutboxEntry] = []
-        /// The newest outbox entry dealt with.
-        var lastEntry: Int64
+        /// The newest of them, if there is one.
+        var lastEntry: Int64?
+        /// The entry after it, where it has more subscribers than a pass tells,
+        /// and how far it is told.
+        var unfinished: (entry: Int64, toldThrough: SubscriptionSerial)?
     }
 
     /// Reads what is pending, and all that the rules ask about it.
@@ -115,13 +118,20 @@ extension PushPipeline {
 
     /// Decides which subscriptions fire; nil for an empty batch.
     func match(_ batch: OutboxBatch) -> Plan? {
-        guard let first = batch.items.first else { return nil }
-        var plan = Plan(lastEntry: first.entry.id)
+        guard !batch.items.isEmpty else { return nil }
+        var plan = Plan()
         var matcher = SubscriptionMatcher()
         for item in batch.items where plan.matches.count < configuration.notificationsPerPass {
-            plan.matches += matcher.matches(
-                item.entry, candidates: item.candidates, devices: batch.devices
+            let outcome = matcher.matches(
+                item.entry, candidates: item.candidates, records: item.records,
+                devices: batch.devices,
+                limit: configuration.notificationsPerPass - plan.matches.count
             )
+            plan.matches += outcome.matches
+            if let toldThrough = outcome.toldThrough ?? item.readThrough {
+                plan.unfinished = (item.entry.id, toldThrough)
+                break
+            }
             plan.changes.append(item.entry)
             plan.lastEntry = item.entry.id
         }
@@ -167,8 +177,8 @@ extension PushPipeline {
         return notifications
     }
 
-    /// Makes the notifications durable and the outbox entries told, in one
-    /// transaction: the point after which a push exists.
+    /// Makes the notifications durable and the outbox entries told, or told as far
+    /// as they are, in one transaction: the point after which a push exists.
     ///
     /// Badges are counted again there, from what the store has then: a user may
     /// have set one since the batch was read (NOTIF-14).
@@ -182,7 +192,12 @@ extension PushPipeline {
                 notifications.isEmpty
                 ? [] : try transaction.appendNotifications(notifications.map(\.notification))
             for subscription in plan.consumed { try subscription.remove(from: transaction) }
-            try transaction.markTold(upTo: plan.lastEntry, keeping: keepsExplanations)
+            if let last = plan.lastEntry {
+                try transaction.markTold(upTo: last, keeping: keepsExplanations)
+            }
+            if let (entry, serial) = plan.unfinished {
+                try transaction.setToldThrough(serial, ofOutboxEntry: entry)
+            }
             if keepsExplanations {
                 try ToldAccount(of: plan.changes, notifications, as: stored).keep(in: transaction)
             }

@@ -8,7 +8,7 @@ extension StoreConformance {
         Check("Outbox entries come back in order, with everything they had") { store in
             let database = DatabaseID(rawValue: 4)
             let subscription = StoredSubscription(
-                database: database, user: .ben,
+                serial: SubscriptionSerial(rawValue: 9), database: database, user: .ben,
                 subscription: .watching(.zone, "z", zone: "diary", type: "Note")
             )
             let changes = [
@@ -16,6 +16,16 @@ extension StoreConformance {
                     recordName: "a\"b", recordType: "Note", event: .created, fields: .text("x")
                 ),
                 RecordChange(recordName: "c", recordType: "Note", event: .updated),
+                RecordChange(
+                    recordName: "e", recordType: "Note", event: .updated, fields: .text("y"),
+                    system: .init(
+                        created: RecordStamp(
+                            timestamp: 5, userRecordName: "_anna", deviceID: "phone"
+                        ),
+                        modified: RecordStamp(timestamp: 6, userRecordName: "_ben", deviceID: ""),
+                        parent: "p"
+                    )
+                ),
                 RecordChange(
                     recordName: "d", recordType: "Note", event: .deleted, fields: RecordFields.none),
             ]
@@ -41,6 +51,16 @@ extension StoreConformance {
             for (index, entry) in found.enumerated() { saved[index].id = entry.id }
             #expect(found == saved)
             #expect(try await store.read { try $0.outbox(limit: 3) } == Array(saved.prefix(3)))
+        },
+        Check("An entry remembers how far it was told") { store in
+            try await store.write { transaction throws in
+                let database = DatabaseID(rawValue: 1)
+                try transaction.appendOutbox(["a", "b"].map { .change(of: $0, in: database) })
+                let ids = try transaction.outbox(limit: 9).map(\.id)
+                let serial = SubscriptionSerial(rawValue: 70)
+                try transaction.setToldThrough(serial, ofOutboxEntry: ids[0])
+                #expect(try transaction.outbox(limit: 9).map(\.toldThrough) == [serial, .start])
+            }
         },
         Check(reopening: "Entries told are removed, and their IDs never used again") {
             store, engine in

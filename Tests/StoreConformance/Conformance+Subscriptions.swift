@@ -27,6 +27,20 @@ extension StoreConformance {
                 #expect(types == ["Empty": ["a": .double]])
             }
         },
+        Check("REC-11: which fields are stored encrypted is known") { store in
+            try await store.write { transaction throws in
+                let note: [String: FieldType] = ["text": .string, "key": .bytes, "pin": .int64]
+                try transaction.addFieldTypes(["Note": note, "Game": ["pin": .int64]], in: .notes)
+                try transaction.addFieldTypes(["Note": note], in: .released)
+                #expect(try transaction.encryptedFields(of: "Note", in: .notes) == [])
+                try transaction.addEncryptedFields(["Note": ["key"]], in: .notes)
+                try transaction.addEncryptedFields(["Note": ["key", "pin"]], in: .notes)
+                #expect(try transaction.encryptedFields(of: "Note", in: .notes) == ["key", "pin"])
+                #expect(try transaction.encryptedFields(of: "Game", in: .notes) == [])
+                #expect(try transaction.encryptedFields(of: "Note", in: .released) == [])
+                #expect(try transaction.fieldTypes(of: ["Note"], in: .notes) == ["Note": note])
+            }
+        },
         Check("Fields that are known keep their type") { store in
             let types = try await store.write { transaction throws in
                 try transaction.addFieldTypes(["Note": ["a": .double]], in: .notes)
@@ -138,8 +152,9 @@ extension StoreConformance {
                         StoredSubscription(database: database, user: user, subscription: $0)
                     }
                 }
-                #expect(Set(removed) == Set(expected))
+                #expect(Set(removed.map(\.unnumbered)) == Set(expected))
                 #expect(removed.count == expected.count)
+                #expect(removed.allSatisfy { $0.serial > .start })
                 for user in [UserID.anna, .ben] {
                     let left = try transaction.subscriptions(nil, of: user, in: database)
                     #expect(left.map(\.subscription) == kept)
@@ -173,14 +188,15 @@ extension StoreConformance {
                     try transaction.subscribe(in: other, subscription)
                 }
                 let found = try transaction.subscriptions(
-                    in: database, zoneName: "diary", recordTypes: ["Note", "Photo", "Nope"]
+                    in: database, zoneName: "diary",
+                    triggers: ["Note", "Photo", "Nope"].triggers, after: .start, limit: .max
                 )
                 let expected = [UserID.anna, .ben].flatMap { user in
                     concerned.map {
                         StoredSubscription(database: database, user: user, subscription: $0)
                     }
                 }
-                #expect(Set(found) == Set(expected))
+                #expect(Set(found.map(\.unnumbered)) == Set(expected))
                 #expect(found.count == expected.count)
             }
         },
@@ -191,10 +207,113 @@ extension StoreConformance {
                     in: database, .watching(.query, "q", type: "Note"), .watching(.database, "d")
                 )
                 return try transaction.subscriptions(
-                    in: database, zoneName: "diary", recordTypes: []
+                    in: database, zoneName: "diary", triggers: [], after: .start, limit: .max
                 )
             }
             #expect(found.map(\.subscription) == [.watching(.database, "d")])
         },
+        Check("SUB-23: a query is found by the term of its filters") { store in
+            try await store.write { transaction throws in
+                let database = try transaction.makeDatabase(.publicNotes).id
+                func watch(_ id: String, _ filters: WireFilter...) throws {
+                    var subscription = WireSubscription.watching(.query, id, type: "Note")
+                    subscription.filters = filters
+                    try transaction.subscribe(in: database, subscription)
+                }
+                func found(_ field: String, _ value: FieldValue) throws -> [String] {
+                    let record = RecordView(
+                        name: "r", type: "Note", fields: [field: Field(value)]
+                    )
+                    return try transaction.subscriptions(
+                        in: database, zoneName: "_defaultZone",
+                        triggers: Set(
+                            record.terms.map { SubscriptionTrigger(recordType: "Note", term: $0) }
+                        ),
+                        after: .start, limit: .max
+                    ).map(\.subscription.subscriptionID)
+                }
+                try watch("sea", WireFilter(.equals, .field("place"), .string("Sea")))
+                try watch("seaside", WireFilter(.equals, .field("place"), .string("Sea side")))
+                try watch("three", WireFilter(.equals, .field("height"), .double(3)))
+                try watch("tagged", WireFilter(.listContains, .field("tags"), .string("low")))
+                try watch("high", WireFilter(.greaterThan, .field("height"), .int64(5)))
+                try watch("never", .nothing)
+                #expect(try found("place", .string("SEA")) == ["sea", "high"])
+                #expect(try found("name", .string("Sea")) == ["high"])
+                #expect(try found("height", .int64(3)) == ["three", "high"])
+                #expect(
+                    try found("tags", .list(.stringList, [.string("Low"), .string("new")]))
+                        == ["tagged", "high"]
+                )
+                // Saved anew, it is found by its new term only, under its old number.
+                try watch("sea", WireFilter(.equals, .field("name"), .string("Sea")))
+                #expect(try found("place", .string("sea")) == ["high"])
+                #expect(try found("name", .string("sea")) == ["sea", "high"])
+            }
+        },
+        Check("Subscriptions come page by page in the order of their serials") { store in
+            try await store.write { transaction throws in
+                let database = try transaction.makeDatabase(.privateNotes()).id
+                var ids: [String] = []
+                for index in 0..<9 {
+                    let id = "s\(9 - index)"
+                    let kind = WireSubscription.Kind.allCases[index % 3]
+                    let zone = kind == .zone || index % 2 == 0 ? "diary" : nil
+                    let type = kind == .query ? ["Note", "Game"][index % 2] : nil
+                    try transaction.subscribe(
+                        index < 5 ? .anna : .ben, in: database,
+                        .watching(kind, id, zone: kind == .database ? nil : zone, type: type)
+                    )
+                    ids.append(id)
+                }
+                // Saving anew keeps the place.
+                try transaction.subscribe(in: database, .watching(.database, "s7"))
+                for limit in 1...10 {
+                    var pages: [StoredSubscription] = []
+                    while true {
+                        let page = try transaction.subscriptions(
+                            in: database, zoneName: "diary", triggers: ["Note", "Game"].triggers,
+                            after: pages.last?.serial ?? .start, limit: limit
+                        )
+                        #expect(page.count <= limit)
+                        if page.isEmpty { break }
+                        pages += page
+                    }
+                    #expect(pages.map(\.subscription.subscriptionID) == ids)
+                    #expect(pages.map(\.serial) == Set(pages.map(\.serial)).sorted())
+                }
+            }
+        },
+        Check(reopening: "A subscription's serial is never given again") { store, engine in
+            let database = try await store.write { transaction throws in
+                let database = try transaction.makeDatabase(.privateNotes()).id
+                try transaction.subscribe(in: database, .watching(.database, "a"))
+                return database
+            }
+            let old = try await store.read { try $0.subscriptions(nil, of: .anna, in: database) }
+            let reopened = try await engine.reopen(store)
+            let new = try await reopened.write { transaction throws in
+                try transaction.removeSubscriptions(["a"], of: .anna, in: database)
+                try transaction.subscribe(in: database, .watching(.database, "a"))
+                return try transaction.subscriptions(nil, of: .anna, in: database)
+            }
+            #expect(old.map(\.unnumbered) == new.map(\.unnumbered))
+            #expect(new.map(\.serial).min() ?? .start > old.map(\.serial).max() ?? .start)
+            try await reopened.close()
+        },
     ]
+}
+
+extension [String] {
+    /// The triggers of records of these types without anything to be found by.
+    fileprivate var triggers: Set<SubscriptionTrigger> {
+        Set(map { SubscriptionTrigger(recordType: $0, term: .none) })
+    }
+}
+
+extension StoredSubscription {
+    /// The subscription without what the store gave it.
+    fileprivate var unnumbered: StoredSubscription {
+        StoredSubscription(database: database, user: user, subscription: subscription)
+    }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// The bounds an operator may change (LIMIT-20); defaults are CloudKit's.
+/// The bounds and policies an operator may change (LIMIT-20); defaults are
+/// CloudKit's.
 package struct Limits: Sendable, Hashable {
     /// Operations or items in one request of a plain web client (LIMIT-5).
     package var itemsPerRequest = WireProtocol.itemLimit
@@ -27,6 +28,8 @@ package struct Limits: Sendable, Hashable {
     package var nameLength = 255
     /// Subscriptions of one user in one database (SUB-45).
     package var subscriptionsPerUser = 1000
+    /// Which subscriptions count as duplicates of others (SUB-34).
+    package var duplicateSubscriptions = DuplicatePolicy.standard
     /// Records that one deletion may take along through references.
     package var cascadedDeletions = 10_000
     /// How long tombstones are kept, and so change tokens stay valid (TOK-22).

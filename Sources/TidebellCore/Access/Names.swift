@@ -61,6 +61,11 @@ enum Names {
         }
     }
 
+    /// Whether a field of an app's may have this name (REC-3).
+    static func isFieldName(_ name: String) -> Bool {
+        isIdentifier(name) && name.utf8.count <= Limits().nameLength
+    }
+
     private static func check(_ name: String, what: String, limits: Limits) throws {
         guard !name.isEmpty else { throw WireError.badRequest("the \(what) is empty") }
         guard name.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {

@@ -3,10 +3,6 @@ import TidebellWire
 
 /// Decides which subscriptions the changes of one batch fire.
 ///
-/// Query subscriptions match by record type and event only: predicates other
-/// than "always true" are refused when a subscription is saved, so every filter
-/// met here is `[]`.
-///
 /// Cost grows with the candidates and what they match, not with all
 /// subscriptions.
 package struct SubscriptionMatcher {
@@ -18,80 +14,78 @@ package struct SubscriptionMatcher {
     /// Creates a matcher for one batch.
     package init() {}
 
+    /// What a change fires among some candidates.
+    package struct Outcome: Sendable, Hashable {
+        package var matches: [SubscriptionMatch]
+        /// The last candidate that was looked at; nil when all were.
+        package var toldThrough: SubscriptionSerial?
+    }
+
     /// Returns what `entry` fires among `candidates`, in their order; a query
     /// subscription once for each record that matches, in the order of the
     /// records, the other kinds at most once (SUB-62).
     ///
     /// - Parameters:
-    ///   - candidates: What the store returns for the entry's database, zone and
-    ///     record types. The subscriptions that ended with a zone come with the
-    ///     entry itself.
+    ///   - candidates: The subscriptions that the change may concern, in the order
+    ///     of their serials; what ended with a deleted zone is among them.
+    ///   - records: The records of the change, where they are decoded already.
     ///   - devices: The devices of the owners of `firesOnce` candidates.
+    ///   - limit: After this many matches no further candidate is looked at.
     package mutating func matches(
         _ entry: OutboxEntry,
         candidates: [StoredSubscription],
-        devices: [UserID: [StoredDevice]]
-    ) -> [SubscriptionMatch] {
-        switch entry.event {
-        case .records(let changes):
-            return matches(changes, of: entry, candidates: candidates, devices: devices)
-        case .zoneCreated:
-            return zoneMatches(entry, of: candidates, isCreated: true)
-        case .zoneDeleted(_, let ended):
-            // SUB-65: zone subscriptions end with their zone, told for the last time.
-            let databases = candidates.filter { $0.subscription.kind == .database }
-            return zoneMatches(entry, of: databases + ended, isCreated: false)
+        records: ChangedRecords? = nil,
+        devices: [UserID: [StoredDevice]],
+        limit: Int = .max
+    ) -> Outcome {
+        let records = records ?? ChangedRecords(entry.changes)
+        let ended = Set(entry.endedSubscriptions.map(\.key))
+        var matches: [SubscriptionMatch] = []
+        for candidate in candidates {
+            // SUB-65: what watches a new zone of the same name has not ended with
+            // the old one.
+            guard
+                !entry.isZoneDeletion || candidate.subscription.kind == .database
+                    || ended.contains(candidate.key)
+            else { continue }
+            let causes = causes(of: candidate, entry, records)
+            guard let first = causes.first else { continue }
+            let isOnce = candidate.subscription.kind == .query && candidate.subscription.firesOnce
+            guard !isOnce || consume(candidate, by: entry, devices) else { continue }
+            matches += (isOnce ? [first] : causes).map {
+                SubscriptionMatch(subscription: candidate, entry: entry, cause: $0)
+            }
+            guard matches.count < limit else {
+                let isLast = candidate.serial == candidates.last?.serial
+                return Outcome(matches: matches, toldThrough: isLast ? nil : candidate.serial)
+            }
         }
+        return Outcome(matches: matches, toldThrough: nil)
     }
 
     // MARK: -
 
-    private mutating func matches(
-        _ changes: [RecordChange],
-        of entry: OutboxEntry,
-        candidates: [StoredSubscription],
-        devices: [UserID: [StoredDevice]]
-    ) -> [SubscriptionMatch] {
-        // Not every candidate asks for every record: 200 records and a thousand
-        // subscriptions would make 200,000 verdicts.
-        let changesByType = Dictionary(grouping: changes, by: \.recordType)
-        var matches: [SubscriptionMatch] = []
-        for candidate in candidates {
-            let subscription = candidate.subscription
-            let concerned = subscription.recordType.map { changesByType[$0] ?? [] } ?? changes
-            let told = concerned.lazy.filter {
-                subscription.verdict(on: $0, inZone: entry.zoneName) == .fires
-            }
-            guard let first = told.first else { continue }
-            guard subscription.kind == .query else {
-                matches.append(
-                    SubscriptionMatch(subscription: candidate, entry: entry, cause: .zone)
-                )
-                continue
-            }
-            guard subscription.firesOnce else {
-                matches += told.map {
-                    SubscriptionMatch(subscription: candidate, entry: entry, cause: .record($0))
+    /// What of the change fires a subscription.
+    private func causes(
+        of candidate: StoredSubscription, _ entry: OutboxEntry, _ records: ChangedRecords
+    ) -> [SubscriptionMatch.Cause] {
+        let subscription = candidate.subscription
+        let isCreated: Bool
+        switch entry.event {
+        case .records:
+            let told = records.indices(concerning: subscription).lazy
+                .map { records.elements[$0] }
+                .filter {
+                    subscription.verdict(on: $0.change, showing: $0.view, inZone: entry.zoneName)
+                        == .fires
                 }
-                continue
-            }
-            guard consume(candidate, by: entry, devices) else { continue }
-            matches.append(
-                SubscriptionMatch(subscription: candidate, entry: entry, cause: .record(first))
-            )
+            guard subscription.kind == .query else { return told.isEmpty ? [] : [.zone] }
+            return Array(told.map { .record($0.change) })
+        case .zoneCreated: isCreated = true
+        case .zoneDeleted: isCreated = false
         }
-        return matches
-    }
-
-    /// What the beginning or the end of the zone fires.
-    private func zoneMatches(
-        _ entry: OutboxEntry, of subscriptions: [StoredSubscription], isCreated: Bool
-    ) -> [SubscriptionMatch] {
-        subscriptions.filter {
-            $0.subscription.verdict(onZone: entry.zoneName, isCreated: isCreated) == .fires
-        }.map {
-            SubscriptionMatch(subscription: $0, entry: entry, cause: .zone)
-        }
+        let verdict = subscription.verdict(onZone: entry.zoneName, isCreated: isCreated)
+        return verdict == .fires ? [.zone] : []
     }
 
     /// Whether a `firesOnce` subscription has its one event now.
@@ -108,5 +102,22 @@ package struct SubscriptionMatcher {
         guard isTold, consumedKeys.insert(candidate.key).inserted else { return false }
         consumed.append(candidate)
         return true
+    }
+}
+
+extension OutboxEntry {
+    /// The records that changed; none where the zone itself came or went.
+    package var changes: [RecordChange] {
+        if case .records(let changes) = event { changes } else { [] }
+    }
+
+    /// The subscriptions that ended with the zone.
+    package var endedSubscriptions: [StoredSubscription] {
+        if case .zoneDeleted(_, let subscriptions) = event { subscriptions } else { [] }
+    }
+
+    /// Whether the zone went.
+    fileprivate var isZoneDeletion: Bool {
+        if case .zoneDeleted = event { true } else { false }
     }
 }

@@ -14,6 +14,9 @@ package enum SubscriptionVerdict: Sendable, Hashable {
         case otherRecordType(String)
         /// It does not ask for creations, updates or deletions (SUB-17).
         case eventNotAsked(RecordEvent)
+        /// The record does not pass one of its filters (SUB-23, SUB-24); nil for a
+        /// field the record does not have.
+        case filter(WireFilter, found: FieldValue?)
         /// It tells of records, and the zone itself came or went (SUB-13, SUB-23).
         case recordsOnly
         /// Zone subscriptions tell of their zone's end only, not of zones that
@@ -29,15 +32,24 @@ package enum SubscriptionVerdict: Sendable, Hashable {
 
 extension WireSubscription {
     /// Returns what the change of one record means to the subscription.
+    ///
+    /// - Parameter record: The record of the change, where it is decoded already.
     package func verdict(
-        on change: RecordChange, inZone zoneName: String
+        on change: RecordChange, showing record: RecordView? = nil, inZone zoneName: String
     ) -> SubscriptionVerdict {
         if let reason = reasonAgainst(zone: zoneName) { return .doesNotFire(reason) }
         if let recordType, recordType != change.recordType {
             return .doesNotFire(.otherRecordType(recordType))
         }
         guard kind == .query else { return .fires }
-        return firesOn(change.event) ? .fires : .doesNotFire(.eventNotAsked(change.event))
+        guard firesOn(change.event) else { return .doesNotFire(.eventNotAsked(change.event)) }
+        guard let first = filters.first else { return .fires }
+        // Who subscribed when nobody looked into records hears of later ones only.
+        guard change.fields != nil else { return .doesNotFire(.filter(first, found: nil)) }
+        switch (record ?? RecordView(change)).verdict(on: filters) {
+        case .matches: return .fires
+        case .failed(let filter, let found): return .doesNotFire(.filter(filter, found: found))
+        }
     }
 
     /// Returns what the beginning or the end of a zone means to the subscription;

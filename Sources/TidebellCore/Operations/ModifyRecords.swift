@@ -43,7 +43,10 @@ extension ModifyRecords {
         var changes = changes
         if !kinds.contains(.query) {
             // Only query subscriptions look into records.
-            for index in changes.indices { changes[index].fields = nil }
+            for index in changes.indices {
+                changes[index].fields = nil
+                changes[index].system = nil
+            }
         }
         try transaction.appendOutbox([
             call.outboxEntry(.records(changes), zone: zone.name, in: database)

@@ -15,30 +15,28 @@ extension ModifySubscriptions {
             )
         }
         let database = try transaction.makeDatabase(try call.databaseKey())
-        let stored = try transaction.subscriptions(nil, of: user.id, in: database.id)
-        var existing = stored.map(\.subscription)
+        var subscriptions = SubscriptionSet(
+            try transaction.subscriptions(nil, of: user.id, in: database.id), limits: call.limits
+        )
         var saved: [WireSubscription] = []
         var removed: Set<String> = []
         let results = try request.operations.map { operation -> SubscriptionResult in
             let id = operation.subscriptionID
             do {
                 try Names.checkSubscriptionID(id, limits: call.limits)
-                switch operation {
-                case .create(let subscription), .update(let subscription):
-                    try check(subscription, among: existing, for: call, in: transaction)
-                    existing.removeAll { $0.subscriptionID == id }
-                    existing.append(subscription)
+                if let subscription = operation.subscription {
+                    try check(subscription, for: call, in: transaction)
+                    try subscriptions.check(
+                        subscription, isCreated: operation.isCreation, in: call.scope
+                    )
+                    subscriptions.save(subscription)
                     saved.append(subscription)
                     return .subscription(call.answered(subscription))
-                case .delete:
-                    // SUB-37: deleting what does not exist is an error.
-                    guard existing.contains(where: { $0.subscriptionID == id }) else {
-                        throw WireError.subscriptionNotFound(id)
-                    }
-                    existing.removeAll { $0.subscriptionID == id }
-                    removed.insert(id)
-                    return .deleted(subscriptionID: id)
                 }
+                // SUB-37: deleting what does not exist is an error.
+                guard subscriptions.remove(id) else { throw WireError.subscriptionNotFound(id) }
+                removed.insert(id)
+                return .deleted(subscriptionID: id)
             } catch let error as WireError {
                 return .failed(subscriptionID: id, error.visible(to: call))
             }
@@ -57,29 +55,36 @@ extension ModifySubscriptions {
     }
 
     private static func check(
-        _ subscription: WireSubscription, among existing: [WireSubscription], for call: Call,
-        in reader: any StoreReader
+        _ subscription: WireSubscription, for call: Call, in reader: any StoreReader
     ) throws {
         try SubscriptionRules.check(subscription, in: call.scope, limits: call.limits)
         if let zoneID = subscription.zoneID, !zoneID.isDefault {
             _ = try call.zone(zoneID, in: reader)
         }
-        try NotificationInfoRules.checkFields(of: subscription, in: reader, for: call)
-        if let twin = existing.first(where: { SubscriptionRules.isDuplicate(subscription, of: $0) })
-        {
-            // SUB-34: CloudKit's own words, which clients match, and its own code.
-            throw WireError.badRequest(
-                "subscription is duplicate of '\(twin.subscriptionID)'",
-                ckCode: CKErrorCode.serverRejectedRequest
-            )
+        guard subscription.kind == .query, let type = subscription.recordType else { return }
+        let fields = try reader.fieldTypes(of: [type], in: call.container)[type]
+        let encrypted =
+            fields == nil ? [] : try reader.encryptedFields(of: type, in: call.container)
+        let queried = QueriedType(name: type, fields: fields, encrypted: encrypted)
+        try FilterRules.check(
+            subscription.filters,
+            of: "subscription '\(Names.shortened(subscription.subscriptionID))'", on: queried
+        )
+        try NotificationInfoRules.checkFields(of: subscription, on: queried)
+    }
+}
+
+extension ModifySubscriptions.Operation {
+    /// What is to be saved; nil for a deletion.
+    fileprivate var subscription: WireSubscription? {
+        switch self {
+        case .create(let subscription), .update(let subscription): subscription
+        case .delete: nil
         }
-        let isNew = !existing.contains { $0.subscriptionID == subscription.subscriptionID }
-        guard !isNew || existing.count < call.limits.subscriptionsPerUser else {
-            throw WireError.badRequest(
-                "more than \(call.limits.subscriptionsPerUser) subscriptions in the "
-                    + "\(call.scope) database; delete some first",
-                ckCode: CKErrorCode.limitExceeded
-            )
-        }
+    }
+
+    /// Whether the client says the subscription is new.
+    fileprivate var isCreation: Bool {
+        if case .create = self { true } else { false }
     }
 }

@@ -30,31 +30,30 @@ enum NotificationInfoRules {
     }
 
     /// Checks that the fields a query subscription shows have types that a payload
-    /// can carry (NINFO-20), as far as they are known: a field that no record had
-    /// yet may still become anything.
-    ///
-    /// The schema does not say which fields are encrypted. Their values are not
-    /// told (``NotificationBuilder``).
-    static func checkFields(
-        of subscription: WireSubscription, in reader: any StoreReader, for call: Call
-    ) throws {
-        guard subscription.kind == .query, let recordType = subscription.recordType,
-            let info = subscription.notificationInfo
-        else { return }
+    /// can carry and are not stored encrypted (NINFO-20), as far as they are known:
+    /// a field that no record had yet may still become anything.
+    static func checkFields(of subscription: WireSubscription, on type: QueriedType) throws {
+        guard let info = subscription.notificationInfo else { return }
         let uses: [(member: String, fields: [String]?, allowed: Set<FieldType>)] = [
             ("additionalFields", info.desiredKeys, desired),
             ("alertLocalizationArgs", info.alertLocalizationArgs, arguments),
             ("titleLocalizationArgs", info.titleLocalizationArgs, arguments),
             ("subtitleLocalizationArgs", info.subtitleLocalizationArgs, arguments),
         ]
-        guard uses.contains(where: { $0.fields?.isEmpty == false }) else { return }
-        let known = try reader.fieldTypes(of: [recordType], in: call.container)[recordType] ?? [:]
         for use in uses {
             for field in use.fields ?? [] {
-                guard let type = known[field], !use.allowed.contains(type) else { continue }
+                if type.encrypted.contains(field) {
+                    throw WireError.badRequest(
+                        "\(use.member) names '\(Names.shortened(field))', which record type "
+                            + "'\(Names.shortened(type.name))' stores encrypted; pushes are not"
+                    )
+                }
+                guard let known = type.fields?[field], !use.allowed.contains(known) else {
+                    continue
+                }
                 throw WireError.badRequest(
                     "\(use.member) names '\(Names.shortened(field))', which is of type "
-                        + "\(type.rawValue) in record type '\(Names.shortened(recordType))'; "
+                        + "\(known.rawValue) in record type '\(Names.shortened(type.name))'; "
                         + "a push carries \(names(of: use.allowed)) there"
                 )
             }

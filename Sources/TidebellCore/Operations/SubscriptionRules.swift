@@ -19,16 +19,6 @@ enum SubscriptionRules {
         try NotificationInfoRules.check(subscription, limits: limits)
     }
 
-    /// Whether two subscriptions with different IDs have the same trigger, which
-    /// CloudKit refuses (SUB-32 to 34). Of database subscriptions an app may own
-    /// several.
-    static func isDuplicate(_ new: WireSubscription, of old: WireSubscription) -> Bool {
-        new.subscriptionID != old.subscriptionID && new.kind == old.kind && new.kind != .database
-            && new.zoneID?.zoneName == old.zoneID?.zoneName && new.recordType == old.recordType
-            && new.firesOn == old.firesOn && new.firesOnce == old.firesOnce
-            && new.filters == old.filters
-    }
-
     /// The nine cells of SUB-2 to SUB-5.
     private static func checkLegality(
         of kind: WireSubscription.Kind, in scope: DatabaseScope
@@ -57,12 +47,6 @@ enum SubscriptionRules {
         guard !subscription.firesOn.isEmpty else {
             throw WireError.badRequest(
                 "a query subscription needs at least one of create, update and delete in firesOn"
-            )
-        }
-        guard subscription.filters.isEmpty else {
-            throw WireError.badRequest(
-                "query subscriptions match by record type only for now; remove the filters of "
-                    + "subscription '\(Names.shortened(subscription.subscriptionID))'"
             )
         }
     }

@@ -10,13 +10,9 @@ extension RecordBatch {
         var next = try transaction.advance(zone.database, by: count)
         var records: [StoredRecord] = []
         var changes: [RecordChange] = []
-        func place(_ record: StoredRecord, _ event: RecordEvent, fields: RecordFields) {
+        func place(_ record: StoredRecord, _ event: RecordEvent, telling version: StoredRecord) {
             records.append(record)
-            changes.append(
-                RecordChange(
-                    recordName: record.name, recordType: record.type, event: event, fields: fields
-                )
-            )
+            changes.append(RecordChange(event, of: version))
             next = next.advanced(by: 1)
         }
         for index in outcomes.indices {
@@ -25,20 +21,23 @@ extension RecordBatch {
                 saved.record.position = next
                 outcomes[index] = .save(saved)
                 let event: RecordEvent = saved.previous == nil ? .created : .updated
-                place(saved.record, event, fields: saved.record.fields)
+                place(saved.record, event, telling: saved.record)
             case .delete(let record):
-                place(tombstone(of: record, at: next), .deleted, fields: record.fields)
+                place(tombstone(of: record, at: next), .deleted, telling: record)
             case .nothingToDelete, .failed: break
             }
         }
         // SUB-60: cascaded deletions are deletions like any other.
         for record in cascaded {
-            place(tombstone(of: record, at: next), .deleted, fields: record.fields)
+            place(tombstone(of: record, at: next), .deleted, telling: record)
         }
         try transaction.putRecords(records, in: zone.key)
         try putReferences(in: transaction)
         if !schema.added.isEmpty {
             try transaction.addFieldTypes(schema.added, in: call.container)
+        }
+        if !schema.encrypted.isEmpty {
+            try transaction.addEncryptedFields(schema.encrypted, in: call.container)
         }
         try transaction.touchZone(
             zone.key, position: records.last?.position ?? zone.position,
@@ -118,6 +117,18 @@ extension RecordBatch {
                     )
                 )
             }
+        )
+    }
+}
+
+extension RecordChange {
+    /// Creates the change that leaves this version of a record, or took it away.
+    fileprivate init(_ event: RecordEvent, of record: StoredRecord) {
+        self.init(
+            recordName: record.name, recordType: record.type, event: event, fields: record.fields,
+            system: SystemValues(
+                created: record.created, modified: record.modified, parent: record.parent
+            )
         )
     }
 }

@@ -7,6 +7,8 @@ struct RecordSchema {
     let known: [String: [String: FieldType]]
     /// What this batch adds.
     private(set) var added: [String: [String: FieldType]] = [:]
+    /// The fields that this batch stores encrypted.
+    private(set) var encrypted: [String: Set<String>] = [:]
 
     init(known: [String: [String: FieldType]]) {
         self.known = known
@@ -27,6 +29,7 @@ struct RecordSchema {
                 )
             }
             let value = try conform(field.value, field: name, of: type)
+            if field.isEncrypted { encrypted[type, default: []].insert(name) }
             conformed[name] = .some(Field(value, isEncrypted: field.isEncrypted))
         }
         return conformed

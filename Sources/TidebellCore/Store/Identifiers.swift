@@ -65,6 +65,18 @@ package struct NotificationSequence: RawRepresentable, Sendable, Hashable, Compa
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
+/// The number of a subscription in its store: given once, kept while the
+/// subscription is saved anew, and the order in which a change is told.
+package struct SubscriptionSerial: RawRepresentable, Sendable, Hashable, Comparable {
+    /// Before the first subscription.
+    package static let start = SubscriptionSerial(rawValue: 0)
+
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// A moment: milliseconds since 1970. Core is told the time, it never asks.
 package struct Instant: RawRepresentable, Sendable, Hashable, Comparable {
     package let rawValue: Int64

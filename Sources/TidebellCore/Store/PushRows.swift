@@ -16,17 +16,34 @@ package struct RecordChange: Sendable, Hashable {
     /// The fields after the change (of a deletion: before it); only kept when
     /// the database has query subscriptions.
     package var fields: RecordFields?
+    /// What filters on system fields look at; kept together with the fields.
+    package var system: SystemValues?
 
     package init(
         recordName: String,
         recordType: String,
         event: RecordEvent,
-        fields: RecordFields? = nil
+        fields: RecordFields? = nil,
+        system: SystemValues? = nil
     ) {
         self.recordName = recordName
         self.recordType = recordType
         self.event = event
         self.fields = fields
+        self.system = system
+    }
+
+    /// The system fields of a record beside its name and type.
+    package struct SystemValues: Sendable, Hashable {
+        package var created: RecordStamp
+        package var modified: RecordStamp
+        package var parent: String?
+
+        package init(created: RecordStamp, modified: RecordStamp, parent: String? = nil) {
+            self.created = created
+            self.modified = modified
+            self.parent = parent
+        }
     }
 }
 
@@ -54,6 +71,8 @@ package struct OutboxEntry: Sendable, Hashable {
     /// The client ID of the device that made it; never told (SUB-46).
     package var originClient: String?
     package var committedAt: Instant
+    /// Everybody up to here was told; the rest follows in later passes.
+    package var toldThrough: SubscriptionSerial
 
     package init(
         id: Int64 = 0,
@@ -63,7 +82,8 @@ package struct OutboxEntry: Sendable, Hashable {
         event: Event,
         originUser: UserID?,
         originClient: String?,
-        committedAt: Instant
+        committedAt: Instant,
+        toldThrough: SubscriptionSerial = .start
     ) {
         self.id = id
         self.database = database
@@ -73,6 +93,7 @@ package struct OutboxEntry: Sendable, Hashable {
         self.originUser = originUser
         self.originClient = originClient
         self.committedAt = committedAt
+        self.toldThrough = toldThrough
     }
 }
 

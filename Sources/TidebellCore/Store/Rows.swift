@@ -137,13 +137,31 @@ package struct StoredReference: Sendable, Hashable {
 /// A subscription as stored; its identity is (database, user, subscriptionID)
 /// (SUB-29).
 package struct StoredSubscription: Sendable, Hashable {
+    /// Set by the store.
+    package var serial: SubscriptionSerial
     package var database: DatabaseID
     package var user: UserID
     package var subscription: WireSubscription
 
-    package init(database: DatabaseID, user: UserID, subscription: WireSubscription) {
+    package init(
+        serial: SubscriptionSerial = .start, database: DatabaseID, user: UserID,
+        subscription: WireSubscription
+    ) {
+        self.serial = serial
         self.database = database
         self.user = user
         self.subscription = subscription
+    }
+}
+
+/// What a changed record is to query subscriptions: those on its type that have
+/// one of its terms are to be looked at.
+package struct SubscriptionTrigger: Sendable, Hashable {
+    package var recordType: String
+    package var term: SubscriptionTerm
+
+    package init(recordType: String, term: SubscriptionTerm) {
+        self.recordType = recordType
+        self.term = term
     }
 }

@@ -54,6 +54,12 @@ package protocol StoreReader {
         in container: ContainerKey
     ) throws -> [String: [String: FieldType]]
 
+    /// Returns which fields of a record type were ever stored encrypted (REC-11).
+    func encryptedFields(
+        of recordType: String,
+        in container: ContainerKey
+    ) throws -> Set<String>
+
     // MARK: Subscriptions
 
     /// Returns a user's subscriptions in a database, by ID; nil asks for all.
@@ -64,14 +70,18 @@ package protocol StoreReader {
     ) throws -> [StoredSubscription]
 
     /// Returns the subscriptions of all users that a change in the zone can
-    /// concern: database kinds, those on the zone, and query kinds without zone
-    /// or on it; of query kinds only those on one of `recordTypes`.
+    /// concern, those after `serial`, in the order of their serials, at most
+    /// `limit`: database kinds, those on the zone, and query kinds without zone or
+    /// on it; of query kinds only those whose type and term are a trigger's.
     ///
-    /// Cost grows with what is returned, not with what exists.
+    /// Cost grows with what is returned and with the triggers, not with what
+    /// exists.
     func subscriptions(
         in database: DatabaseID,
         zoneName: String,
-        recordTypes: Set<String>
+        triggers: Set<SubscriptionTrigger>,
+        after serial: SubscriptionSerial,
+        limit: Int
     ) throws -> [StoredSubscription]
 
     // MARK: Push

@@ -54,10 +54,14 @@ package protocol StoreTransaction: StoreReader {
     /// Adds fields (and with them types) that a container's schema lacks.
     func addFieldTypes(_ fields: [String: [String: FieldType]], in container: ContainerKey) throws
 
+    /// Notes that fields, known by now, are stored encrypted (REC-11).
+    func addEncryptedFields(_ fields: [String: Set<String>], in container: ContainerKey) throws
+
     // MARK: Subscriptions
 
-    /// Inserts subscriptions, replacing those with the same identity, and keeps
-    /// the database's ``StoredDatabase/subscriptionKinds`` true.
+    /// Inserts subscriptions, replacing the content of those with the same
+    /// identity, which keep their serial, and keeps the database's
+    /// ``StoredDatabase/subscriptionKinds`` true. The serials given are ignored.
     func putSubscriptions(_ subscriptions: [StoredSubscription]) throws
 
     /// Removes a user's subscriptions; IDs that do not exist are ignored.
@@ -73,6 +77,9 @@ package protocol StoreTransaction: StoreReader {
 
     /// Appends entries; their IDs are given by the store, in order.
     func appendOutbox(_ entries: [OutboxEntry]) throws
+
+    /// Notes how far an entry was told (``OutboxEntry/toldThrough``).
+    func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
 
     /// Takes entries whose telling is done out of the outbox; kept ones are found
     /// by ``StoreReader/keptChanges(_:limit:)`` until ``removeExplanations``.

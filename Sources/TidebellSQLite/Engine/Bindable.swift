@@ -89,6 +89,15 @@ struct JSONText: Bindable {
         }
     }
 
+    /// Writes an array of pairs of type and term, for `json_each`.
+    init(_ triggers: Set<SubscriptionTrigger>) {
+        bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
+            writer.array(triggers) { writer, trigger in
+                writer.array([trigger.recordType, trigger.term.rawValue]) { $0.string($1) }
+            }
+        }
+    }
+
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             sqlite3_bind_text(
@@ -117,6 +126,8 @@ extension Instant: Bindable {}
 extension NotificationSequence: Bindable {}
 extension Position: Bindable {}
 extension StoredReference.Kind: Bindable {}
+extension SubscriptionSerial: Bindable {}
+extension SubscriptionTerm: Bindable {}
 extension UserID: Bindable {}
 extension WebhookID: Bindable {}
 extension WireSubscription.Kind: Bindable {}

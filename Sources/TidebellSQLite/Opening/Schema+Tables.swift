@@ -21,6 +21,7 @@ extension Schema {
             record_type TEXT NOT NULL,
             field TEXT NOT NULL,
             type TEXT NOT NULL,
+            encrypted INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (container, environment, record_type, field)
         ) STRICT, WITHOUT ROWID;
         """
@@ -87,20 +88,23 @@ extension Schema {
         """
 
     /// Subscriptions: their JSON, and what they are found by; no zone is an
-    /// empty name, so that one index range holds those without.
+    /// empty name, so that one index range holds those without. The term is what
+    /// query subscriptions are found by; other kinds have an empty one.
     static let subscriptions = """
         CREATE TABLE subscription (
+            serial INTEGER PRIMARY KEY AUTOINCREMENT,
             database INTEGER NOT NULL,
             user INTEGER NOT NULL,
             subscription_id TEXT NOT NULL,
             kind TEXT NOT NULL,
             zone_name TEXT NOT NULL,
             record_type TEXT,
+            term TEXT NOT NULL DEFAULT '',
             json TEXT NOT NULL,
-            PRIMARY KEY (database, user, subscription_id)
-        ) STRICT, WITHOUT ROWID;
+            UNIQUE (database, user, subscription_id)
+        ) STRICT;
         CREATE INDEX subscription_trigger
-            ON subscription (database, kind, zone_name, record_type);
+            ON subscription (database, kind, zone_name, record_type, term, serial);
         """
 
     /// The outbox, the notification log, and whom it is told to.
@@ -113,7 +117,8 @@ extension Schema {
             event TEXT NOT NULL,
             origin_user INTEGER,
             origin_client TEXT,
-            committed_at INTEGER NOT NULL
+            committed_at INTEGER NOT NULL,
+            told_through INTEGER NOT NULL DEFAULT 0
         ) STRICT;
 
         CREATE TABLE notification (

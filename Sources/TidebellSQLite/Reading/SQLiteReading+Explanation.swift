@@ -129,7 +129,7 @@ extension KeptChange {
     }
 
     fileprivate init(_ columns: Columns) throws {
-        self.init(entry: try OutboxEntry(columns), isTold: columns.bool(8))
+        self.init(entry: try OutboxEntry(columns), isTold: columns.bool(9))
     }
 }
 

@@ -65,7 +65,7 @@ extension OutboxEntry {
     /// What ``init(_:)`` reads.
     static let columns = """
         outbox.id, outbox.database, outbox.zone_name, outbox.zone_owner, outbox.event,
-        outbox.origin_user, outbox.origin_client, outbox.committed_at
+        outbox.origin_user, outbox.origin_client, outbox.committed_at, outbox.told_through
         """
 
     /// Reads a row that begins with ``columns``.
@@ -78,7 +78,8 @@ extension OutboxEntry {
             event: try OutboxEntry.Event(json: columns.bytes(4)),
             originUser: columns.isNull(5) ? nil : try columns.value(5),
             originClient: columns.optionalText(6),
-            committedAt: try columns.value(7)
+            committedAt: try columns.value(7),
+            toldThrough: try columns.value(8)
         )
     }
 }

@@ -26,6 +26,20 @@ extension SQLiteReading {
         return types
     }
 
+    package func encryptedFields(
+        of recordType: String, in container: ContainerKey
+    ) throws -> Set<String> {
+        Set(
+            try connection.rows(
+                """
+                SELECT field FROM field_type
+                WHERE container = ? AND environment = ? AND record_type = ? AND encrypted = 1
+                """,
+                container.container, container.environment, recordType
+            ) { $0.text(0) }
+        )
+    }
+
     /// Returns the known fields of one type; nil if no record ever had it.
     private func fieldTypes(
         of recordType: String, in container: ContainerKey

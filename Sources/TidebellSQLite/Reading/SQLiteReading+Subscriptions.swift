@@ -19,10 +19,11 @@ extension SQLiteReading {
     }
 
     package func subscriptions(
-        in database: DatabaseID, zoneName: String, recordTypes: Set<String>
+        in database: DatabaseID, zoneName: String, triggers: Set<SubscriptionTrigger>,
+        after serial: SubscriptionSerial, limit: Int
     ) throws -> [StoredSubscription] {
         try connection.rows(
-            StoredSubscription.concerned, database, zoneName, JSONText(recordTypes),
+            StoredSubscription.concerned, database, zoneName, JSONText(triggers), serial, limit,
             read: StoredSubscription.init
         )
     }
@@ -32,7 +33,8 @@ extension StoredSubscription {
     /// What stands for the zone of a subscription without one.
     static let noZone = ""
 
-    private static let columns = "subscription.database, subscription.user, subscription.json"
+    private static let columns =
+        "subscription.database, subscription.user, subscription.json, subscription.serial"
 
     fileprivate static let ofUser = """
         SELECT \(columns) FROM subscription WHERE database = ? AND user = ?
@@ -56,23 +58,43 @@ extension StoredSubscription {
         """
 
     /// Each part is one range of the index `subscription_trigger`.
+    ///
+    /// Of one trigger there may be a million: each range is read no further than
+    /// the page may reach, and only the page's rows are read beyond the index.
     static let concerned = """
-        SELECT \(columns) FROM \(byTrigger)
-        WHERE database = ?1 AND kind = 'database'
-        UNION ALL
-        SELECT \(columns) FROM \(byTrigger)
-        WHERE database = ?1 AND kind = 'zone' AND zone_name = ?2
-        UNION ALL
-        SELECT \(columns)
-        FROM json_each(?3) AS wanted CROSS JOIN \(byTrigger)
-        WHERE subscription.database = ?1 AND subscription.kind = 'query'
-            AND subscription.zone_name IN ('\(noZone)', ?2)
-            AND subscription.record_type = wanted.value
+        SELECT \(columns) FROM (
+            SELECT serial FROM \(byTrigger)
+            WHERE database = ?1 AND kind = 'database' AND serial > ?4
+            UNION ALL
+            SELECT serial FROM \(byTrigger)
+            WHERE database = ?1 AND kind = 'zone' AND zone_name = ?2 AND serial > ?4
+            UNION ALL
+            \(concernedQueries(zoneName: "'\(noZone)'"))
+            UNION ALL
+            \(concernedQueries(zoneName: "?2"))
+            ORDER BY serial LIMIT ?5
+        ) AS page CROSS JOIN subscription ON subscription.serial = page.serial
+        ORDER BY page.serial
         """
+
+    /// The first query subscriptions of each trigger.
+    private static func concernedQueries(zoneName: String) -> String {
+        """
+        SELECT found.serial
+        FROM json_each(?3) AS wanted CROSS JOIN subscription AS found ON found.serial IN (
+            SELECT serial FROM \(byTrigger)
+            WHERE database = ?1 AND kind = 'query' AND zone_name = \(zoneName)
+                AND record_type = wanted.value ->> 0 AND term = wanted.value ->> 1
+                AND serial > ?4
+            ORDER BY serial LIMIT ?5
+        )
+        """
+    }
 
     /// Reads a row of a statement above.
     init(_ columns: Columns) throws {
         self.init(
+            serial: try columns.value(3),
             database: try columns.value(0),
             user: try columns.value(1),
             subscription: try JSONReader.read(columns.bytes(2)) { reader in

@@ -57,11 +57,20 @@ extension RecordChange {
                 writer.key("fields")
                 writer.raw(fields.json)
             }
+            if let system {
+                writer.key("created")
+                system.created.write(to: &writer)
+                writer.key("modified")
+                system.modified.write(to: &writer)
+                writer.member("parent", system.parent)
+            }
         }
     }
 
     fileprivate init(from reader: inout JSONReader) throws {
         var change = RecordChange(recordName: "", recordType: "", event: .updated)
+        var (created, modified): (RecordStamp?, RecordStamp?)
+        var parent: String?
         try reader.readObject { reader, name in
             switch name {
             case "recordName": change.recordName = try reader.readString()
@@ -73,8 +82,14 @@ extension RecordChange {
                 }
                 change.event = event
             case "fields": change.fields = RecordFields(json: try reader.readRaw())
+            case "created": created = try RecordStamp(from: &reader)
+            case "modified": modified = try RecordStamp(from: &reader)
+            case "parent": parent = try reader.readString()
             default: try reader.skipValue()
             }
+        }
+        if let created, let modified {
+            change.system = SystemValues(created: created, modified: modified, parent: parent)
         }
         self = change
     }
@@ -83,6 +98,7 @@ extension RecordChange {
 extension StoredSubscription {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
+            writer.member("serial", serial.rawValue)
             writer.member("database", database.rawValue)
             writer.member("user", user.rawValue)
             writer.key("subscription")
@@ -91,11 +107,14 @@ extension StoredSubscription {
     }
 
     fileprivate init(from reader: inout JSONReader) throws {
+        // Stores of version 1 did not number subscriptions: first come, first told.
+        var serial = SubscriptionSerial(rawValue: 1)
         var database = DatabaseID(rawValue: 0)
         var user = UserID(rawValue: 0)
         var subscription: WireSubscription?
         try reader.readObject { reader, name in
             switch name {
+            case "serial": serial = SubscriptionSerial(rawValue: try reader.readInt64())
             case "database": database = DatabaseID(rawValue: try reader.readInt64())
             case "user": user = UserID(rawValue: try reader.readInt64())
             case "subscription":
@@ -104,6 +123,6 @@ extension StoredSubscription {
             }
         }
         guard let subscription else { throw JSONError("missing required field 'subscription'") }
-        self.init(database: database, user: user, subscription: subscription)
+        self.init(serial: serial, database: database, user: user, subscription: subscription)
     }
 }

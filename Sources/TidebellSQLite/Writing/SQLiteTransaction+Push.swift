@@ -8,14 +8,18 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
-                    origin_client, committed_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                    origin_client, committed_at, told_through)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 entry.database, entry.zoneName, entry.zoneOwner, JSONText(bytes: entry.event.json),
-                entry.originUser, entry.originClient, entry.committedAt
+                entry.originUser, entry.originClient, entry.committedAt, entry.toldThrough
             )
             hasAppendedOutbox = true
         }
+    }
+
+    func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws {
+        try connection.run("UPDATE outbox SET told_through = ? WHERE id = ?", serial, id)
     }
 
     func appendNotifications(

@@ -15,6 +15,21 @@ extension SQLiteTransaction {
         }
     }
 
+    func addEncryptedFields(_ fields: [String: Set<String>], in container: ContainerKey) throws {
+        for (recordType, names) in fields {
+            for name in names {
+                try connection.run(
+                    """
+                    UPDATE field_type SET encrypted = 1
+                    WHERE container = ? AND environment = ? AND record_type = ? AND field = ?
+                        AND encrypted = 0
+                    """,
+                    container.container, container.environment, recordType, name
+                )
+            }
+        }
+    }
+
     private func addField(
         _ field: String, _ type: String, of recordType: String, in container: ContainerKey
     ) throws {

@@ -8,13 +8,17 @@ extension SQLiteTransaction {
             let subscription = stored.subscription
             try connection.run(
                 """
-                INSERT OR REPLACE INTO subscription
-                    (database, user, subscription_id, kind, zone_name, record_type, json)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO subscription
+                    (database, user, subscription_id, kind, zone_name, record_type, term, json)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (database, user, subscription_id) DO UPDATE SET
+                    kind = excluded.kind, zone_name = excluded.zone_name,
+                    record_type = excluded.record_type, term = excluded.term,
+                    json = excluded.json
                 """,
                 stored.database, stored.user, subscription.subscriptionID, subscription.kind,
                 subscription.zoneID?.zoneName ?? StoredSubscription.noZone,
-                subscription.recordType,
+                subscription.recordType, SubscriptionTerm(of: subscription.filters),
                 JSONText(bytes: JSONWriter.write { subscription.write(to: &$0) })
             )
         }

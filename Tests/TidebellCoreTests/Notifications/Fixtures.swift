@@ -87,7 +87,7 @@ enum Fixture {
         var builder = NotificationBuilder()
         return matcher.matches(
             entry(event, zone: zone, owner: owner), candidates: [subscription], devices: [:]
-        ).first.map {
+        ).matches.first.map {
             builder.payload(
                 for: $0, in: database(scope), owner: anna, notificationID: notificationID
             )

@@ -324,7 +324,7 @@ import TidebellWire
         let match = try #require(
             matcher.matches(
                 Fixture.entry(.records([change])), candidates: [subscription], devices: [:]
-            ).first
+            ).matches.first
         )
         var builder = NotificationBuilder()
         for _ in 1...2 {

@@ -203,11 +203,6 @@ struct SubscriptionTests {
                 == "records of the system type 'Users' cannot be queried"
         )
         #expect(
-            try await reason { $0.filters = [WireFilter(.equals, .field("a"), .int64(1))] }
-                == "query subscriptions match by record type only for now; "
-                + "remove the filters of subscription 's'"
-        )
-        #expect(
             try await reason { subscription in
                 subscription.notificationInfo = WireNotificationInfo()
                 subscription.notificationInfo?.desiredKeys = ["a", "b", "c", "d"]

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// How texts are made comparable (QUERY-8); pure functions of the text, the same
+/// on every machine.
+enum FoldedText {
+    /// Returns the text without its letter cases, in canonical form: equal
+    /// results are what string equality in predicates means.
+    static func caseless(_ text: String) -> String {
+        guard !isASCII(text) else { return text.lowercased() }
+        // Upper case first: it also joins what has two lower cases (σ, ς).
+        return text.decomposedStringWithCanonicalMapping.uppercased().lowercased()
+            .decomposedStringWithCanonicalMapping
+    }
+
+    /// Returns the text in canonical form: texts that are equal have the same
+    /// scalars.
+    static func canonical(_ text: String) -> String {
+        isASCII(text) ? text : text.decomposedStringWithCanonicalMapping
+    }
+
+    private static func isASCII(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 < 0x80 }
+    }
+
+    /// Returns the words a text is found by: without case, diacritics and the
+    /// words that are skipped.
+    ///
+    /// A word is a run of letters and digits; scripts written without spaces are
+    /// not divided further.
+    static func tokens(_ text: String) -> Set<String> {
+        var tokens: Set<String> = []
+        var word = String.UnicodeScalarView()
+        func end() {
+            let token = String(word)
+            word = String.UnicodeScalarView()
+            if !token.isEmpty, !stopWords.contains(token) { tokens.insert(token) }
+        }
+        for scalar in caseless(text).unicodeScalars {
+            if isPartOfWord(scalar) {
+                word.append(scalar)
+            } else if !isDiacritic(scalar) {
+                end()
+            }
+        }
+        end()
+        return tokens
+    }
+
+    private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII {
+            return (0x30...0x39).contains(scalar.value) || (0x61...0x7A).contains(scalar.value)
+        }
+        switch scalar.properties.generalCategory {
+        case .lowercaseLetter, .uppercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+            .decimalNumber, .letterNumber, .otherNumber, .spacingMark:
+            return true
+        // A mark that is no diacritic belongs to its letter: vowel signs, voicing.
+        case .nonspacingMark: return !isDiacritic(scalar)
+        default: return false
+        }
+    }
+
+    /// Whether the scalar is an accent or a vowel point, by how it combines.
+    private static func isDiacritic(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.canonicalCombiningClass.rawValue >= 10
+    }
+
+    /// The words a token search skips.
+    private static let stopWords: Set<String> = [
+        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is",
+        "it", "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there",
+        "these", "they", "this", "to", "was", "will", "with",
+    ]
+}
