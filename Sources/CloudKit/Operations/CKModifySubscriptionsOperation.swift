@@ -26,8 +26,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
 
     /// The subscriptions to save.
     ///
-    /// A query subscription whose predicate is not TRUEPREDICATE fails with
-    /// `invalidArguments`: other predicates are not supported yet.
+    /// A query subscription whose predicate CloudKit does not take, such as one with
+    /// OR, fails with `invalidArguments` (QUERY-2 to 7).
     open var subscriptionsToSave: [CKSubscription]?
 
     /// The IDs of the subscriptions to delete.

@@ -11,7 +11,6 @@ extension WireSubscription {
         let id = subscription.subscriptionID
         switch subscription {
         case let query as CKQuerySubscription:
-            try query.checkPredicate()
             self.init(
                 subscriptionID: id,
                 kind: .query,
@@ -20,6 +19,9 @@ extension WireSubscription {
                 firesOn: Events(query.querySubscriptionOptions),
                 firesOnce: query.querySubscriptionOptions.contains(.firesOnce),
                 notificationInfo: info
+            )
+            filters = try query.predicate.filters(
+                in: FilterContext(database: database, zoneID: query.zoneID)
             )
         case let zone as CKRecordZoneSubscription:
             self.init(
@@ -41,19 +43,6 @@ extension WireSubscription {
                 .invalidArguments,
                 "Subscription '\(id)' is a \(type(of: subscription)), which is none of the "
                     + "three kinds."
-            )
-        }
-    }
-}
-
-extension CKQuerySubscription {
-    fileprivate func checkPredicate() throws(CKError) {
-        guard PredicateArchive.isEqual(predicate, NSPredicate(value: true))
-        else {
-            throw .local(
-                .invalidArguments,
-                "Subscription '\(subscriptionID)' cannot be saved: predicates other than "
-                    + "TRUEPREDICATE are not supported yet."
             )
         }
     }
@@ -91,7 +80,7 @@ extension CKSubscription {
             notificationInfo: wire.notificationInfo.map { CKNotificationInfo($0.values) }
         )
         switch wire.kind {
-        case .query: return try makeQuery(wire, common, in: database)
+        case .query: return makeQuery(wire, common, in: database)
         case .zone:
             guard let zoneID = wire.zoneID else {
                 throw .local(
@@ -117,22 +106,16 @@ extension CKSubscription {
         _ wire: WireSubscription,
         _ common: Common,
         in database: DatabaseConnection
-    ) throws(CKError) -> CKSubscription {
-        guard wire.filters.isEmpty else {
-            throw .local(
-                .invalidArguments,
-                "Subscription '\(wire.subscriptionID)' cannot be shown: predicates other than "
-                    + "TRUEPREDICATE are not supported yet."
-            )
-        }
+    ) -> CKSubscription {
+        let context = FilterContext(database: database, zoneID: wire.zoneID.map(database.zoneID))
         return CKQuerySubscription(
             common,
             query: CKQuerySubscription.Query(
                 recordType: wire.recordType ?? "",
-                predicate: NSPredicate(value: true),
+                predicate: PredicateTree(wire.filters, in: context).predicate,
                 options: CKQuerySubscription.Options(wire)
             ),
-            zoneID: wire.zoneID.map(database.zoneID)
+            zoneID: context.zoneID
         )
     }
 }

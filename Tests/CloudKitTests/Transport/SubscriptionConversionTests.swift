@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreLocation
 import Foundation
 import Testing
 
@@ -76,13 +77,26 @@ import Testing
         #expect(type(of: found) == type(of: subscription))
     }
 
-    @Test("A predicate other than TRUEPREDICATE is refused for now")
-    func otherPredicatesAreRefused() async {
+    @Test("SUB-22: a predicate CloudKit refuses is refused before anything is sent")
+    func refusedPredicates() async {
         let transport = ScriptedTransport(answering: "{}")
-        for predicate in [
-            NSPredicate(value: false), NSPredicate { _, _ in true },
-            NSCompoundPredicate(andPredicateWithSubpredicates: []),
-        ] {
+        let rows: [(NSPredicate, String)] = [
+            (
+                NSPredicate { _, _ in true },
+                "A predicate made of a block cannot be asked of a server: make it of a format."
+            ),
+            (
+                NSPredicate(format: "name LIKE 'x*'"),
+                "LIKE in 'name LIKE \"x*\"' is not supported by CloudKit. Compare texts by == or "
+                    + "BEGINSWITH, or search them by words with SELF CONTAINS."
+            ),
+            (
+                NSPredicate(format: "creatorUserRecordID == %@", Self.currentUser),
+                "Who the current user is, is not known yet: ask the container for the user's "
+                    + "record ID first."
+            ),
+        ]
+        for (predicate, reason) in rows {
             let subscription = CKQuerySubscription(
                 recordType: "Note",
                 predicate: predicate,
@@ -91,27 +105,80 @@ import Testing
             let result = await Result {
                 try await TestDevice(transport).database.save(subscription)
             }
-            #expect(
-                text(result) == "invalidArguments: Subscription 'q' cannot be saved: predicates "
-                    + "other than TRUEPREDICATE are not supported yet."
-            )
+            #expect(text(result) == "invalidArguments: Invalid predicate: \(reason)")
         }
         #expect(transport.sent.isEmpty)
     }
 
-    @Test("A subscription with filters is not shown as one without")
-    func filtersAreNotLost() async {
-        let wire = """
-            {"subscriptionID":"q","subscriptionType":"query","query":{"recordType":"Note",\
-            "filterBy":[{"fieldName":"a"}]},"firesOn":["create"]}
-            """
-        let transport = ScriptedTransport(answering: Answer.subscriptions(wire))
-        let result = await Result {
-            try await TestDevice(transport).database.allSubscriptions()
-        }
-        #expect(
-            text(result) == "invalidArguments: Subscription 'q' cannot be shown: predicates "
-                + "other than TRUEPREDICATE are not supported yet."
+    private static let currentUser = CKRecord.ID(recordName: CKCurrentUserDefaultName)
+
+    /// Predicates and the filters they are sent as, for a subscription to the zone "Notes".
+    static var predicates: [(NSPredicate, filters: String)] {
+        [
+            (NSPredicate(value: true), "[]"),
+            (
+                NSPredicate(value: false),
+                #"[{"comparator":"IN","systemFieldName":"recordName","fieldValue":{"value":[],"type":"STRING_LIST"}}]"#
+            ),
+            (
+                NSPredicate(format: "name == %@ AND size BETWEEN %@", "x", [1, 2.5]),
+                #"[{"comparator":"EQUALS","fieldName":"name","fieldValue":{"value":"x","type":"STRING"}},{"comparator":"GREATER_THAN_OR_EQUALS","fieldName":"size","fieldValue":{"value":1.0,"type":"DOUBLE"}},{"comparator":"LESS_THAN_OR_EQUALS","fieldName":"size","fieldValue":{"value":2.5,"type":"DOUBLE"}}]"#
+            ),
+            (
+                NSCompoundPredicate(andPredicateWithSubpredicates: [
+                    NSPredicate(format: "NOT (size IN %@)", [1, 2.5]),
+                    NSPredicate(
+                        format: "creationDate > %@",
+                        Date(timeIntervalSince1970: 1.5) as NSDate
+                    ),
+                ]),
+                #"[{"comparator":"NOT_IN","fieldName":"size","fieldValue":{"value":[1.0,2.5],"type":"DOUBLE_LIST"}},{"comparator":"GREATER_THAN","systemFieldName":"createdTimestamp","fieldValue":{"value":1500,"type":"TIMESTAMP"}}]"#
+            ),
+            (
+                NSPredicate(
+                    format:
+                        "distanceToLocation:fromLocation:(place, %@) < 20000 AND SELF CONTAINS 'x'",
+                    CLLocation(latitude: 1, longitude: 2)
+                ),
+                #"[{"comparator":"NEAR","fieldName":"place","fieldValue":{"value":{"latitude":1.0,"longitude":2.0},"type":"LOCATION"},"distance":20000.0},{"comparator":"CONTAINS_ALL_TOKENS","fieldValue":{"value":"x","type":"STRING"}}]"#
+            ),
+            (
+                NSPredicate(
+                    format: "folder == %@ AND creatorUserRecordID == %@",
+                    CKRecord.ID(recordName: "f", zoneID: CKRecordZone.ID(zoneName: "Notes")),
+                    CKRecord.ID(recordName: "_b")
+                ),
+                #"[{"comparator":"EQUALS","fieldName":"folder","fieldValue":{"value":{"recordName":"f","action":"NONE"},"type":"REFERENCE"}},{"comparator":"EQUALS","systemFieldName":"createdUserRecordName","fieldValue":{"value":{"recordName":"_b","action":"NONE"},"type":"REFERENCE"}}]"#
+            ),
+            (
+                NSPredicate(format: "ANY tags IN %@ AND NOT tags CONTAINS %@", ["a"], "b"),
+                #"[{"comparator":"LIST_CONTAINS_ANY","fieldName":"tags","fieldValue":{"value":["a"],"type":"STRING_LIST"}},{"comparator":"NOT_LIST_CONTAINS","fieldName":"tags","fieldValue":{"value":"b","type":"STRING"}}]"#
+            ),
+        ]
+    }
+
+    @Test(
+        "SUB-22: a predicate is sent as filters and read back equal", arguments: 0..<7)
+    func predicates(row: Int) async throws {
+        let (predicate, filters) = Self.predicates[row]
+        let subscription = CKQuerySubscription(
+            recordType: "Note",
+            predicate: predicate,
+            subscriptionID: "q",
+            options: .firesOnRecordCreation
         )
+        subscription.zoneID = CKRecordZone.ID(zoneName: "Notes")
+        let wire =
+            #"{"subscriptionID":"q","subscriptionType":"query","zoneID":{"zoneName":"Notes","#
+            + #""zoneType":"REGULAR_CUSTOM_ZONE"},"query":{"recordType":"Note","filterBy":"#
+            + filters + #"},"firesOn":["create"],"firesOnce":false}"#
+        let transport = ScriptedTransport(answering: Answer.subscriptions(wire))
+        let database = TestDevice(transport).database
+        _ = try await database.save(subscription)
+        #expect(
+            transport.sent.map(\.body)
+                == [#"{"operations":[{"operationType":"create","subscription":\#(wire)}]}"#]
+        )
+        #expect(try await database.subscription(for: "q") == subscription)
     }
 }

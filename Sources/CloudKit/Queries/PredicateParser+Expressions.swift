@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+// Expressions. Arithmetic becomes calls of the functions Apple's class uses for it.
+extension PredicateParser {
+    /// Reads `a + b - …`, or whatever stands there instead.
+    mutating func sum() throws(PredicateFormatError) -> Node {
+        try chain(["+": "add:to:", "-": "from:subtract:"]) { parser throws(PredicateFormatError) in
+            try parser.product()
+        }
+    }
+
+    private mutating func product() throws(PredicateFormatError) -> Node {
+        try chain(["*": "multiply:by:", "/": "divide:by:"]) { parser throws(PredicateFormatError) in
+            try parser.power()
+        }
+    }
+
+    private mutating func power() throws(PredicateFormatError) -> Node {
+        try chain(["**": "raise:toPower:"]) { parser throws(PredicateFormatError) in
+            try parser.indexed()
+        }
+    }
+
+    /// Reads operands with the signs of `functions` between them, from the left.
+    private mutating func chain(
+        _ functions: [String: String],
+        _ operand: (inout PredicateParser) throws(PredicateFormatError) -> Node
+    ) throws(PredicateFormatError) -> Node {
+        var node = try operand(&self)
+        while case .symbol(let sign) = token, let function = functions[sign] {
+            let left = try expression(node)
+            try countOperation()
+            try advance()
+            let right = try expression(try operand(&self))
+            node = .expression(.function(function, [left, right]))
+        }
+        return node
+    }
+
+    /// Reads `a[0]`, `a[FIRST]`, or whatever stands there instead.
+    private mutating func indexed() throws(PredicateFormatError) -> Node {
+        var node = try primary()
+        while isAt(symbol: "[") {
+            let collection = try expression(node)
+            try countOperation()
+            try advance()
+            let index: PredicateOperand
+            if let word = keyword, ["FIRST", "LAST", "SIZE"].contains(word) {
+                index = .keyPath(word)
+                try advance()
+            } else {
+                index = try nestedExpression()
+            }
+            try expect("]")
+            node = .expression(.function("objectFrom:withIndex:", [collection, index]))
+        }
+        return node
+    }
+
+    private mutating func primary() throws(PredicateFormatError) -> Node {
+        switch token {
+        case .symbol("("):
+            try advance()
+            let node = try disjunction()
+            try expect(")")
+            return node
+        case .symbol("{"): return .expression(try list())
+        case .symbol("-"): return .expression(try negative())
+        case .text(let text):
+            try advance()
+            return .expression(.value(.scalar(.string(text))))
+        case .number(let number):
+            try advance()
+            return .expression(.value(.scalar(number)))
+        case .variable(let name):
+            try advance()
+            return .expression(.variable(name))
+        case .escapedWord(let path):
+            try advance()
+            return .expression(.keyPath(path))
+        case .argument(let letter, let index):
+            return .expression(try converted(letter, index))
+        case .word(let word): return try named(word)
+        case .symbol, .end: throw failure("expected a field or a value")
+        }
+    }
+
+    /// Reads an expression in brackets of some kind.
+    private mutating func nestedExpression() throws(PredicateFormatError) -> PredicateOperand {
+        try expression(try disjunction())
+    }
+
+    private mutating func negative() throws(PredicateFormatError) -> PredicateOperand {
+        var isNegative = false
+        while isAt(symbol: "-") {
+            isNegative.toggle()
+            try advance()
+        }
+        let operand = try expression(try indexed())
+        guard isNegative else { return operand }
+        switch operand {
+        case .value(.scalar(.int64(let number))): return .value(.scalar(.int64(-number)))
+        case .value(.scalar(.double(let number))): return .value(.scalar(.double(-number)))
+        default:
+            try countOperation()
+            return .function("from:subtract:", [.value(.scalar(.int64(0))), operand])
+        }
+    }
+
+    /// Reads `{ a, b }`, which is a value when all its elements are.
+    private mutating func list() throws(PredicateFormatError) -> PredicateOperand {
+        let elements = try elements(until: "}")
+        var values: [PredicateValue] = []
+        for case .value(let value) in elements { values.append(value) }
+        return values.count == elements.count ? .value(.list(values)) : .list(elements)
+    }
+
+    /// Reads expressions with commas between them, and the bracket that ends them.
+    private mutating func elements(
+        until end: String
+    ) throws(PredicateFormatError) -> [PredicateOperand] {
+        try advance()
+        var elements: [PredicateOperand] = []
+        while !isAt(symbol: end) {
+            if !elements.isEmpty { try expect(",") }
+            elements.append(try nestedExpression())
+        }
+        try advance()
+        return elements
+    }
+
+    // MARK: - Words
+
+    /// The words that are no key paths.
+    private static let reserved: Set<String> = [
+        "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "IN", "BETWEEN", "CONTAINS",
+        "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "TOKENMATCHES",
+    ]
+
+    /// Tells whether a key path would be read as something else.
+    static func isKeyword(_ path: String) -> Bool {
+        let word = path.uppercased()
+        return reserved.contains(word) || constants.contains(word) || word.hasPrefix("SELF.")
+    }
+
+    /// The words that stand for values.
+    private static let constants: Set<String> = [
+        "TRUEPREDICATE", "FALSEPREDICATE", "TRUE", "YES", "FALSE", "NO", "NULL", "NIL", "SELF",
+    ]
+
+    private mutating func named(_ word: String) throws(PredicateFormatError) -> Node {
+        let keyword = word.uppercased()
+        guard !Self.reserved.contains(keyword) else {
+            throw failure("expected a field or a value, not \(keyword)")
+        }
+        try advance()
+        if isAt(symbol: "(") { return .expression(try call(of: word)) }
+        switch keyword {
+        case "TRUEPREDICATE": return .predicate(.constant(true))
+        case "FALSEPREDICATE": return .predicate(.constant(false))
+        // NB: CloudKit has no truth values, they are the numbers 0 and 1.
+        case "TRUE", "YES": return .expression(.value(.scalar(.int64(1))))
+        case "FALSE", "NO": return .expression(.value(.scalar(.int64(0))))
+        case "NULL", "NIL": return .expression(.value(.null))
+        default: return .expression(Self.path(word))
+        }
+    }
+
+    /// A key path; `SELF` at its beginning is no part of it.
+    private static func path(_ path: String) -> PredicateOperand {
+        if path.uppercased() == "SELF" { return .itself }
+        let isOfSelf = path.uppercased().hasPrefix("SELF.")
+        return .keyPath(isOfSelf ? String(path.dropFirst(5)) : path)
+    }
+
+    private mutating func call(of name: String) throws(PredicateFormatError) -> PredicateOperand {
+        if name.uppercased() == "SUBQUERY" { return try subquery() }
+        let parameters = try elements(until: ")")
+        if name.uppercased() == "CAST", let date = Self.date(castFrom: parameters) { return date }
+        return .function(name, parameters)
+    }
+
+    /// `CAST(seconds, "NSDate")`: how Apple's class writes times, in seconds since 2001.
+    private static func date(castFrom parameters: [PredicateOperand]) -> PredicateOperand? {
+        guard parameters.count == 2, parameters[1] == .value(.scalar(.string("NSDate"))) else {
+            return nil
+        }
+        switch parameters[0] {
+        case .value(.scalar(.double(let seconds))):
+            return .value(PredicateValue(Date(timeIntervalSinceReferenceDate: seconds)))
+        case .value(.scalar(.int64(let seconds))):
+            return .value(PredicateValue(Date(timeIntervalSinceReferenceDate: Double(seconds))))
+        default: return nil
+        }
+    }
+
+    private mutating func subquery() throws(PredicateFormatError) -> PredicateOperand {
+        try advance()
+        let collection = try nestedExpression()
+        try expect(",")
+        guard case .variable(let name) = token else { throw failure("expected a $variable") }
+        try advance()
+        try expect(",")
+        let condition = try predicate(try disjunction())
+        try expect(")")
+        return .subquery(collection, variable: name, condition)
+    }
+
+    // MARK: - Arguments
+
+    private mutating func converted(
+        _ letter: UInt8,
+        _ index: Int?
+    ) throws(PredicateFormatError) -> PredicateOperand {
+        let conversion = "%\(Character(Unicode.Scalar(letter)))"
+        guard !"%p".utf8.contains(letter) else {
+            throw failure("'\(conversion)' has no meaning here")
+        }
+        let argument = try argument(index)
+        let value = PredicateValue(argument)
+        switch letter {
+        case UInt8(ascii: "@"): break
+        case UInt8(ascii: "K"):
+            guard case .scalar(.string(let path)) = value, !path.isEmpty else {
+                throw failure("%K needs the name of a field, not \(value)")
+            }
+            try advance()
+            return Self.path(path)
+        case UInt8(ascii: "s"), UInt8(ascii: "S"):
+            guard case .scalar(.string) = value else {
+                throw failure("\(conversion) needs a text, not \(value)")
+            }
+        default:
+            guard value.isNumber else {
+                throw failure("\(conversion) needs a number, not \(value)")
+            }
+        }
+        try advance()
+        return .value(value)
+    }
+}
+
+extension PredicateValue {
+    /// Whether the value is a whole number or a fraction.
+    var isNumber: Bool {
+        switch self {
+        case .scalar(.int64), .scalar(.double): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The object that asks a predicate made of a format for its tree.
+///
+/// Foundation's predicates hold nothing but a truth value or a block, and a table
+/// beside them would lose copies. So the tree lives in the block, which hands it to
+/// whoever evaluates the predicate with a probe.
+private final class PredicateProbe: CKRecord, @unchecked Sendable {
+    // Sendable: used by one call.
+    // A record, because blocks of apps, which are asked too, expect one.
+    var answer: PredicateTree?
+}
+
+extension PredicateTree {
+    /// Returns the tree of a predicate; nil for one made of a block, or nested too deep.
+    init?(_ predicate: NSPredicate) {
+        self.init(predicate, depth: 0)
+    }
+
+    private init?(_ predicate: NSPredicate, depth: Int) {
+        guard depth < Self.maximumDepth else { return nil }
+        if let compound = predicate as? NSCompoundPredicate {
+            var parts: [PredicateTree] = []
+            for part in compound.subpredicates {
+                guard let tree = PredicateTree(part, depth: depth + 1) else { return nil }
+                parts.append(tree)
+            }
+            self = Self.compound(compound.compoundPredicateType, parts)
+        } else if let constant = Self.constant(of: predicate) {
+            self = .constant(constant)
+        } else {
+            let probe = PredicateProbe(recordType: "PredicateProbe")
+            _ = predicate.evaluate(with: probe)
+            guard let tree = probe.answer else { return nil }
+            self = tree
+        }
+    }
+
+    private static func compound(
+        _ type: NSCompoundPredicate.LogicalType,
+        _ parts: [PredicateTree]
+    ) -> PredicateTree {
+        switch type {
+        case .and: .and(parts)
+        case .or: .or(parts)
+        case .not: parts.count == 1 ? .not(parts[0]) : .not(.and(parts))
+        }
+    }
+
+    /// The value of a predicate that does not look at its object; nil for others.
+    private static func constant(of predicate: NSPredicate) -> Bool? {
+        switch (predicate as any PredicateFormatting).predicateFormat {
+        case "TRUEPREDICATE": true
+        case "FALSEPREDICATE": false
+        default: nil
+        }
+    }
+
+    /// Returns a block that evaluates the tree, and hands it to probes.
+    fileprivate var block: (Any?, [String: Any]?) -> Bool {
+        { object, variables in
+            if let probe = object as? PredicateProbe {
+                probe.answer = self
+                return false
+            }
+            return PredicateEvaluation(object, variables: variables ?? [:]).holds(self)
+        }
+    }
+
+    /// Returns a predicate of the tree: compound where the tree is.
+    var predicate: NSPredicate {
+        switch self {
+        case .constant(let value): NSPredicate(value: value)
+        case .comparison: NSPredicate(block: block)
+        case .and(let parts):
+            NSCompoundPredicate(andPredicateWithSubpredicates: parts.map(\.predicate))
+        case .or(let parts):
+            NSCompoundPredicate(orPredicateWithSubpredicates: parts.map(\.predicate))
+        case .not(let part):
+            NSCompoundPredicate(notPredicateWithSubpredicate: part.predicate)
+        }
+    }
+}
+
+/// The one way to tell a constant predicate from a block without calling the block.
+///
+/// A protocol because Foundation marks the property deprecated: its text is of no
+/// use elsewhere, but exact for constants.
+private protocol PredicateFormatting {
+    var predicateFormat: String { get }
+}
+
+extension NSPredicate: PredicateFormatting {}
+
+extension NSPredicate {
+    /// Creates a predicate of a format, with `args` in the places of `%@`, `%K` and the
+    /// conversions of `printf`.
+    ///
+    /// Understands Apple's syntax. What CloudKit cannot ask of its server, such as `OR`,
+    /// is refused when the predicate is used, with `invalidArguments` (QUERY-2 to 7).
+    /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(format:_:)>.
+    ///
+    /// - Precondition: The format is one. Apple's class raises
+    ///   `NSInvalidArgumentException`, which Linux does not have.
+    public convenience init(format predicateFormat: String, _ args: any CVarArg...) {
+        self.init(format: predicateFormat, argumentArray: args)
+    }
+
+    /// Creates a predicate of a format and a list of arguments.
+    ///
+    /// - Precondition: The format is one.
+    public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+        do {
+            let tree = try PredicateParser.parse(predicateFormat, arguments ?? [])
+            if case .constant(let value) = tree {
+                self.init(value: value)
+            } else {
+                self.init(block: tree.block)
+            }
+        } catch {
+            preconditionFailure(error.description)
+        }
+    }
+}

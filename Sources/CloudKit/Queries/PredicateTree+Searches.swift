@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreLocation
+import Foundation
+internal import TidebellWire
+
+// Searches by words and around places.
+extension PredicateComparison {
+    /// The field of all words, by the name CloudKit's first version gave it.
+    private static let allTokens = "allTokens"
+    private static let tokenize = "tokenize:using:"
+    private static let distanceFunction = "distanceToLocation:fromLocation:"
+
+    /// Returns the term of `SELF CONTAINS 'words'` and its older forms; nil for other
+    /// comparisons (QUERY-5, QUERY-8).
+    ///
+    /// Those are `allTokens TOKENMATCHES 'words'`, and
+    /// `ALL tokenize:using:('words', 'Cdl') IN allTokens`; with `ANY`, one word is enough.
+    func wordSearch() throws(PredicateRefusal) -> PredicateTerm? {
+        let field: PredicateOperand
+        let words: PredicateOperand
+        switch (`operator`, left) {
+        case (.contains, .itself), (.tokenMatches, _): (field, words) = (left, right)
+        case (.in, .function(Self.tokenize, _)): (field, words) = (right, left)
+        default: return nil
+        }
+        let subject: WireFilter.Subject
+        switch field {
+        case .itself, .keyPath(Self.allTokens): subject = .allText
+        case .keyPath(let key): subject = try WireFilter.Subject(key: key)
+        default: throw badWordSearch
+        }
+        let text: String
+        switch words {
+        case .value(.scalar(.string(let value))): text = value
+        case .function(Self.tokenize, let parameters):
+            guard case .value(.scalar(.string(let value)))? = parameters.first else {
+                throw badWordSearch
+            }
+            text = value
+        default: throw badWordSearch
+        }
+        guard qualifier != .noneOf else { throw badWordSearch }
+        return PredicateTerm(
+            qualifier == .any ? .containsAnyTokens : .containsAllTokens,
+            subject,
+            .scalar(.string(text))
+        )
+    }
+
+    private var badWordSearch: PredicateRefusal {
+        PredicateRefusal(
+            "'\(PredicateTree.comparison(self))' is no search by words CloudKit knows: write SELF "
+                + "CONTAINS with the words as a text."
+        )
+    }
+
+    /// Returns the term of `distanceToLocation:fromLocation:(field, place) < radius`; nil
+    /// for other comparisons (QUERY-9).
+    func distanceSearch() throws(PredicateRefusal) -> PredicateTerm? {
+        let parameters: [PredicateOperand]
+        let radius: PredicateOperand
+        let isInside: Bool
+        if case .function(Self.distanceFunction, let list) = left {
+            (parameters, radius) = (list, right)
+            isInside = `operator` == .lessThan || `operator` == .lessThanOrEqual
+        } else if case .function(Self.distanceFunction, let list) = right {
+            (parameters, radius) = (list, left)
+            isInside = `operator` == .greaterThan || `operator` == .greaterThanOrEqual
+        } else {
+            return nil
+        }
+        guard isInside, qualifier == nil, parameters.count == 2,
+            case .value(let radius) = radius, let metres = radius.number, metres.isFinite
+        else {
+            throw PredicateRefusal(
+                "'\(PredicateTree.comparison(self))' is no search around a place CloudKit knows: "
+                    + "write distanceToLocation:fromLocation:(field, %@) < radius in metres."
+            )
+        }
+        switch (parameters[0], parameters[1]) {
+        case (.keyPath(let key), .value(.scalar(.location(let place)))),
+            (.value(.scalar(.location(let place))), .keyPath(let key)):
+            return PredicateTerm(
+                .near,
+                try WireFilter.Subject(key: key),
+                .scalar(.location(place)),
+                distance: metres
+            )
+        default:
+            throw PredicateRefusal(
+                "A distance is measured between a field and a CLLocation, not as in "
+                    + "'\(PredicateTree.comparison(self))'."
+            )
+        }
+    }
+}
+
+extension PredicateTree {
+    /// Creates the predicate that has `terms`.
+    init(_ terms: [PredicateTerm]) {
+        let parts = terms.map(\.tree)
+        self =
+            switch parts.count {
+            case 0: .constant(true)
+            case 1: parts[0]
+            default: .and(parts)
+            }
+    }
+}
+
+extension PredicateTerm {
+    /// The term as a predicate.
+    fileprivate var tree: PredicateTree {
+        if self == .nothing { return .constant(false) }
+        switch comparator {
+        case .equals: return compare(.equal)
+        case .notEquals: return compare(.notEqual)
+        case .lessThan: return compare(.lessThan)
+        case .lessThanOrEquals: return compare(.lessThanOrEqual)
+        case .greaterThan: return compare(.greaterThan)
+        case .greaterThanOrEquals: return compare(.greaterThanOrEqual)
+        case .in: return compare(.in)
+        case .listContains: return compare(.contains)
+        case .listContainsAny: return compare(.in, .any)
+        case .beginsWith: return compare(.beginsWith)
+        case .listMemberBeginsWith: return compare(.beginsWith, .any)
+        // CloudKit's web clients can ask this; predicates cannot (QUERY-4).
+        case .listContainsAll: return membership(.all, of: .value(value))
+        case .near: return nearness
+        case .containsAllTokens:
+            return compare(subject == .allText ? .contains : .tokenMatches)
+        case .containsAnyTokens:
+            let options = PredicateOperand.value(.scalar(.string("Cdl")))
+            return membership(.any, of: .function("tokenize:using:", [.value(value), options]))
+        case .notIn, .notListContains, .notListContainsAny, .notListContainsAll, .notBeginsWith,
+            .notListMemberBeginsWith:
+            return .not(PredicateTerm(comparator.negated ?? .equals, subject, value).tree)
+        }
+    }
+
+    private var field: PredicateOperand {
+        subject == .allText ? .itself : .keyPath(subject.key)
+    }
+
+    private func compare(
+        _ comparator: PredicateComparison.Operator,
+        _ qualifier: PredicateComparison.Qualifier? = nil
+    ) -> PredicateTree {
+        .comparison(
+            PredicateComparison(
+                qualifier: qualifier,
+                left: field,
+                operator: comparator,
+                right: .value(value)
+            )
+        )
+    }
+
+    private func membership(
+        _ qualifier: PredicateComparison.Qualifier,
+        of elements: PredicateOperand
+    ) -> PredicateTree {
+        .comparison(
+            PredicateComparison(qualifier: qualifier, left: elements, operator: .in, right: field)
+        )
+    }
+
+    private var nearness: PredicateTree {
+        .comparison(
+            PredicateComparison(
+                left: .function("distanceToLocation:fromLocation:", [field, .value(value)]),
+                operator: .lessThan,
+                right: .value(.scalar(.double(distance ?? 0)))
+            )
+        )
+    }
+}
