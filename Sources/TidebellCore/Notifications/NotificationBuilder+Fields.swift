@@ -11,26 +11,26 @@ extension NotificationBuilder {
         _ info: WireNotificationInfo, _ fields: [String: Field]
     ) -> PushPayload.Alert {
         var alert = PushPayload.Alert()
-        alert.localizationKey = boundedText(info.alertLocalizationKey)
-        alert.titleLocalizationKey = boundedText(info.titleLocalizationKey)
-        alert.subtitleLocalizationKey = boundedText(info.subtitleLocalizationKey)
+        alert.localizationKey = info.alertLocalizationKey
+        alert.titleLocalizationKey = info.titleLocalizationKey
+        alert.subtitleLocalizationKey = info.subtitleLocalizationKey
         if alert.localizationKey == nil {
-            alert.body = boundedText(info.alertBody)
+            alert.body = info.alertBody
         } else {
             alert.localizationArgs = arguments(info.alertLocalizationArgs, fields)
         }
         if alert.titleLocalizationKey == nil {
-            alert.title = boundedText(info.title)
+            alert.title = info.title
         } else {
             alert.titleLocalizationArgs = arguments(info.titleLocalizationArgs, fields)
         }
         if alert.subtitleLocalizationKey == nil {
-            alert.subtitle = boundedText(info.subtitle)
+            alert.subtitle = info.subtitle
         } else {
             alert.subtitleLocalizationArgs = arguments(info.subtitleLocalizationArgs, fields)
         }
-        alert.actionLocalizationKey = boundedText(info.alertActionLocalizationKey)
-        alert.launchImage = boundedText(info.alertLaunchImage)
+        alert.actionLocalizationKey = info.alertActionLocalizationKey
+        alert.launchImage = info.alertLaunchImage
         return alert
     }
 
@@ -104,12 +104,5 @@ extension NotificationBuilder {
         // NB: scalars, as NINFO-17 rules; a cluster may be cut.
         text.unicodeScalars.count <= fieldTextLimit
             ? text : String(text.unicodeScalars.prefix(fieldTextLimit))
-    }
-
-    /// A text that cannot fit even the history is pruned in any case; cutting it to
-    /// one that still cannot fit keeps measuring cheap.
-    static func boundedText(_ text: String?) -> String? {
-        guard let text, text.utf8.count > PayloadPruner.historyLimit else { return text }
-        return String(text.unicodeScalars.prefix(PayloadPruner.historyLimit + 1))
     }
 }

@@ -53,7 +53,7 @@ package struct NotificationBuilder {
             kind: subscription.kind, subscriptionID: subscription.subscriptionID,
             scope: database.key.scope
         )
-        payload.containerIdentifier = Self.boundedText(database.key.container.container)
+        payload.containerIdentifier = database.key.container.container
         payload.notificationID = notificationID
         payload.ownerRecordName = owner.recordName
         payload.zone = ZoneID(
@@ -63,11 +63,11 @@ package struct NotificationBuilder {
         payload.isContentAvailable =
             info.shouldSendContentAvailable || match.pushType == .background
         payload.isMutableContent = info.shouldSendMutableContent
-        payload.category = Self.boundedText(info.category)
+        payload.category = info.category
         let wantsFields = info.wantsFields(of: match)
         let fields = wantsFields ? self.fields(of: match) : [:]
         if match.pushType == .alert {
-            payload.soundName = Self.boundedText(info.soundName)
+            payload.soundName = info.soundName
             payload.alert = Self.alert(info, fields)
         }
         if case .record(let change) = match.cause {

@@ -27,23 +27,59 @@ package enum PayloadPruner {
 
     /// Returns the encoded payload, at most `limit` bytes, and what had to go.
     ///
-    /// Properties go one at a time, whole, in the order asked for, and the text is
-    /// measured again after each (PRUNE-7); the flag `p` counts too.
+    /// Properties go one at a time, whole, in the order asked for, until the rest
+    /// fits (PRUNE-7); the flag `p` counts too. The cost does not grow with texts
+    /// that cannot fit: what their bytes alone exceed is not encoded to be measured.
     package static func encoded(
         _ payload: PushPayload, order: PruningOrder = .header, limit: Int = limit
     ) -> Encoded {
-        var encoded = Encoded(bytes: payload.encoded())
-        guard encoded.bytes.count > limit else { return encoded }
+        if payload.leastBytes <= limit {
+            let bytes = payload.encoded()
+            if bytes.count <= limit { return Encoded(bytes: bytes) }
+        }
         var payload = payload
         payload.isPruned = true
+        var removed: [PayloadProperty] = []
         for property in PayloadProperty.removalOrder(of: payload.kind, order) {
             guard property.remove(from: &payload) else { continue }
-            encoded.removed.append(property)
-            encoded.bytes = payload.encoded()
-            if encoded.bytes.count <= limit { break }
+            removed.append(property)
+            guard payload.leastBytes <= limit else { continue }
+            let bytes = payload.encoded()
+            if bytes.count <= limit { return Encoded(bytes: bytes, removed: removed) }
         }
-        return encoded
+        // Nothing is left to take; the bounds of names say that this fits.
+        return Encoded(bytes: payload.encoded(), removed: removed)
     }
+}
+
+extension PushPayload {
+    /// Bytes that the payload takes at least: those of its texts, without escapes
+    /// and all that stands around them.
+    fileprivate var leastBytes: Int {
+        var bytes = alert.leastBytes
+        bytes += soundName.bytes + category.bytes
+        bytes += containerIdentifier.bytes + notificationID.bytes + ownerRecordName.bytes
+        bytes += subscriptionID.utf8.count + recordName.bytes
+        return bytes
+    }
+}
+
+extension PushPayload.Alert {
+    fileprivate var leastBytes: Int {
+        var bytes = body.bytes + localizationKey.bytes + localizationArgs.bytes
+        bytes += title.bytes + titleLocalizationKey.bytes + titleLocalizationArgs.bytes
+        bytes += subtitle.bytes + subtitleLocalizationKey.bytes + subtitleLocalizationArgs.bytes
+        bytes += actionLocalizationKey.bytes + launchImage.bytes
+        return bytes
+    }
+}
+
+extension String? {
+    fileprivate var bytes: Int { self?.utf8.count ?? 0 }
+}
+
+extension [String]? {
+    fileprivate var bytes: Int { self?.reduce(0) { $0 + $1.utf8.count } ?? 0 }
 }
 
 /// What pruning takes away first; the operator's choice (PRUNE-5).
