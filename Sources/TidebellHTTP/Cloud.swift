@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import TidebellCore
 import TidebellPush
+import TidebellWire
 
 /// What the API works with: the store, the pipeline's ends, time and chance.
 package struct Cloud: Sendable {
@@ -11,6 +12,8 @@ package struct Cloud: Sendable {
     package var couriers: CourierMailboxes
     /// What the routes did.
     package var journal: DeliveryJournal
+    /// Told of every native push token that was registered.
+    package var nativeTokenRegistered: @Sendable (StoredPushToken, ContainerKey) -> Void
     /// The bound of device streams and courier polls together.
     package var heldRequests: HeldRequests
     package var limits: Limits
@@ -24,6 +27,9 @@ package struct Cloud: Sendable {
         streams: DeviceStreams,
         couriers: CourierMailboxes,
         journal: DeliveryJournal = DeliveryJournal(),
+        nativeTokenRegistered: @escaping @Sendable (StoredPushToken, ContainerKey) -> Void = {
+            _, _ in
+        },
         heldRequests: HeldRequests = HeldRequests(),
         limits: Limits = Limits(),
         time: Time,
@@ -34,6 +40,7 @@ package struct Cloud: Sendable {
         self.streams = streams
         self.couriers = couriers
         self.journal = journal
+        self.nativeTokenRegistered = nativeTokenRegistered
         self.heldRequests = heldRequests
         self.limits = limits
         self.time = time
@@ -73,6 +80,12 @@ package struct Randomness: Sendable {
     ) {
         self.makeUUID = makeUUID
         self.makeBytes = makeBytes
+    }
+
+    /// Makes a number from 0 to 1, for waits that shall not all end at once.
+    package func makeFraction() -> Double {
+        let value = makeBytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return Double(value) / Double(UInt32.max)
     }
 
     /// The machine's secure source.

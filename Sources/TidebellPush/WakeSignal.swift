@@ -54,4 +54,21 @@ package final class WakeSignal: Sendable {
             waiter?.resume(returning: false)
         }
     }
+
+    /// Returns when rung or after `duration`, whichever comes first; nil waits for
+    /// the ring alone.
+    package func wait(atMost duration: Duration?, on clock: any Clock<Duration>) async {
+        guard let duration else {
+            _ = await wait()
+            return
+        }
+        guard duration > .zero else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await self.wait() }
+            // Fails by cancellation only, which is the end of the wait.
+            group.addTask { try? await clock.sleep(for: duration) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
 }

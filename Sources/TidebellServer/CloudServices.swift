@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
 import ServiceLifecycle
+import TidebellAPNs
 import TidebellCore
 import TidebellHTTP
 import TidebellPush
@@ -23,6 +24,8 @@ package struct CloudServices: Sendable {
     package let accounts: Accounts
     /// What the routes did.
     package let journal: DeliveryJournal
+    /// The way to Apple's push service.
+    package let apns: APNsRoute
     private let webhookRoute: WebhookRoute
     private let maintenance: Maintenance
 
@@ -31,6 +34,8 @@ package struct CloudServices: Sendable {
     /// - Parameters:
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
+    ///   - apns: The way to Apple's push service; nil for none.
+    ///   - onIdle: Called whenever that way may have nothing left to do now.
     ///   - reached: What tests let happen between the stages of a pass.
     package init(
         store: any Store,
@@ -40,6 +45,8 @@ package struct CloudServices: Sendable {
         randomness: Randomness = .system,
         heldRequests: HeldRequests = HeldRequests(),
         publicURL: String? = nil,
+        apns: APNsConfiguration? = nil,
+        onIdle: @escaping @Sendable () -> Void = {},
         logger: Logger,
         reached: @escaping @Sendable (PassStep) async throws -> Void = { _ in }
     ) {
@@ -56,10 +63,18 @@ package struct CloudServices: Sendable {
             store: store, clock: time.clock, now: time.now, journal: journal,
             logger: logger
         )
+        let apns = APNsRoute(
+            apns,
+            APNsSurroundings(
+                store: store, journal: journal, clock: time.clock, now: time.now,
+                jitter: randomness.makeFraction, logger: logger, onIdle: onIdle
+            )
+        )
+        self.apns = apns
         self.store = store
         self.streams = streams
         pipeline = PushPipeline(
-            store: store, routes: [streams, couriers, webhookRoute], clock: time.clock,
+            store: store, routes: [streams, couriers, apns, webhookRoute], clock: time.clock,
             now: time.now,
             makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics,
             reached: reached
@@ -72,6 +87,7 @@ package struct CloudServices: Sendable {
                 streams: streams,
                 couriers: couriers,
                 journal: journal,
+                nativeTokenRegistered: { apns.registered($0, in: $1) },
                 heldRequests: heldRequests,
                 limits: limits,
                 time: time,
@@ -85,7 +101,7 @@ package struct CloudServices: Sendable {
     /// What must run beside the API, in the order to start it: the journal, which
     /// ends after all who write into it, the pipeline, the routes out of the
     /// server and the maintenance.
-    package var services: [any Service] { [journal, pipeline, webhookRoute, maintenance] }
+    package var services: [any Service] { [journal, pipeline, apns, webhookRoute, maintenance] }
 
     /// Answers a request as the socket would; never fails.
     package func respond(to request: WebRequest) async -> WebResponse {

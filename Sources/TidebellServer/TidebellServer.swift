@@ -21,6 +21,7 @@ package struct TidebellServer: Sendable {
     /// with ``OperatorError``.
     package init(_ configuration: ServerConfiguration) throws {
         self.configuration = configuration
+        let apns = try configuration.apns.configuration()
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = configuration.logLevel
         self.logger = logger
@@ -30,6 +31,7 @@ package struct TidebellServer: Sendable {
             push: configuration.push,
             heldRequests: HeldRequests(capacity: configuration.heldRequests),
             publicURL: configuration.publicURL,
+            apns: apns,
             logger: logger
         )
     }

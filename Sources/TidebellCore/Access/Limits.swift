@@ -30,6 +30,8 @@ package struct Limits: Sendable, Hashable {
     package var subscriptionsPerUser = 1000
     /// Which subscriptions count as duplicates of others (SUB-34).
     package var duplicateSubscriptions = DuplicatePolicy.standard
+    /// Push tokens of one user (WS:PropertyMetrics).
+    package var pushTokensPerUser = 200
     /// Records that one deletion may take along through references.
     package var cascadedDeletions = 10_000
     /// How long tombstones are kept, and so change tokens stay valid (TOK-22).

@@ -177,16 +177,23 @@ package struct StoredPushToken: Sendable, Hashable {
     /// The capability in the courier URL; nil for a native token.
     package var courier: String?
     package var topic: String?
+    /// When a device registered it last.
+    package var registeredAt: Instant
 
     package init(
         token: String,
         apnsEnvironment: CloudEnvironment,
         courier: String?,
-        topic: String? = nil
+        topic: String? = nil,
+        registeredAt: Instant = Instant(rawValue: 0)
     ) {
         self.token = token
         self.apnsEnvironment = apnsEnvironment
         self.courier = courier
         self.topic = topic
+        self.registeredAt = registeredAt
     }
+
+    /// Whether it is one of Apple's, not one we issued.
+    package var isNative: Bool { courier == nil }
 }

@@ -159,6 +159,27 @@ package protocol StoreReader {
     /// within each user; devices without such a token too.
     func devicesWithTokens(of users: Set<UserID>) throws -> [DeviceTokens]
 
+    // MARK: Native push tokens
+
+    /// Returns a target as it is now, or nil if it is gone.
+    func pushTarget(_ key: PushTargetKey) throws -> PushTarget?
+
+    /// Returns the targets that the notifications after `sequence` are for, at
+    /// most `limit` notifications, and the place of the last one looked at.
+    func pushTargets(
+        notifiedAfter sequence: NotificationSequence,
+        limit: Int
+    ) throws -> (targets: [PushTargetKey: ContainerKey], upTo: NotificationSequence)
+
+    /// Looks at the next `limit` devices of a container after `device` and
+    /// returns those of their targets that have something pending, and where to
+    /// look on; nil when there are no further devices.
+    func pendingPushTargets(
+        in container: ContainerKey,
+        after device: DeviceKey?,
+        limit: Int
+    ) throws -> (targets: [PushTargetKey], next: DeviceKey?)
+
     // MARK: Accounts
 
     /// Returns the account whose web token has this hash and has not expired.

@@ -112,6 +112,9 @@ package protocol StoreTransaction: StoreReader {
     func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws
 
     /// Inserts or replaces a push token and adds the device to those it tells.
+    ///
+    /// A native token tells one device of a container, the one it was put for
+    /// last (SUB-51), and starts at the head of the log.
     func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws
 
     // MARK: Badges and history
@@ -144,6 +147,20 @@ package protocol StoreTransaction: StoreReader {
 
     /// Disables a webhook for a reason, or enables it with nil.
     func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws
+
+    // MARK: Native push tokens
+
+    /// Moves targets forward in the log, never back; those that are gone are
+    /// ignored.
+    func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws
+
+    /// Removes a push token unless it was registered after `moment`; returns
+    /// whether it is gone.
+    func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool
+
+    /// Takes the push tokens registered longest ago from a user who has more
+    /// than `limit` of them; returns how many.
+    func trimPushTokens(of user: UserID, to limit: Int) throws -> Int
 
     // MARK: Accounts
 

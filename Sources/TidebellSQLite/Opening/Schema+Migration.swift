@@ -37,7 +37,16 @@ extension Schema {
 
     /// The values of columns that older versions did not have, by table and
     /// column, as SQL over the old row.
-    private static let additions: [String: [String: String]] = [:]
+    private static let additions: [String: [String: String]] = [
+        "push_token": ["registered_at": "0"],
+        // A native token starts at the head of the log, as a new one does.
+        "push_token_device": [
+            "delivered": """
+            (SELECT (SELECT ifnull(max(sequence), 0) FROM notification) FROM push_token
+            WHERE push_token.token = old_push_token_device.token AND courier IS NULL)
+            """
+        ],
+    ]
 
     private static func oldTables(in database: Database) throws -> [String] {
         try String.fetchAll(

@@ -107,7 +107,8 @@ extension Schema {
             ON subscription (database, kind, zone_name, record_type, term, serial);
         """
 
-    /// The outbox, the notification log, and whom it is told to.
+    /// The outbox, the notification log, and whom it is told to; a native push
+    /// token has delivered the log up to `delivered`, others have NULL there.
     static let push = """
         CREATE TABLE outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -160,17 +161,20 @@ extension Schema {
             UNIQUE (client_id, container, environment)
         ) STRICT;
         CREATE INDEX device_user ON device (user);
+        CREATE INDEX device_container ON device (container, environment, key);
 
         CREATE TABLE push_token (
             token TEXT NOT NULL PRIMARY KEY,
             apns_environment TEXT NOT NULL,
             courier TEXT UNIQUE,
-            topic TEXT
+            topic TEXT,
+            registered_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE push_token_device (
             token TEXT NOT NULL,
             device INTEGER NOT NULL,
+            delivered INTEGER,
             PRIMARY KEY (token, device)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX push_token_device_device ON push_token_device (device);

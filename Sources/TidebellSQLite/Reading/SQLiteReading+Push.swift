@@ -148,7 +148,7 @@ extension StoredDevice {
 }
 
 extension StoredPushToken {
-    private static let columns = "token, apns_environment, courier, topic"
+    private static let columns = "token, apns_environment, courier, topic, registered_at"
     fileprivate static let withToken = "SELECT \(columns) FROM push_token WHERE token = ?"
     fileprivate static let withCourier = "SELECT \(columns) FROM push_token WHERE courier = ?"
 
@@ -157,7 +157,8 @@ extension StoredPushToken {
             token: columns.text(0),
             apnsEnvironment: try columns.value(1),
             courier: columns.optionalText(2),
-            topic: columns.optionalText(3)
+            topic: columns.optionalText(3),
+            registeredAt: try columns.value(4)
         )
     }
 }

@@ -108,22 +108,6 @@ extension SQLiteTransaction {
         )
     }
 
-    func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
-        try connection.run(
-            """
-            INSERT INTO push_token (token, apns_environment, courier, topic)
-            VALUES (?, ?, ?, ?)
-            ON CONFLICT (token) DO UPDATE SET apns_environment = excluded.apns_environment,
-                courier = excluded.courier, topic = excluded.topic
-            """,
-            token.token, token.apnsEnvironment, token.courier, token.topic
-        )
-        try connection.run(
-            "INSERT INTO push_token_device (token, device) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            token.token, device
-        )
-    }
-
     /// Removes a device, and it from its push tokens (SUB-51).
     func removeDevice(_ device: DeviceKey) throws {
         try connection.run("DELETE FROM push_token_device WHERE device = ?", device)

@@ -13,8 +13,9 @@ extension CloudState {
         try await connectDevices()
         _ = try await changes.first(within: safetyLimit) { [self] in
             await undeliveredText()
-        } _: { [self] in
+        } _: { [self] () -> Bool? in
             try await running().catchUp()
+            guard try await running().isSettledWithApple() else { return nil }
             return try await undelivered().isEmpty ? true : nil
         }
         // What should not have been sent is not waited for; what is on its way all the

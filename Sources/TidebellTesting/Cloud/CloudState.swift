@@ -18,6 +18,8 @@ final class CloudState: Sendable {
     let clock: ManualClock
     let safetyLimit: Duration
     let changes = Changes()
+    /// The push service of Apple's devices.
+    let apns: FakeAPNs?
     private let usesSockets: Bool
     private let random: SeededRandom
     private let folder: URL
@@ -28,8 +30,10 @@ final class CloudState: Sendable {
         usesSockets: Bool,
         seed: UInt64,
         clock: ManualClock,
+        apns: FakeAPNs?,
         safetyLimit: Duration
     ) throws {
+        self.apns = apns
         self.safetyLimit = safetyLimit
         self.defaultContainer = defaultContainer
         self.usesSockets = usesSockets
@@ -59,7 +63,9 @@ final class CloudState: Sendable {
             in: folder,
             clock: clock,
             random: random,
-            usesSockets: usesSockets
+            usesSockets: usesSockets,
+            apns: try apns?.configuration(),
+            onIdle: { [weak changes] in changes?.notify() }
         )
         if state.withLock({ $0.apiToken }) == nil {
             let token = try await server.accounts.makeAPIToken(named: "test")

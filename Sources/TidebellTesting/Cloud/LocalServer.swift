@@ -2,6 +2,7 @@
 import CloudKit
 internal import Logging
 internal import ServiceLifecycle
+internal import TidebellAPNs
 import Synchronization
 internal import TidebellCore
 internal import TidebellHTTP
@@ -38,7 +39,9 @@ final class LocalServer: Sendable {
         in folder: URL,
         clock: ManualClock,
         random: SeededRandom,
-        usesSockets: Bool
+        usesSockets: Bool,
+        apns: APNsConfiguration?,
+        onIdle: @escaping @Sendable () -> Void
     ) async throws -> LocalServer {
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
@@ -46,6 +49,8 @@ final class LocalServer: Sendable {
             store: try DataFolder(folder).openStore(for: .serving),
             time: Time(now: { clock.instant }, clock: clock),
             randomness: random.randomness,
+            apns: apns,
+            onIdle: onIdle,
             logger: logger
         )
         let port = Once<Int>()
@@ -102,6 +107,11 @@ final class LocalServer: Sendable {
 
     /// Users and tokens.
     var accounts: Accounts { cloud.accounts }
+
+    /// Whether nothing is on its way to Apple's push service, nor can be now.
+    func isSettledWithApple() async throws -> Bool {
+        try await cloud.apns.isSettled()
+    }
 
     /// Tells every change that is pending and removes what is too old by the
     /// clock: what the services do by themselves, done when this returns.

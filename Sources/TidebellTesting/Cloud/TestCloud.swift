@@ -45,6 +45,8 @@ public final class TestCloud: Sendable {
     ///     they would in earnest, instead of by function calls.
     ///   - seed: What UUIDs and tokens follow from.
     ///   - clock: The clock of server and devices.
+    ///   - apns: The push service that devices of Apple's get their pushes by, for the
+    ///     containers whose apps it knows; nil for none.
     ///   - safetyLimit: How long (of real time) anything the test waits for may take.
     ///     It only turns what would hang into a failure.
     public init(
@@ -52,6 +54,7 @@ public final class TestCloud: Sendable {
         sockets: Bool = false,
         seed: UInt64 = 1,
         clock: ManualClock = ManualClock(),
+        apns: FakeAPNs? = nil,
         safetyLimit: Duration = TestCloud.defaultSafetyLimit
     ) async throws {
         state = try CloudState(
@@ -59,6 +62,7 @@ public final class TestCloud: Sendable {
             usesSockets: sockets,
             seed: seed,
             clock: clock,
+            apns: apns,
             safetyLimit: safetyLimit
         )
         try await state.start()

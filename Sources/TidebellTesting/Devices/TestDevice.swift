@@ -25,6 +25,7 @@ public final class TestDevice: Sendable {
     let cloud: CloudState
     let link: DeviceLink
     let inbox = Inbox()
+    let configuration: DeviceConfiguration
     private let session: DeviceSession
     private let registrations = Registrations()
 
@@ -37,6 +38,7 @@ public final class TestDevice: Sendable {
         self.user = user
         self.environment = environment
         self.cloud = cloud
+        self.configuration = configuration
         deviceID = configuration.deviceID
         link = DeviceLink(cloud: cloud)
         session = DeviceSession(configuration: configuration, transport: link, clock: cloud.clock)

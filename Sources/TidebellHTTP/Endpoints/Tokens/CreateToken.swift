@@ -14,7 +14,8 @@ package enum CreateToken: Endpoint {
             token: Secret.make(from: randomness),
             apnsEnvironment: request.apnsEnvironment,
             courier: courier,
-            topic: request.topic
+            topic: request.topic,
+            registeredAt: exchange.call.now
         )
         try await exchange.put(token, clientID: try exchange.clientID(of: request))
         let response = TokenResponse(
@@ -37,14 +38,19 @@ extension Exchange {
     }
 
     /// Stores a token for the caller's device.
+    ///
+    /// A user has a bounded number of tokens; a new one beyond it takes the place of
+    /// the one registered longest ago, since nobody says when a token is out of use.
     func put(_ token: StoredPushToken, clientID: String) async throws {
         let call = call
         let user = try call.requireUser().id
+        let limit = cloud.limits.pushTokensPerUser
         try await cloud.store.write { transaction in
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container, at: call.now
             )
             try transaction.putPushToken(token, tells: device.key)
+            _ = try transaction.trimPushTokens(of: user, to: limit)
         }
     }
 

@@ -5,8 +5,10 @@ import TidebellWire
 /// `tokens/register`: lets a push token tell of this container too
 /// (web-services 5.12).
 package enum RegisterToken: Endpoint {
-    /// The longest push token; Apple's are 64 hex digits.
+    /// The longest push token: Apple's have 64 hex digits today and need not stay so.
     private static let tokenLength = 512
+    /// The longest bundle ID.
+    private static let topicLength = 255
 
     /// Answers with the same members as `tokens/create` for a token of ours,
     /// with `{}` for a native one.
@@ -22,9 +24,18 @@ package enum RegisterToken: Endpoint {
             ?? StoredPushToken(
                 token: text, apnsEnvironment: request.apnsEnvironment, courier: nil
             )
-        token.topic = request.topic ?? token.topic
+        token.topic = try checkedTopic(of: request) ?? token.topic
+        token.registeredAt = exchange.call.now
+        if token.isNative {
+            try checkNative(text)
+            // What Apple's service is told of follows the newest registration.
+            token.apnsEnvironment = request.apnsEnvironment
+        }
         try await exchange.put(token, clientID: try exchange.clientID(of: request))
-        guard let courier = token.courier else { return .json { $0.object { _ in } } }
+        guard let courier = token.courier else {
+            exchange.cloud.nativeTokenRegistered(token, exchange.call.container)
+            return .json { $0.object { _ in } }
+        }
         exchange.cloud.couriers.refresh(courier: courier)
         let response = TokenResponse(
             apnsEnvironment: token.apnsEnvironment,
@@ -42,5 +53,32 @@ package enum RegisterToken: Endpoint {
             throw WireError.badRequest("the apnsToken must have 1 to \(tokenLength) bytes")
         }
         return token
+    }
+
+    /// Checks a token that must be Apple's, since it is none of ours.
+    private static func checkNative(_ token: String) throws {
+        let isHex = token.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        guard isHex, token.utf8.count.isMultiple(of: 2) else {
+            throw WireError.badRequest(
+                "the apnsToken must be one that tokens/create gave, or the hexadecimal digits of "
+                    + "a device token"
+            )
+        }
+    }
+
+    private static func checkedTopic(of request: TokenRequest) throws -> String? {
+        guard let topic = request.topic else { return nil }
+        let isBundleID = topic.utf8.allSatisfy {
+            let character = Character(Unicode.Scalar($0))
+            return character.isASCII && (character.isLetter || character.isNumber)
+                || ".-_".contains(character)
+        }
+        guard !topic.isEmpty, topic.utf8.count <= topicLength, isBundleID else {
+            throw WireError.badRequest(
+                "the topic must be a bundle ID: letters, digits, periods and hyphens, at most "
+                    + "\(topicLength)"
+            )
+        }
+        return topic
     }
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// HTTP/2 connections that stay open, as Apple asks for; requests take turns.
+///
+/// NB: AsyncHTTPClient opens one HTTP/2 connection for each client and host, however
+/// many requests wait, so there is a client for each connection.
+final class APNsConnections: APNsSender {
+    /// How long a connection may be idle: Apple closes it before.
+    private static let idleTimeout = TimeAmount.hours(12)
+    /// How long sent bytes may stay unconfirmed before the connection counts as
+    /// dead. AsyncHTTPClient sends no pings, and would wait for a dead one for long.
+    private static let deadAfter = Duration.seconds(20)
+    /// The longest body read; Apple's have less than 100 bytes.
+    private static let bodyLimit = 4096
+
+    private let clients: [HTTPClient]
+    private let turn = Atomic(0)
+    private let requestTimeout: TimeAmount
+
+    /// Creates clients; nothing is connected before the first request.
+    init(_ configuration: APNsConfiguration) {
+        requestTimeout = TimeAmount(configuration.requestTimeout)
+        let http = Self.http(configuration)
+        clients = (0..<max(1, configuration.connections)).map { _ in
+            HTTPClient(eventLoopGroupProvider: .singleton, configuration: http)
+        }
+    }
+
+    private static func http(_ configuration: APNsConfiguration) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let file = configuration.trustRoots { tls.trustRoots = .file(file) }
+        var http = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(configuration.requestTimeout))
+        )
+        http.connectionPool.idleTimeout = idleTimeout
+        // The route waits by itself, for all its requests together.
+        http.connectionPool.retryConnectionEstablishment = false
+        http.http2ConnectionDebugInitializer = { $0.noticeDeath(after: deadAfter) }
+        return http
+    }
+
+    func send(
+        _ request: APNsRequest, authorization: String, to gateway: APNsGateway
+    ) async -> APNsAnswer {
+        var message = HTTPClientRequest(url: gateway.url + request.path)
+        message.method = .POST
+        for (name, value) in request.headers { message.headers.add(name: name, value: value) }
+        message.headers.add(name: "authorization", value: "bearer \(authorization)")
+        message.body = .bytes(ByteBuffer(bytes: request.payload))
+        let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+        do {
+            let client = clients[Int(UInt(bitPattern: index) % UInt(clients.count))]
+            let answer = try await client.execute(message, timeout: requestTimeout)
+            let body = try await answer.body.collect(upTo: Self.bodyLimit)
+            return APNsAnswer(
+                status: Int(answer.status.code),
+                retryAfter: answer.headers.first(name: "retry-after"),
+                body: [UInt8](body.readableBytesView)
+            )
+        } catch {
+            return .silence(APNsAnswer.Silence(error))
+        }
+    }
+
+    func close() async {
+        // A client fails to shut down only when it is down already.
+        for client in clients { try? await client.shutdown() }
+    }
+}
+
+extension APNsAnswer.Silence {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let error as HTTPClientError where error == .deadlineExceeded: self = .timedOut
+        case let error as HTTPClientError where error == .connectTimeout: self = .unreachable
+        case is NIOConnectionError, is NIOSSLError: self = .unreachable
+        case let error as IOError where error.errnoCode == ECONNREFUSED: self = .unreachable
+        default: self = .lost
+        }
+    }
+}
+
+extension Channel {
+    /// Lets the system end the connection when what was sent stays unconfirmed.
+    fileprivate func noticeDeath(after time: Duration) -> EventLoopFuture<Void> {
+        #if os(Linux)
+            let option = ChannelOptions.Types.SocketOption(
+                level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)
+            )
+            return setOption(option, value: Int(time.components.seconds * 1000))
+        #else
+            return eventLoop.makeSucceededVoidFuture()
+        #endif
+    }
+}

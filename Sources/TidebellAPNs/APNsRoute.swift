@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+/// Pushes to devices of Apple's, by Apple's push service.
+///
+/// A native push token is a cursor into the notification log: it moves when Apple
+/// took a notification, or will never take it. So pushes survive restarts and
+/// outages, come in log order, at least once and with the same `apns-id` each time.
+package final class APNsRoute: PushRoute, Service {
+    private let lanes: [ContainerKey: APNsLane]
+    private let configuration: APNsConfiguration?
+    private let surroundings: APNsSurroundings
+    private let cursors: CursorBook
+    private let sender: (any APNsSender)?
+    private let wake = WakeSignal(isRaised: true)
+    /// How far the log was looked at; nil before the first look.
+    private let seen = Mutex<NotificationSequence?>(nil)
+    /// Containers without a way to Apple of which that was said.
+    private let said = Mutex<Set<String>>([])
+
+    /// Creates the route; nil makes one that delivers nothing and says so once
+    /// somebody asks for it.
+    package convenience init(
+        _ configuration: APNsConfiguration?, _ surroundings: APNsSurroundings
+    ) {
+        self.init(
+            configuration, surroundings, sender: configuration.map { APNsConnections($0) }
+        )
+    }
+
+    /// Creates the route over a wire of one's own.
+    package init(
+        _ configuration: APNsConfiguration?, _ surroundings: APNsSurroundings,
+        sender: (any APNsSender)?
+    ) {
+        self.configuration = configuration
+        self.surroundings = surroundings
+        self.sender = sender
+        let cursors = CursorBook(store: surroundings.store)
+        self.cursors = cursors
+        var lanes: [ContainerKey: APNsLane] = [:]
+        if let configuration, let sender {
+            for lane in Self.lanes(configuration, surroundings, sender, cursors) {
+                lanes[lane.container] = lane
+            }
+        }
+        self.lanes = lanes
+    }
+
+    /// A lane for each container and environment; containers with one key share its
+    /// provider tokens, because Apple limits how many are made.
+    private static func lanes(
+        _ configuration: APNsConfiguration, _ surroundings: APNsSurroundings,
+        _ sender: any APNsSender, _ cursors: CursorBook
+    ) -> [APNsLane] {
+        var tokens: [[String]: ProviderTokens] = [:]
+        return configuration.apps.flatMap { app in
+            let name = [app.credentials.teamID, app.credentials.keyID]
+            let source = tokens[name] ?? ProviderTokens(app.credentials)
+            tokens[name] = source
+            return configuration.gateways.map { environment, gateway in
+                APNsLane(
+                    container: ContainerKey(container: app.container, environment: environment),
+                    app: app, gateway: gateway, configuration: configuration,
+                    surroundings: surroundings, sender: sender, tokens: source, cursors: cursors
+                )
+            }
+        }
+    }
+
+    /// Says that the log has more.
+    package func publish(_ notifications: [StoredNotification]) {
+        wake.raise()
+    }
+
+    /// Takes note that a native token was registered, and says what will keep its
+    /// pushes from coming: once for a container.
+    package func registered(_ token: StoredPushToken, in container: ContainerKey) {
+        guard lanes[container] == nil,
+            said.withLock({ $0.insert(container.container).inserted })
+        else { return }
+        surroundings.logger.notice(
+            """
+            a device registered a push token of Apple's, but there is no key for Apple's push \
+            service; see tidebell serve --help
+            """,
+            metadata: ["container": "\(container.container)"]
+        )
+    }
+
+    /// Whether nothing can be delivered now: all is delivered, or waits for the time.
+    package func isSettled() async throws -> Bool {
+        guard !lanes.isEmpty else { return true }
+        guard let seen = seen.withLock(\.self) else { return false }
+        let end = try await surroundings.store.read {
+            try $0.pushTargets(notifiedAfter: seen, limit: 1).upTo
+        }
+        return seen == end && lanes.values.allSatisfy(\.isIdle)
+    }
+}
+
+// MARK: - The service
+
+extension APNsRoute {
+    /// Delivers until the task is cancelled or the service group shuts down
+    /// gracefully, which lets requests under way have their answer.
+    package func run() async throws {
+        guard let configuration, let sender else {
+            // Ends by shutdown or cancellation, which is what is waited for.
+            try? await gracefulShutdown()
+            return
+        }
+        await withGracefulShutdownHandler {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.cursors.run() }
+                group.addTask { await self.follow(configuration) }
+                await self.runLanes()
+                group.cancelAll()
+            }
+        } onGracefulShutdown: {
+            for lane in self.lanes.values { lane.stop() }
+        }
+        await sender.close()
+    }
+
+    private func runLanes() async {
+        await withDiscardingTaskGroup { group in
+            for lane in lanes.values { group.addTask { await lane.run() } }
+        }
+    }
+
+    /// Follows the end of the log and names the lanes the targets of what is new.
+    ///
+    /// What was there before is found by the lanes, which begin by looking through
+    /// all targets.
+    private func follow(_ configuration: APNsConfiguration) async {
+        var failures = 0
+        while !Task.isCancelled {
+            var wait = configuration.pollInterval
+            do {
+                while try await readOn(configuration.rowsPerLook) {}
+                failures = 0
+            } catch {
+                guard !Task.isCancelled else { return }
+                failures += 1
+                wait = configuration.wait(
+                    failures: failures, atLeast: .zero, atMost: configuration.longestWait,
+                    jitter: surroundings.jitter()
+                )
+                sayUnreadable(error, isFirst: failures == 1)
+            }
+            surroundings.onIdle()
+            await wake.wait(atMost: wait, on: surroundings.clock)
+        }
+    }
+
+    /// Reads a page of the log; returns whether there may be more.
+    private func readOn(_ limit: Int) async throws -> Bool {
+        let last = seen.withLock(\.self)
+        let store = surroundings.store
+        guard let last else {
+            let head = try await store.read { try $0.notificationHead() }
+            seen.withLock { $0 = head }
+            return true
+        }
+        let (targets, upTo) = try await store.read {
+            try $0.pushTargets(notifiedAfter: last, limit: limit)
+        }
+        for (container, group) in Dictionary(grouping: targets, by: \.value) {
+            lanes[container]?.found(group.map(\.key))
+        }
+        seen.withLock { $0 = upTo }
+        return upTo > last
+    }
+
+    private func sayUnreadable(_ error: any Error, isFirst: Bool) {
+        guard isFirst else { return }
+        surroundings.logger.warning(
+            "the notification log cannot be read; pushes to Apple's push service wait",
+            metadata: ["error": "\(error)"]
+        )
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func pushTarget(_ key: PushTargetKey) throws -> PushTarget? {
+        try connection.first(PushTarget.byKey, key.token, key.device, read: PushTarget.init)
+    }
+
+    package func pushTargets(
+        notifiedAfter sequence: NotificationSequence, limit: Int
+    ) throws -> (targets: [PushTargetKey: ContainerKey], upTo: NotificationSequence) {
+        let last = try connection.first(
+            """
+            SELECT max(sequence) FROM (
+                SELECT sequence FROM notification WHERE sequence > ? ORDER BY sequence LIMIT ?
+            )
+            """,
+            sequence, limit
+        ) { $0.isNull(0) ? sequence : try $0.value(0) }
+        guard let last, last > sequence else { return ([:], sequence) }
+        let found = try connection.rows(PushTarget.notified, sequence, last) { columns in
+            (
+                PushTargetKey(token: columns.text(0), device: try columns.value(1)),
+                ContainerKey(container: columns.text(2), environment: try columns.value(3))
+            )
+        }
+        return (Dictionary(found) { first, _ in first }, last)
+    }
+
+    package func pendingPushTargets(
+        in container: ContainerKey, after device: DeviceKey?, limit: Int
+    ) throws -> (targets: [PushTargetKey], next: DeviceKey?) {
+        let start = device ?? DeviceKey(rawValue: 0)
+        let devices: [DeviceKey] = try connection.rows(
+            """
+            SELECT key FROM device WHERE container = ? AND environment = ? AND key > ?
+            ORDER BY key LIMIT ?
+            """,
+            container.container, container.environment, start, limit
+        ) { try $0.value(0) }
+        guard let last = devices.last else { return ([], nil) }
+        let targets = try connection.rows(
+            PushTarget.pending, container.container, container.environment, start, last
+        ) { PushTargetKey(token: $0.text(0), device: try $0.value(1)) }
+        return (targets, devices.count < limit ? nil : last)
+    }
+}
+
+extension PushTarget {
+    fileprivate static let byKey = """
+        SELECT push_token_device.token, push_token_device.device, device.user, device.client_id,
+            push_token.apns_environment, push_token.topic, push_token.registered_at,
+            push_token_device.delivered
+        FROM push_token_device
+            CROSS JOIN push_token ON push_token.token = push_token_device.token
+            CROSS JOIN device ON device.key = push_token_device.device
+        WHERE push_token_device.token = ? AND push_token_device.device = ?
+            AND push_token_device.delivered IS NOT NULL
+        """
+
+    fileprivate static let notified = """
+        SELECT DISTINCT push_token_device.token, push_token_device.device, device.container,
+            device.environment
+        FROM notification
+            CROSS JOIN device ON device.user = notification.user
+            CROSS JOIN push_token_device ON push_token_device.device = device.key
+        WHERE notification.sequence > ? AND notification.sequence <= ?
+            AND device.client_id IS NOT notification.origin_client
+            AND push_token_device.delivered IS NOT NULL
+        """
+
+    fileprivate static let pending = """
+        SELECT push_token_device.token, push_token_device.device
+        FROM device CROSS JOIN push_token_device ON push_token_device.device = device.key
+        WHERE device.container = ? AND device.environment = ? AND device.key > ?
+            AND device.key <= ? AND push_token_device.delivered IS NOT NULL
+            AND EXISTS (
+                SELECT 1 FROM notification
+                WHERE notification.user = device.user
+                    AND notification.sequence > push_token_device.delivered
+                    AND notification.origin_client IS NOT device.client_id
+            )
+        ORDER BY device.key, push_token_device.token
+        """
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            key: PushTargetKey(token: columns.text(0), device: try columns.value(1)),
+            user: try columns.value(2),
+            clientID: columns.text(3),
+            apnsEnvironment: try columns.value(4),
+            topic: columns.optionalText(5),
+            registeredAt: try columns.value(6),
+            delivered: try columns.value(7)
+        )
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
+        try connection.run(
+            """
+            INSERT INTO push_token (token, apns_environment, courier, topic, registered_at)
+            VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (token) DO UPDATE SET apns_environment = excluded.apns_environment,
+                courier = excluded.courier, topic = excluded.topic,
+                registered_at = excluded.registered_at
+            """,
+            token.token, token.apnsEnvironment, token.courier, token.topic, token.registeredAt
+        )
+        if token.isNative { try takePushToken(token.token, fromOthersThan: device) }
+        try connection.run(
+            """
+            INSERT INTO push_token_device (token, device, delivered) VALUES (?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """,
+            token.token, device, token.isNative ? try notificationHead() : nil
+        )
+    }
+
+    /// Ends what a token tells other devices of the same container.
+    private func takePushToken(_ token: String, fromOthersThan device: DeviceKey) throws {
+        try connection.run(
+            """
+            DELETE FROM push_token_device
+            WHERE token = ?1 AND device IN (
+                SELECT other.key
+                FROM push_token_device AS told
+                    CROSS JOIN device AS other ON other.key = told.device
+                    CROSS JOIN device AS own ON own.key = ?2
+                WHERE told.token = ?1 AND other.key <> own.key
+                    AND other.container = own.container AND other.environment = own.environment
+            )
+            """,
+            token, device
+        )
+    }
+
+    func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws {
+        for (key, sequence) in cursors {
+            try connection.run(
+                """
+                UPDATE push_token_device SET delivered = ?
+                WHERE token = ? AND device = ? AND delivered < ?
+                """,
+                sequence, key.token, key.device, sequence
+            )
+        }
+    }
+
+    func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool {
+        guard let known = try pushToken(token) else { return true }
+        guard known.registeredAt <= moment else { return false }
+        try connection.run("DELETE FROM push_token WHERE token = ?", token)
+        try connection.run("DELETE FROM push_token_device WHERE token = ?", token)
+        return true
+    }
+
+    func trimPushTokens(of user: UserID, to limit: Int) throws -> Int {
+        let tokens = try connection.rows(
+            """
+            SELECT DISTINCT push_token.token, push_token.registered_at
+            FROM device
+                CROSS JOIN push_token_device ON push_token_device.device = device.key
+                CROSS JOIN push_token ON push_token.token = push_token_device.token
+            WHERE device.user = ?
+            ORDER BY push_token.registered_at DESC, push_token.token LIMIT -1 OFFSET ?
+            """,
+            user, limit
+        ) { $0.text(0) }
+        for token in tokens {
+            try connection.run(
+                """
+                DELETE FROM push_token_device
+                WHERE token = ? AND device IN (SELECT key FROM device WHERE user = ?)
+                """,
+                token, user
+            )
+        }
+        return tokens.count
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellWire
+
+extension StoreConformance {
+    static let pushTargets: [Check] = [
+        Check("A native token is a target that starts at the head of the log") { store in
+            try await store.write { transaction throws in
+                let head = try transaction.appendNotifications([.push("before")])[0].sequence
+                let phone = try transaction.phone()
+                try transaction.register("aa", for: phone, topic: "org.example.notes")
+                let target = PushTarget(
+                    key: PushTargetKey(token: "aa", device: phone.key), user: .anna,
+                    clientID: "phone", apnsEnvironment: .development, topic: "org.example.notes",
+                    registeredAt: .noon, delivered: head
+                )
+                #expect(try transaction.pushTarget(target.key) == target)
+                // Registered again, it keeps its place.
+                _ = try transaction.appendNotifications([.push("after", from: nil)])
+                let later = Instant.noon.advanced(by: .seconds(60))
+                try transaction.register("aa", for: phone, at: later)
+                let again = try #require(try transaction.pushTarget(target.key))
+                #expect(again.registeredAt == later && again.delivered == head)
+            }
+        },
+        Check("A token that we issued is no target") { store in
+            try await store.write { transaction throws in
+                let phone = try transaction.phone()
+                let token = StoredPushToken(
+                    token: "aa", apnsEnvironment: .development, courier: "c"
+                )
+                try transaction.putPushToken(token, tells: phone.key)
+                let sent = try transaction.appendNotifications([.push("p", from: nil)])
+                #expect(
+                    try transaction.pushTarget(PushTargetKey(token: "aa", device: phone.key)) == nil
+                )
+                #expect(try transaction.pending() == [])
+                let notified = try transaction.pushTargets(notifiedAfter: .start, limit: 10)
+                #expect(notified.targets.isEmpty && notified.upTo == sent[0].sequence)
+            }
+        },
+        Check("SUB-51: a native token moves to who registers it last in a container") { store in
+            try await store.write { transaction throws in
+                let annas = try transaction.phone()
+                let bens = try transaction.phone("pad", of: .ben)
+                let elsewhere = try transaction.phone(
+                    "phone", of: UserID(rawValue: 7), in: .chess
+                )
+                for device in [annas, elsewhere, bens] {
+                    try transaction.register("aa", for: device)
+                }
+                func told(_ device: StoredDevice) throws -> Bool {
+                    try transaction.pushTarget(PushTargetKey(token: "aa", device: device.key))
+                        != nil
+                }
+                #expect(try told(annas) == false)
+                #expect(try told(bens) == true)
+                #expect(try told(elsewhere) == true)
+            }
+        },
+        Check("SUB-46: a target is pending if somebody else's notification lies after it") {
+            store in
+            try await store.write { transaction throws in
+                let phone = try transaction.phone()
+                let pad = try transaction.phone("pad")
+                try transaction.register("aa", for: phone)
+                try transaction.register("bb", for: pad)
+                #expect(try transaction.pending() == [])
+                let sent = try transaction.appendNotifications([.push("own", from: "phone")])
+                #expect(try transaction.pending() == ["bb"])
+                let notified = try transaction.pushTargets(notifiedAfter: .start, limit: 10)
+                #expect(
+                    notified.targets == [PushTargetKey(token: "bb", device: pad.key): .notes]
+                )
+                try transaction.movePushTargets([
+                    PushTargetKey(token: "bb", device: pad.key): sent[0].sequence
+                ])
+                #expect(try transaction.pending() == [])
+            }
+        },
+        Check("A target never moves back") { store in
+            try await store.write { transaction throws in
+                let phone = try transaction.phone()
+                try transaction.register("aa", for: phone)
+                let key = PushTargetKey(token: "aa", device: phone.key)
+                for place: Int64 in [5, 3] {
+                    try transaction.movePushTargets([
+                        key: NotificationSequence(rawValue: place),
+                        PushTargetKey(token: "gone", device: phone.key): .start,
+                    ])
+                }
+                #expect(try transaction.pushTarget(key)?.delivered.rawValue == 5)
+            }
+        },
+        Check("Pending targets are found page by page, those of the container only") { store in
+            try await store.write { transaction throws in
+                for number in 0..<5 {
+                    let phone = try transaction.phone("phone\(number)")
+                    try transaction.register("a\(number)", for: phone)
+                }
+                let chess = try transaction.phone("chess", of: .ben, in: .chess)
+                try transaction.register("cc", for: chess)
+                _ = try transaction.appendNotifications([
+                    .push("p", from: nil), .push("q", to: .ben, from: nil),
+                ])
+                var (pages, after): ([[String]], DeviceKey?) = ([], nil)
+                repeat {
+                    let page = try transaction.pendingPushTargets(
+                        in: .notes, after: after, limit: 2
+                    )
+                    pages.append(page.targets.map(\.token))
+                    after = page.next
+                } while after != nil
+                #expect(pages == [["a0", "a1"], ["a2", "a3"], ["a4"]])
+                #expect(try transaction.pending(in: .chess) == ["cc"])
+            }
+        },
+        Check("The end of the log names its targets, a bounded part at a time") { store in
+            try await store.write { transaction throws in
+                let phone = try transaction.phone()
+                let pad = try transaction.phone("pad", of: .ben)
+                try transaction.register("aa", for: phone)
+                try transaction.register("bb", for: pad)
+                let sent = try transaction.appendNotifications([
+                    .push("p", from: nil), .push("q", to: .ben, from: nil),
+                ])
+                let first = try transaction.pushTargets(notifiedAfter: .start, limit: 1)
+                #expect(first.targets.keys.map(\.token) == ["aa"])
+                #expect(first.upTo == sent[0].sequence)
+                let second = try transaction.pushTargets(notifiedAfter: first.upTo, limit: 1)
+                #expect(second.targets.keys.map(\.token) == ["bb"])
+                let third = try transaction.pushTargets(notifiedAfter: second.upTo, limit: 1)
+                #expect(third.targets.isEmpty && third.upTo == sent[1].sequence)
+            }
+        },
+    ]
+}
+
+extension StoreConformance {
+    static let pushTokenLimits: [Check] = [
+        Check("A dead token goes unless it was registered after it died") { store in
+            try await store.write { transaction throws in
+                let phone = try transaction.phone()
+                try transaction.register("aa", for: phone)
+                let before = Instant.noon.advanced(by: .seconds(-1))
+                #expect(try transaction.removePushToken("aa", registeredUpTo: before) == false)
+                #expect(try transaction.pushToken("aa") != nil)
+                #expect(try transaction.removePushToken("aa", registeredUpTo: .noon) == true)
+                #expect(try transaction.pushToken("aa") == nil)
+                let key = PushTargetKey(token: "aa", device: phone.key)
+                #expect(try transaction.pushTarget(key) == nil)
+                #expect(try transaction.removePushToken("aa", registeredUpTo: .noon) == true)
+            }
+        },
+        Check("SUB-50: beyond a limit a user's oldest push tokens go, nobody else's") { store in
+            try await store.write { transaction throws in
+                let phone = try transaction.phone()
+                let other = try transaction.phone("other", of: .ben)
+                try transaction.register("ff", for: other)
+                for (number, token) in ["aa", "bb", "cc"].enumerated() {
+                    let moment = Instant.noon.advanced(by: .seconds(10 - number))
+                    try transaction.register(token, for: phone, at: moment)
+                }
+                #expect(try transaction.trimPushTokens(of: .anna, to: 2) == 1)
+                #expect(try transaction.trimPushTokens(of: .anna, to: 2) == 0)
+                let left = try ["aa", "bb", "cc"].filter {
+                    let key = PushTargetKey(token: $0, device: phone.key)
+                    return try transaction.pushTarget(key) != nil
+                }
+                #expect(left == ["aa", "bb"])
+                let key = PushTargetKey(token: "ff", device: other.key)
+                #expect(try transaction.pushTarget(key) != nil)
+            }
+        },
+    ]
+}
+
+extension StoreTransaction {
+    /// Registers a device.
+    fileprivate func phone(
+        _ clientID: String = "phone", of user: UserID = .anna, in container: ContainerKey = .notes
+    ) throws -> StoredDevice {
+        try registerDevice(clientID: clientID, user: user, container: container, at: .noon)
+    }
+
+    /// Registers a native token.
+    fileprivate func register(
+        _ token: String, for device: StoredDevice, topic: String? = nil, at moment: Instant = .noon
+    ) throws {
+        try putPushToken(
+            StoredPushToken(
+                token: token, apnsEnvironment: .development, courier: nil, topic: topic,
+                registeredAt: moment
+            ),
+            tells: device.key
+        )
+    }
+
+    /// The tokens that have something pending.
+    fileprivate func pending(in container: ContainerKey = .notes) throws -> [String] {
+        try pendingPushTargets(in: container, after: nil, limit: 100).targets.map(\.token)
+    }
+}
