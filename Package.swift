@@ -68,6 +68,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         .target(
@@ -153,7 +154,8 @@ let package = Package(
             path: "Examples/FeedDemo", swiftSettings: strict
         ),
         .executableTarget(
-            name: "tidebell-benchmarks", dependencies: ["TidebellProcesses", "tidebell"],
+            name: "tidebell-benchmarks",
+            dependencies: ["TidebellProcesses", "TidebellTesting", "tidebell"],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
         // The promises of a store, as tests for any engine.
@@ -189,7 +191,11 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellAPNsTests",
-            dependencies: ["TidebellAPNs", "TidebellTesting"],
+            dependencies: [
+                "TidebellAPNs", "TidebellTesting", "TidebellSQLite",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -16,6 +16,7 @@ struct TidebellBenchmarks {
             try SaveBenchmark(server: bench).run(clients: 32)
             try PushLatencyBenchmark(server: bench).run()
             try FetchChangesBenchmark(server: bench).run()
+            try await ApplePushBenchmark.run()
         } catch {
             say("The benchmarks failed: \(error)")
             exit(1)
@@ -46,14 +47,16 @@ struct BenchServer {
     let apiToken: String
     let webAuthToken: String
 
-    static func start() async throws -> BenchServer {
+    static func start(arguments: [String] = []) async throws -> BenchServer {
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-bench-\(ProcessInfo.processInfo.processIdentifier)")
+            .appendingPathComponent("tidebell-bench-\(UUID().uuidString)")
         let program = TidebellProgram(
             executable: ChildProcess.buildFolder.appendingPathComponent("tidebell"),
             dataFolder: folder, port: try LoopbackPort.free()
         )
-        let process = try await program.serve(arguments: ["--log-level", "error"])
+        let process = try await program.serve(
+            arguments: ["--log-level", "error"] + arguments
+        )
         return BenchServer(
             program: program, process: process,
             apiToken: try await program.token(["api-token", "create", "--name", "bench"]),
@@ -69,6 +72,11 @@ struct BenchServer {
     /// The path of a call to the private database, credentials included.
     func path(_ call: String, clientID: String = "writer") -> String {
         "/database/1/\(Self.container)/development/private/\(call)?\(credentials(clientID))"
+    }
+
+    /// The path of a call about a device.
+    func devicePath(_ call: String, clientID: String) -> String {
+        "/device/1/\(Self.container)/development/\(call)?\(credentials(clientID))"
     }
 
     /// The path of the device stream.

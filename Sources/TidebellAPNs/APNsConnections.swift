@@ -19,16 +19,31 @@ final class APNsConnections: APNsSender {
     /// The longest body read; Apple's have less than 100 bytes.
     private static let bodyLimit = 4096
 
-    private let clients: [HTTPClient]
-    private let turn = Atomic(0)
-    private let requestTimeout: TimeAmount
+    private struct Clients {
+        var all: [HTTPClient] = []
+        var turn = 0
+    }
 
-    /// Creates clients; nothing is connected before the first request.
+    private let configuration: APNsConfiguration
+    // Made by the first request, because a client that was made has to be ended.
+    private let clients = Mutex(Clients())
+
+    /// Creates connections; nothing is connected before the first request.
     init(_ configuration: APNsConfiguration) {
-        requestTimeout = TimeAmount(configuration.requestTimeout)
-        let http = Self.http(configuration)
-        clients = (0..<max(1, configuration.connections)).map { _ in
-            HTTPClient(eventLoopGroupProvider: .singleton, configuration: http)
+        self.configuration = configuration
+    }
+
+    /// The client whose turn it is.
+    private func nextClient() -> HTTPClient {
+        clients.withLock { clients in
+            if clients.all.isEmpty {
+                let http = Self.http(configuration)
+                clients.all = (0..<max(1, configuration.connections)).map { _ in
+                    HTTPClient(eventLoopGroupProvider: .singleton, configuration: http)
+                }
+            }
+            clients.turn = (clients.turn + 1) % clients.all.count
+            return clients.all[clients.turn]
         }
     }
 
@@ -54,10 +69,10 @@ final class APNsConnections: APNsSender {
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         message.headers.add(name: "authorization", value: "bearer \(authorization)")
         message.body = .bytes(ByteBuffer(bytes: request.payload))
-        let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue
         do {
-            let client = clients[Int(UInt(bitPattern: index) % UInt(clients.count))]
-            let answer = try await client.execute(message, timeout: requestTimeout)
+            let answer = try await nextClient().execute(
+                message, timeout: TimeAmount(configuration.requestTimeout)
+            )
             let body = try await answer.body.collect(upTo: Self.bodyLimit)
             return APNsAnswer(
                 status: Int(answer.status.code),
@@ -70,8 +85,12 @@ final class APNsConnections: APNsSender {
     }
 
     func close() async {
+        let all = clients.withLock { clients in
+            defer { clients.all = [] }
+            return clients.all
+        }
         // A client fails to shut down only when it is down already.
-        for client in clients { try? await client.shutdown() }
+        for client in all { try? await client.shutdown() }
     }
 }
 

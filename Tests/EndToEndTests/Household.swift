@@ -44,6 +44,30 @@ struct Household: Sendable {
         _ = try await database.save(subscription)
     }
 
+    /// Registers a device token of Apple's.
+    func registerAppleDevice(token: String) async throws {
+        let server = try #require(URL(string: program.address))
+        let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)&clientId=phone"
+        let answer = try await HTTPTransport(server: server).send(
+            TransportRequest(
+                method: "POST",
+                path: "/device/1/\(Self.container)/development/tokens/register?\(query)",
+                headers: [("Content-Type", "application/json")],
+                body: Array(#"{"apnsEnvironment":"development","apnsToken":"\#(token)"}"#.utf8)
+            ),
+            timeout: .seconds(10)
+        )
+        #expect(answer.status == 200)
+    }
+
+    /// Saves a record in the zone, on a device of its own.
+    func save() async throws {
+        let (_, database) = try database()
+        let name = UUID().uuidString
+        let id = CKRecord.ID(recordName: name, zoneID: FetchedState.zoneID)
+        _ = try await database.save(CKRecord(recordType: "Entry", recordID: id))
+    }
+
     func devices(_ count: Int) -> [Watcher] {
         (0..<count).map { _ in Watcher(household: self) }
     }
