@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Foundation
+import Logging
+import Testing
+import TidebellAPNs
+import TidebellCore
+import TidebellPush
+import TidebellSQLite
+import TidebellWire
+
+@testable import TidebellTesting
+
+/// A store with a user's devices and the route to a scripted push service.
+final class LaneWorld: Sendable {
+    static let container = ContainerKey(
+        container: "iCloud.org.example.app", environment: .development)
+
+    let clock = ManualClock()
+    let store: SQLiteStore
+    let sender: ScriptedSender
+    let log = LogLines()
+    let user: UserID
+    private let folder: URL
+    private let random: SeededRandom
+
+    init(seed: UInt64, devices: Int) async throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-apns-\(UUID().uuidString)")
+        store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
+        sender = ScriptedSender(seed: seed)
+        random = SeededRandom(seed: seed &+ 1)
+        user = try await store.write { transaction in
+            let account = try transaction.createAccount(named: "anna", at: Self.noon)
+            let user = try transaction.makeUser(
+                of: account, in: Self.container, recordName: "_anna"
+            )
+            for number in 0..<devices {
+                let device = try transaction.registerDevice(
+                    clientID: "device-\(number)", user: user.id, container: Self.container,
+                    at: Self.noon
+                )
+                let token = StoredPushToken(
+                    token: Self.token(number), apnsEnvironment: .development, courier: nil,
+                    registeredAt: Self.noon
+                )
+                try transaction.putPushToken(token, tells: device.key)
+            }
+            return user.id
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    static let noon = Instant(rawValue: 1_767_268_800_000)
+
+    /// The token of a device.
+    static func token(_ number: Int) -> String { "a\(number)" }
+
+    /// Makes the route anew, as a start of the server does.
+    func makeRoute(_ configure: (inout APNsConfiguration) -> Void = { _ in }) -> APNsRoute {
+        let credentials = ProviderCredentials(
+            keyID: "TESTKEY123", teamID: "TESTTEAM12", key: P256.Signing.PrivateKey()
+        )
+        var configuration = APNsConfiguration(apps: [
+            .init(
+                container: Self.container.container, topic: "org.example.app",
+                credentials: credentials
+            )
+        ])
+        configure(&configuration)
+        let (clock, random) = (clock, random)
+        return APNsRoute(
+            configuration,
+            APNsSurroundings(
+                store: store, journal: DeliveryJournal(), clock: clock, now: { clock.instant },
+                jitter: { Double(random.next() % 1000) / 1000 },
+                logger: Logger(label: "test") { [log] _ in log }
+            ),
+            sender: sender
+        )
+    }
+
+    /// Logs notifications, each from a device or from elsewhere.
+    func append(_ ids: [(id: String, origin: Int?)]) async throws {
+        let user = user
+        try await store.write { transaction in
+            _ = try transaction.appendNotifications(
+                ids.map { id, origin in
+                    StoredNotification(
+                        user: user, notificationID: id, database: DatabaseID(rawValue: 1),
+                        subscriptionID: "all", originClient: origin.map { "device-\($0)" },
+                        payload: Array("{}".utf8), isBackground: false, collapseID: nil,
+                        createdAt: Self.noon
+                    )
+                }
+            )
+        }
+    }
+
+    /// The targets that have something pending.
+    func pending() async throws -> [PushTargetKey] {
+        try await store.read {
+            try $0.pendingPushTargets(in: Self.container, after: nil, limit: 1000).targets
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellAPNs
+import TidebellCore
+
+@testable import TidebellTesting
+
+/// A wire whose answers follow from a seed.
+final class ScriptedSender: APNsSender {
+    private struct State {
+        var taken: [String: [String]] = [:]
+        var answers = 0
+        var underWay: [String: Int] = [:]
+        var mostUnderWay = 0
+        var isBehaving = false
+    }
+
+    private static let answers: [APNsAnswer] = [
+        .status(503, reason: "ServiceUnavailable"), .status(429, reason: "TooManyRequests"),
+        .status(500, reason: "InternalServerError", retryAfter: .seconds(20)),
+        .status(403, reason: "InvalidProviderToken"), .status(404),
+        .status(429, reason: "TooManyProviderTokenUpdates"),
+        .status(410, reason: "Unregistered", invalidSince: Instant(rawValue: 0)),
+        .silence(.lost), .silence(.unreachable), .silence(.timedOut),
+    ]
+
+    private let state = Mutex(State())
+    private let random: SeededRandom
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+    }
+
+    /// The IDs that were taken, by token, in order.
+    var taken: [String: [String]] { state.withLock { $0.taken } }
+
+    /// Requests answered so far.
+    var answerCount: Int { state.withLock { $0.answers } }
+
+    /// The most requests under way for one token at a time.
+    var mostUnderWay: Int { state.withLock { $0.mostUnderWay } }
+
+    /// Takes everything from now on.
+    func behave() {
+        state.withLock { $0.isBehaving = true }
+    }
+
+    func send(
+        _ request: APNsRequest, authorization: String, to gateway: APNsGateway
+    ) async -> APNsAnswer {
+        state.withLock { state in
+            state.underWay[request.token, default: 0] += 1
+            state.mostUnderWay = max(state.mostUnderWay, state.underWay[request.token] ?? 0)
+        }
+        let dice = random.next()
+        for _ in 0..<(dice >> 32) % 8 { await Task.yield() }
+        return state.withLock { state in
+            state.underWay[request.token, default: 1] -= 1
+            state.answers += 1
+            let isTrouble = !state.isBehaving && dice % 3 == 0
+            let answer =
+                isTrouble ? Self.answers[Int(dice >> 8) % Self.answers.count] : .status(200)
+            // An answer that was lost: it may have been taken all the same.
+            if !isTrouble || (answer == .silence(.lost) && dice % 2 == 0) {
+                state.taken[request.token, default: []].append(request.id)
+            }
+            return answer
+        }
+    }
+
+    func close() async {}
+}
