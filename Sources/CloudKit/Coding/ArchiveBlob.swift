@@ -131,6 +131,8 @@ enum ArchiveKind: UInt8 {
     case operationGroup = 23
     /// A `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
     case zoneConfiguration = 24
+    /// The state of a `CKSyncEngine`.
+    case syncEngineState = 25
 }
 
 /// The CRC-32 of IEEE 802.3, which finds every single damaged byte.

@@ -20,8 +20,14 @@ public final class CKRemoteNotificationRegistration: Sendable {
     }
 
     /// Starts to receive; returns when the server has registered the device.
+    ///
+    /// - Parameters:
+    ///   - ready: Called whenever the stream is live, the first time and after each loss.
+    ///   - ended: Called when the registration has ended after it was ready once.
     static func start(
-        _ receiver: NotificationReceiver
+        _ receiver: NotificationReceiver,
+        ready: @escaping @Sendable () -> Void = {},
+        ended: @escaping @Sendable () -> Void = {}
     ) async throws(CKError) -> CKRemoteNotificationRegistration {
         let registration = CKRemoteNotificationRegistration()
         // Of several results the first counts: a failure after the success is told by
@@ -31,8 +37,14 @@ public final class CKRemoteNotificationRegistration: Sendable {
         )
         // The registration outlives this call: the task ends with it, not with the caller.
         let task = Task {
-            let failure = await receiver.run { report.yield(.success(())) }
+            let wasReady = Locked(false)
+            let failure = await receiver.run {
+                wasReady.current = true
+                ready()
+                report.yield(.success(()))
+            }
             registration.end(failure)
+            if wasReady.current { ended() }
             report.yield(.failure(failure ?? .cancelled()))
             report.finish()
         }

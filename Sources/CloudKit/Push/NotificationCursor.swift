@@ -6,14 +6,19 @@ internal import TidebellWire
 struct NotificationCursor: Sendable {
     /// The device.
     let session: DeviceSession
-    /// The file in the device's state folder; one for each container and environment.
+    /// The file in the device's state folder; one for each container, environment and
+    /// listener.
     let fileName: String
 
     /// Creates the cursor of a container.
-    init(of container: ContainerConnection) throws(CKError) {
+    init(
+        of container: ContainerConnection,
+        for listener: NotificationReceiver.Listener
+    ) throws(CKError) {
         let (configuration, identifier) = try container.configured()
         session = container.session
-        fileName = "notifications-\(identifier)-\(configuration.environment).cursor"
+        let suffix = listener == .app ? "" : "-sync"
+        fileName = "notifications-\(identifier)-\(configuration.environment)\(suffix).cursor"
     }
 
     /// Returns the cursor; nil on a device that never had one.

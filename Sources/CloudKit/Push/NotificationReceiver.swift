@@ -28,16 +28,31 @@ final class NotificationReceiver: Sendable {
     /// The longest wait for the last acknowledgement when the app ends the registration.
     static let farewellTimeout = Duration.seconds(5)
 
+    /// Whose pushes they are: each listener has a place of its own in the log.
+    enum Listener: Sendable {
+        /// The app, which is told every push once, whatever happens.
+        case app
+        /// Sync engines, for which pushes are hints. They acknowledge nothing: the server
+        /// could forget what the app was not told yet.
+        case syncEngine
+    }
+
     private let container: ContainerConnection
+    private let listener: Listener
     private let cursor: NotificationCursor
     private let action: PushAction
     private let progress: Locked<Progress>
 
     /// Creates a receiver; fails when the device is not configured.
-    init(_ container: ContainerConnection, _ action: @escaping PushAction) throws(CKError) {
+    init(
+        _ container: ContainerConnection,
+        for listener: Listener = .app,
+        _ action: @escaping PushAction
+    ) throws(CKError) {
         self.container = container
+        self.listener = listener
         self.action = action
-        cursor = try NotificationCursor(of: container)
+        cursor = try NotificationCursor(of: container, for: listener)
         progress = Locked(Progress(cursor: cursor.load()))
     }
 
@@ -226,6 +241,7 @@ final class NotificationReceiver: Sendable {
     /// Tells the server how far the app came, unless it knows. When that fails, the next
     /// time will tell as well.
     private func acknowledge(timeout: Duration = RequestOptions.defaultTimeout) async {
+        guard listener == .app else { return }
         let (cursor, acknowledged) = progress.withLock { ($0.cursor, $0.acknowledged) }
         guard let cursor, cursor != acknowledged,
             let path = try? container.extensionPath(Self.acknowledgeEndpoint)

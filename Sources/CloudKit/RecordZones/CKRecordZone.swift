@@ -53,7 +53,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     /// Writes the zone to a keyed archive.
     open func encode(with coder: NSCoder) {
-        coder.encodeArchiveBlob(Values(zoneID: identity, state: state.current))
+        coder.encodeArchiveBlob(archivedValues)
     }
 
     /// The identity of the zone.
@@ -82,6 +82,9 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     open override var description: String {
         "<CKRecordZone: zoneID=\(zoneID), capabilities=\(capabilities.rawValue)>"
     }
+
+    /// What an archive holds of the zone.
+    var archivedValues: Values { Values(zoneID: identity, state: state.current) }
 
     /// Takes over what the server says about the zone after a save.
     func applyServerState(_ newState: State) {

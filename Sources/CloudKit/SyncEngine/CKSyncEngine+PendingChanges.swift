@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CKSyncEngine {
+    /// A change of a record that is to be sent.
+    public enum PendingRecordZoneChange: Sendable, Hashable, CustomStringConvertible {
+        /// The record is to be saved.
+        case saveRecord(CKRecord.ID)
+        /// The record is to be deleted.
+        case deleteRecord(CKRecord.ID)
+
+        /// The change as text, for logs.
+        public var description: String {
+            switch self {
+            case .saveRecord(let recordID): "saveRecord(\(recordID))"
+            case .deleteRecord(let recordID): "deleteRecord(\(recordID))"
+            }
+        }
+    }
+
+    /// A change of a zone that is to be sent.
+    public enum PendingDatabaseChange: Sendable, Hashable, CustomStringConvertible {
+        /// The zone is to be saved.
+        case saveZone(CKRecordZone)
+        /// The zone is to be deleted.
+        case deleteZone(CKRecordZone.ID)
+
+        /// Tells whether both do the same with zones of the same ID: zones themselves
+        /// compare by identity.
+        public static func == (lhs: Self, rhs: Self) -> Bool {
+            switch (lhs, rhs) {
+            case (.saveZone(let left), .saveZone(let right)): left.zoneID == right.zoneID
+            case (.deleteZone(let left), .deleteZone(let right)): left == right
+            default: false
+            }
+        }
+
+        /// Hashes what is done, and the ID of the zone.
+        public func hash(into hasher: inout Hasher) {
+            switch self {
+            case .saveZone(let zone):
+                hasher.combine(0)
+                hasher.combine(zone.zoneID)
+            case .deleteZone(let zoneID):
+                hasher.combine(1)
+                hasher.combine(zoneID)
+            }
+        }
+
+        /// The change as text, for logs.
+        public var description: String {
+            switch self {
+            case .saveZone(let zone): "saveZone(\(zone.zoneID))"
+            case .deleteZone(let zoneID): "deleteZone(\(zoneID))"
+            }
+        }
+    }
+}
+
+/// A change to one item; two changes of the same item cannot both be pending (SYNC-19).
+protocol PendingChange: Hashable, Sendable {
+    /// What tells items apart.
+    associatedtype ItemID: Hashable & Sendable
+
+    /// The item that is saved or deleted.
+    var itemID: ItemID { get }
+}
+
+extension CKSyncEngine.PendingRecordZoneChange: PendingChange {
+    var itemID: CKRecord.ID {
+        switch self {
+        case .saveRecord(let recordID), .deleteRecord(let recordID): recordID
+        }
+    }
+}
+
+extension CKSyncEngine.PendingDatabaseChange: PendingChange {
+    var itemID: CKRecordZone.ID {
+        switch self {
+        case .saveZone(let zone): zone.zoneID
+        case .deleteZone(let zoneID): zoneID
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension CKSyncEngine {
+    /// What a sync engine remembers: what is to be sent, and how far it fetched.
+    ///
+    /// May be used from every thread, and from the delegate's methods.
+    /// See <https://developer.apple.com/documentation/cloudkit/cksyncengine-5sie5/state-swift.class>.
+    public final class State: Sendable {
+        private struct Stored {
+            var values: SyncState
+            /// Whether the app has not been given the newest values.
+            var isDirty = false
+            /// Whom to tell that the app changed something.
+            weak var listener: (any SyncStateListener)?
+        }
+
+        private let stored: Locked<Stored>
+
+        /// Creates the state a serialization stands for; nil is an empty one.
+        init(_ serialization: Serialization?) {
+            stored = Locked(Stored(values: serialization?.values ?? SyncState()))
+        }
+
+        /// The records that are to be sent, in the order they were added (SYNC-19).
+        ///
+        /// The engine takes out what it sent, and what failed for good (SYNC-20).
+        public var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
+            stored.withLock { $0.values.pendingRecords }.changes
+        }
+
+        /// The zones that are to be sent, in the order they were added.
+        public var pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange] {
+            stored.withLock { $0.values.pendingZones }.changes
+        }
+
+        /// Whether there are changes to send that only the app knows of (SYNC-24).
+        ///
+        /// Setting it to true has the engine ask the delegate for them soon. It stays
+        /// what the app sets.
+        public var hasPendingUntrackedChanges: Bool {
+            get { stored.withLock { $0.values.hasPendingUntrackedChanges } }
+            set {
+                change(wantsSend: newValue) { state in
+                    guard state.hasPendingUntrackedChanges != newValue else { return false }
+                    state.hasPendingUntrackedChanges = newValue
+                    return true
+                }
+            }
+        }
+
+        /// The zones that are known to have changes that were not fetched yet (SYNC-7).
+        public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
+            stored.withLock { $0.values.unfetchedZoneIDs }
+        }
+
+        /// Adds records to send; the engine sends them soon (SYNC-19).
+        ///
+        /// Each record is to be sent once: a save takes the place of an earlier deletion
+        /// of the same record, and the other way round.
+        public func add(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
+            guard !pendingRecordZoneChanges.isEmpty else { return }
+            change(wantsSend: true) { state in
+                pendingRecordZoneChanges.reduce(false) { state.pendingRecords.add($1) || $0 }
+            }
+        }
+
+        /// Takes back records to send.
+        public func remove(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
+            change(wantsSend: false) { state in
+                pendingRecordZoneChanges.reduce(false) { state.pendingRecords.remove($1) || $0 }
+            }
+        }
+
+        /// Adds zones to send; the engine sends them soon, before all records (SYNC-13).
+        ///
+        /// Each zone is to be sent once: a save takes the place of an earlier deletion of
+        /// the same zone, and the other way round.
+        public func add(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
+            guard !pendingDatabaseChanges.isEmpty else { return }
+            change(wantsSend: true) { state in
+                pendingDatabaseChanges.reduce(false) { state.pendingZones.add($1) || $0 }
+            }
+        }
+
+        /// Takes back zones to send.
+        public func remove(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
+            change(wantsSend: false) { state in
+                pendingDatabaseChanges.reduce(false) { state.pendingZones.remove($1) || $0 }
+            }
+        }
+
+        private func change(wantsSend: Bool, _ body: (inout SyncState) -> Bool) {
+            let (listener, isNews) = stored.withLock { stored in
+                let isNews = body(&stored.values)
+                stored.isDirty = stored.isDirty || isNews
+                return (stored.listener, isNews)
+            }
+            listener?.stateChanged(isNews: isNews, wantsSend: wantsSend)
+        }
+    }
+}
+
+/// Who hears of what the app changes in a sync engine's state.
+protocol SyncStateListener: AnyObject, Sendable {
+    /// The app changed the state.
+    ///
+    /// - Parameters:
+    ///   - isNews: Whether anything is different now.
+    ///   - wantsSend: Whether something is to be sent.
+    func stateChanged(isNews: Bool, wantsSend: Bool)
+}
+
+// What the engine does with its state.
+extension CKSyncEngine.State {
+    /// The state as it is now.
+    var values: SyncState { stored.withLock { $0.values } }
+
+    /// Says whom to tell what the app changes.
+    func setListener(_ listener: any SyncStateListener) {
+        stored.withLock { $0.listener = listener }
+    }
+
+    /// Changes the state on the engine's behalf; the app gets it with the next update.
+    func update<Result>(_ body: (inout SyncState) -> Result) -> Result {
+        stored.withLock { stored in
+            stored.isDirty = true
+            return body(&stored.values)
+        }
+    }
+
+    /// Returns the state for the app to keep; nil when the app has the newest one.
+    func takeUpdate() -> Serialization? {
+        stored.withLock { stored in
+            guard stored.isDirty else { return nil }
+            stored.isDirty = false
+            return Serialization(stored.values)
+        }
+    }
+}
+
+extension CKSyncEngine.State {
+    /// A sync engine's state in a form that can be kept (SYNC-3).
+    ///
+    /// Costs nothing until it is encoded.
+    public struct Serialization: Codable, Sendable {
+        /// The name of the one value, which is an ``ArchiveBlob``.
+        private enum CodingKeys: String, CodingKey {
+            case data
+        }
+
+        /// The state.
+        let values: SyncState
+
+        /// Takes a state as it is.
+        init(_ values: SyncState) {
+            self.values = values
+        }
+
+        /// Reads a state; fails when it is damaged.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let data = try container.decode(Data.self, forKey: .data)
+            do {
+                values = try ArchiveBlob.value(SyncState.self, from: [UInt8](data))
+            } catch {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .data,
+                    in: container,
+                    debugDescription: "This is no state of a sync engine: \(error)."
+                )
+            }
+        }
+
+        /// Writes the state.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(Data(ArchiveBlob.bytes(of: values)), forKey: .data)
+        }
+    }
+}

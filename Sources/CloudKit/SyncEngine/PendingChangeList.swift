@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The changes that are to be sent, each item once, in order (SYNC-19).
+///
+/// A change of an item takes the place of the opposite one and goes to the end; the same
+/// change again stays where it is. Every addition has a number of its own, so that a
+/// change that was made again while it was being sent is not taken for sent.
+struct PendingChangeList<Change: PendingChange>: Sendable {
+    /// The number of an addition; grows with each.
+    typealias Edition = UInt64
+
+    private struct Entry {
+        var change: Change
+        var place: Edition
+        var edition: Edition
+    }
+
+    private var entries: [Change.ItemID: Entry] = [:]
+    /// The newest addition.
+    private(set) var edition: Edition = 0
+
+    /// Creates a list of changes, added one after the other.
+    init(_ changes: [Change] = []) {
+        for change in changes { add(change) }
+    }
+
+    /// The changes in order.
+    var changes: [Change] { entries.values.sorted { $0.place < $1.place }.map(\.change) }
+
+    /// Whether nothing is to be sent.
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds a change; tells whether the changes differ now.
+    @discardableResult
+    mutating func add(_ change: Change) -> Bool {
+        edition += 1
+        let known = entries[change.itemID]
+        let isKnown = known?.change == change
+        let place = isKnown ? known?.place ?? edition : edition
+        entries[change.itemID] = Entry(change: change, place: place, edition: edition)
+        return !isKnown
+    }
+
+    /// Removes a change; the opposite one of the same item stays. Tells whether it was there.
+    @discardableResult
+    mutating func remove(_ change: Change) -> Bool {
+        guard entries[change.itemID]?.change == change else { return false }
+        entries[change.itemID] = nil
+        return true
+    }
+
+    /// Removes a change unless it was added again after `edition`, or is another by now.
+    /// Tells whether it was removed.
+    @discardableResult
+    mutating func remove(_ change: Change, addedUpTo edition: Edition) -> Bool {
+        guard let entry = entries[change.itemID], entry.change == change,
+            entry.edition <= edition
+        else { return false }
+        entries[change.itemID] = nil
+        return true
+    }
+
+    /// The number of the newest addition of a change; nil when it is not there.
+    func edition(of change: Change) -> Edition? {
+        guard let entry = entries[change.itemID], entry.change == change else { return nil }
+        return entry.edition
+    }
+
+    /// Removes all changes.
+    mutating func removeAll() {
+        entries = [:]
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+// Whose data is synced (SYNC-2, SYNC-17).
+extension SyncEngineCore {
+    /// Makes sure that a user is signed in, and tells the delegate when it is another one
+    /// than the state is of.
+    ///
+    /// Fails with `notAuthenticated` when nobody is, and with what kept the server from
+    /// saying so.
+    // NB: a token that the server refuses is no sign-out: apps delete their data then. Only
+    // a device without any token has no user.
+    func ensureAccount() async throws(CKError) {
+        guard !isAccountKnown else { return }
+        let previous = state.values.userRecordName
+        if hasSignedOut, let previous {
+            await tellAccount(.signOut(previousUser: .user(previous)), user: nil)
+        }
+        let current = try await container.fetchCaller()
+        switch previous {
+        case current: break
+        case nil: await tellAccount(.signIn(currentUser: .user(current)), user: current)
+        case let previous?:
+            let change = AccountChangeType.switchAccounts(
+                previousUser: .user(previous),
+                currentUser: .user(current)
+            )
+            await tellAccount(change, user: current)
+        }
+        isAccountKnown = true
+    }
+
+    private typealias AccountChangeType = CKSyncEngine.Event.AccountChange.ChangeType
+
+    /// Whether the device has no user, as far as it knows by itself.
+    var hasSignedOut: Bool {
+        guard case .success(let configuration) = container.session.configuration else {
+            return false
+        }
+        return configuration.webAuthToken == nil
+    }
+
+    private func tellAccount(_ change: AccountChangeType, user: String?) async {
+        await tell(.accountChange(CKSyncEngine.Event.AccountChange(changeType: change))) { state in
+            // What was added before the first sign-in belongs to whoever signs in.
+            if state.userRecordName != nil { state.reset() }
+            state.userRecordName = user
+        }
+    }
+
+    /// Asks again who is signed in when the account changed (ACCT-2).
+    func observeAccount() {
+        let observer = NotificationCenter.default.addObserver(
+            forName: .CKAccountChanged,
+            object: nil,
+            queue: nil
+        ) { [weak self] _ in
+            guard let self else { return }
+            isAccountKnown = false
+            schedule.withLock { $0.accountChanged() }
+            wake.set()
+        }
+        background.withLock { $0.observer = observer }
+    }
+}
+
+extension CKRecord.ID {
+    /// Returns the ID of a user.
+    fileprivate static func user(_ recordName: String) -> CKRecord.ID {
+        CKRecord.ID(unchecked: recordName, zoneID: .default)
+    }
+}

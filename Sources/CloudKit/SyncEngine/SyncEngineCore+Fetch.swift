@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+// Fetching: first which zones changed, then the records of each (SYNC-11).
+extension SyncEngineCore {
+    typealias FetchContext = CKSyncEngine.FetchChangesContext
+
+    /// Fetches what changed on the server.
+    func fetch(_ context: FetchContext) async throws(CKError) {
+        try await attempt("fetchChanges(_:)") { () async throws(CKError) in
+            try await self.performFetch(context)
+        }
+    }
+
+    private func performFetch(_ context: FetchContext) async throws(CKError) {
+        try await ensureAccount()
+        await tell(.willFetchChanges(CKSyncEngine.Event.WillFetchChanges(context: context)))
+        var failures = SyncFailures()
+        let requests = SyncRequests(database, group: context.options.operationGroup)
+        do throws(CKError) {
+            try await fetchZones(requests)
+            try await fetchRecords(context, requests, &failures)
+        } catch {
+            failures.end(error)
+        }
+        await tell(.didFetchChanges(CKSyncEngine.Event.DidFetchChanges(context: context)))
+        try failures.check()
+    }
+
+    // MARK: - Zones
+
+    private func fetchZones(_ requests: SyncRequests) async throws(CKError) {
+        var token = state.values.databaseToken
+        // The zones that exist, when a token was too old to tell which ones are gone.
+        var listed: Set<CKRecordZone.ID>?
+        while true {
+            var page: SyncRequests.DatabasePage
+            do throws(CKError) {
+                page = try await requests.databaseChanges(since: token)
+            } catch {
+                guard error.code == .changeTokenExpired, token != nil, listed == nil else {
+                    throw error
+                }
+                token = nil
+                listed = []
+                continue
+            }
+            listed?.formUnion(page.modifications.map(\.zoneID))
+            if let listed, !page.moreComing {
+                let gone = state.values.zoneTokens.keys.filter { !listed.contains($0) }
+                page.deletions += gone.map { .init(zoneID: $0, reason: .deleted) }
+            }
+            await tellZones(page)
+            guard page.moreComing else { return }
+            guard page.token != token else { throw .standsStill(CKError.ServerReport()) }
+            token = page.token
+        }
+    }
+
+    private func tellZones(_ page: SyncRequests.DatabasePage) async {
+        let note: StateChange = { state in
+            state.databaseToken = page.token
+            for change in page.modifications { state.noteChanges(in: change.zoneID) }
+            for deletion in page.deletions { state.forgetZone(deletion.zoneID) }
+        }
+        if page.modifications.isEmpty && page.deletions.isEmpty {
+            guard page.token != state.values.databaseToken else { return }
+            await change(note)
+        } else {
+            let event = CKSyncEngine.Event.FetchedDatabaseChanges(
+                modifications: page.modifications,
+                deletions: page.deletions
+            )
+            await tell(.fetchedDatabaseChanges(event), after: note)
+        }
+    }
+
+    // MARK: - Records
+
+    private func fetchRecords(
+        _ context: FetchContext,
+        _ requests: SyncRequests,
+        _ failures: inout SyncFailures
+    ) async throws(CKError) {
+        var seen: Set<CKRecordZone.ID> = []
+        while let zoneID = await nextZone(context, without: seen) {
+            guard !Task.isCancelled else { throw .cancelled() }
+            seen.insert(zoneID)
+            let begin = CKSyncEngine.Event.WillFetchRecordZoneChanges(zoneID: zoneID)
+            await tell(.willFetchRecordZoneChanges(begin))
+            let error = await fetchZone(zoneID, requests)
+            let end = CKSyncEngine.Event.DidFetchRecordZoneChanges(zoneID: zoneID, error: error)
+            await tell(.didFetchRecordZoneChanges(end)) { state in
+                // That it is gone is told with the zones, now or next time.
+                if error?.code.meansZoneIsGone == true { state.noteFetched(zoneID) }
+            }
+            guard let error, !error.code.meansZoneIsGone else { continue }
+            guard !error.code.concernsWholeOperation else { throw error }
+            failures.add(error, of: zoneID)
+        }
+    }
+
+    /// Returns the zone to fetch next; the delegate may have other wishes by now (SYNC-25).
+    private func nextZone(
+        _ context: FetchContext,
+        without seen: Set<CKRecordZone.ID>
+    ) async -> CKRecordZone.ID? {
+        let waiting = state.zoneIDsWithUnfetchedServerChanges.filter { !seen.contains($0) }
+        guard !waiting.isEmpty else { return nil }
+        let answer = await ask { await $0.nextFetchChangesOptions(context, syncEngine: $1) }
+        guard let options = answer else { return nil }
+        let wanted = waiting.filter { options.scope.contains($0) }
+        return options.prioritizedZoneIDs.first { wanted.contains($0) } ?? wanted.first
+    }
+
+    /// Fetches a zone's records to the end; returns what went wrong.
+    private func fetchZone(
+        _ zoneID: CKRecordZone.ID,
+        _ requests: SyncRequests
+    ) async -> CKError? {
+        var token = state.values.zoneTokens[zoneID]
+        var unreadable: [AnyHashable: CKError] = [:]
+        while true {
+            let page: SyncRequests.ZonePage
+            do throws(CKError) {
+                page = try await requests.zoneChanges(in: zoneID, since: token)
+            } catch {
+                // Too old: the zone is fetched whole (TOK-21).
+                guard error.code == .changeTokenExpired, token != nil else { return error }
+                token = nil
+                continue
+            }
+            for (recordID, error) in page.failures { unreadable[AnyHashable(recordID)] = error }
+            await tellRecords(page, of: zoneID)
+            guard page.moreComing else { break }
+            guard page.token != token else { return .standsStill(CKError.ServerReport()) }
+            token = page.token
+        }
+        return unreadable.isEmpty ? nil : .partial(unreadable)
+    }
+
+    private func tellRecords(_ page: SyncRequests.ZonePage, of zoneID: CKRecordZone.ID) async {
+        let note: StateChange = { state in
+            state.zoneTokens[zoneID] = page.token
+            if !page.moreComing { state.noteFetched(zoneID) }
+        }
+        if page.modifications.isEmpty && page.deletions.isEmpty {
+            await change(note)
+        } else {
+            let event = CKSyncEngine.Event.FetchedRecordZoneChanges(
+                modifications: page.modifications,
+                deletions: page.deletions
+            )
+            await tell(.fetchedRecordZoneChanges(event), after: note)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What runs beside the attempts of a sync engine.
+struct SyncBackground: Sendable {
+    /// Does what the schedule says.
+    var task: Task<Void, Never>?
+    /// The stream of pushes.
+    var registration: CKRemoteNotificationRegistration?
+    /// Hears of changes of the account.
+    nonisolated(unsafe) var observer: (any NSObjectProtocol)?
+    // Unsafe: only handed back to the notification centre, which any thread may do.
+
+    /// Ends all of it.
+    mutating func end() {
+        task?.cancel()
+        registration?.cancel()
+        if let observer { NotificationCenter.default.removeObserver(observer) }
+        self = SyncBackground()
+    }
+}
+
+// What the engine does by itself (SYNC-5).
+extension SyncEngineCore {
+    /// Begins to do by itself what the schedule says.
+    func beginSchedule() {
+        want(.listen)
+        want(.fetch)
+        want(.send)
+        // Lives as long as the engine, which no task can wait for.
+        let task = Task { await self.runSchedule() }
+        background.withLock { $0.task = task }
+    }
+
+    /// Has work done soon, if the engine syncs by itself.
+    func want(_ work: SyncSchedule.Work) {
+        guard automaticallySync else { return }
+        schedule.withLock { $0.want(work) }
+        wake.set()
+    }
+
+    /// Has a wait for the network end: something came through.
+    func noteNetwork() {
+        schedule.withLock { $0.networkReturned() }
+        wake.set()
+    }
+
+    private func runSchedule() async {
+        while !Task.isCancelled {
+            switch schedule.withLock({ $0.next() }) {
+            case .idle: await wake.wait()
+            case .wait(let delay): await pause(for: delay)
+            case .run(let work):
+                let error = await run(work)
+                let jitter = Double.random(in: 0...1)
+                let isSignedOut = hasSignedOut
+                schedule.withLock { schedule in
+                    schedule.ended(work, error, isSignedOut: isSignedOut, jitter: jitter)
+                }
+            }
+        }
+    }
+
+    private func run(_ work: SyncSchedule.Work) async -> CKError? {
+        do throws(CKError) {
+            switch work {
+            case .listen: try await listen()
+            case .fetch: try await fetch(FetchContext(reason: .scheduled, options: .init()))
+            case .send:
+                guard hasSomethingToSend else { return nil }
+                try await send(SendContext(reason: .scheduled, options: .init()))
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private var hasSomethingToSend: Bool {
+        let state = state.values
+        return !state.pendingRecords.isEmpty || !state.pendingZones.isEmpty
+            || state.hasPendingUntrackedChanges
+    }
+
+    /// Waits, unless the reason for the wait goes away.
+    private func pause(for delay: Duration) async {
+        let clock = container.session.clock
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do {
+                    try await clock.sleep(for: delay)
+                    return true
+                } catch {
+                    return false
+                }
+            }
+            group.addTask {
+                while self.schedule.withLock({ $0.isPaused }), !Task.isCancelled {
+                    await self.wake.wait()
+                }
+                return false
+            }
+            if await group.next() == true { schedule.withLock { $0.waited() } }
+            group.cancelAll()
+        }
+    }
+}
+
+// MARK: - Pushes
+
+extension SyncEngineCore {
+    /// The ID of the subscription that engines of all devices share (SUB-67).
+    static let ownSubscriptionID = "cloudkit-sync-engine"
+
+    /// Makes sure that changes are told, and listens to what is (SYNC-6, SYNC-7).
+    private func listen() async throws(CKError) {
+        try await attempt("listen") { () async throws(CKError) in
+            try await self.ensureAccount()
+            try await self.ensureSubscription()
+        }
+        guard background.withLock({ $0.registration?.isActive }) != true else { return }
+        let receiver = try NotificationReceiver(container, for: .syncEngine) { [weak self] push in
+            await self?.receive(push)
+        }
+        let isFirst = Locked(true)
+        let registration = try await CKRemoteNotificationRegistration.start(receiver) {
+            [weak self] in
+            self?.noteNetwork()
+            // What was told while the stream was down may be more than the server keeps.
+            let wasFirst = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if !wasFirst { self?.want(.fetch) }
+        } ended: { [weak self] in
+            self?.isAccountKnown = false
+            self?.want(.listen)
+        }
+        let isStopped = background.withLock { background in
+            guard background.task?.isCancelled == false else { return true }
+            background.registration = registration
+            return false
+        }
+        if isStopped { registration.cancel() }
+    }
+
+    /// Notes which zone a push is about, and fetches soon.
+    private func receive(_ push: [AnyHashable: Any]) async {
+        let notification = CKNotification(fromRemoteNotificationDictionary: push)
+        guard let notification = notification as? CKDatabaseNotification,
+            notification.databaseScope == database.databaseScope
+        else { return }
+        if let zoneID = notification.content.zoneID,
+            !state.zoneIDsWithUnfetchedServerChanges.contains(zoneID)
+        {
+            await change { $0.noteChanges(in: zoneID) }
+        }
+        want(.fetch)
+    }
+
+    /// Finds the database subscription to use, or saves one (SUB-67).
+    private func ensureSubscription() async throws(CKError) {
+        let subscriptions = try await SyncRequests.failing {
+            try await database.allSubscriptions()
+        }
+        let known = subscriptions.compactMap { $0 as? CKDatabaseSubscription }
+            .filter { $0.recordType == nil }.map(\.subscriptionID)
+        let wanted = wantedSubscriptionID ?? state.values.subscriptionID
+        if let id = known.first(where: { $0 == wanted }) {
+            await useSubscription(id)
+        } else if wantedSubscriptionID == nil, let id = known.first {
+            await useSubscription(id)
+        } else {
+            let subscription = CKDatabaseSubscription(
+                subscriptionID: wantedSubscriptionID ?? Self.ownSubscriptionID
+            )
+            let info = CKSubscription.NotificationInfo()
+            info.shouldSendContentAvailable = true
+            subscription.notificationInfo = info
+            try await SyncRequests.failing { _ = try await database.save(subscription) }
+            await useSubscription(subscription.subscriptionID)
+        }
+    }
+
+    private func useSubscription(_ id: CKSubscription.ID) async {
+        guard state.values.subscriptionID != id else { return }
+        await change { $0.subscriptionID = id }
+    }
+}

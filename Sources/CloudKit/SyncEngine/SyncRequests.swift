@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The requests of a sync engine, in one operation group; they fail with `CKError`s only.
+struct SyncRequests: Sendable {
+    typealias Batch = CKSyncEngine.RecordZoneChangeBatch
+
+    /// The zones of one page.
+    struct DatabasePage: Sendable {
+        var modifications: [CKDatabase.DatabaseChange.Modification]
+        var deletions: [CKDatabase.DatabaseChange.Deletion]
+        var token: CKServerChangeToken
+        var moreComing: Bool
+    }
+
+    /// The records of one page.
+    struct ZonePage: Sendable {
+        var modifications: [CKDatabase.RecordZoneChange.Modification]
+        var deletions: [CKDatabase.RecordZoneChange.Deletion]
+        /// The records that could not be read.
+        var failures: [CKRecord.ID: CKError]
+        var token: CKServerChangeToken
+        var moreComing: Bool
+    }
+
+    /// What became of a batch of records.
+    struct BatchOutcome: Sendable {
+        var saves: [CKRecord.ID: Result<Void, CKError>] = [:]
+        var deletions: [CKRecord.ID: Result<Void, CKError>] = [:]
+        /// Why no request could be sent, or no further one.
+        var failure: CKError?
+    }
+
+    private let database: CKDatabase
+
+    /// Creates the requests of a database in a group.
+    init(_ database: CKDatabase, group: CKOperationGroup) {
+        self.database = database.configuredWith(group: group) { $0 }
+    }
+
+    /// Fetches a page of zones.
+    func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> DatabasePage {
+        let page = try await Self.failing { try await database.databaseChanges(since: token) }
+        return DatabasePage(
+            modifications: page.modifications,
+            deletions: page.deletions,
+            token: page.changeToken,
+            moreComing: page.moreComing
+        )
+    }
+
+    /// Fetches a page of a zone's records.
+    func zoneChanges(
+        in zoneID: CKRecordZone.ID,
+        since token: CKServerChangeToken?
+    ) async throws(CKError) -> ZonePage {
+        let records = Locked(ZoneRecords())
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [zoneID],
+            configurationsByRecordZoneID: [
+                zoneID: CKFetchRecordZoneChangesOperation.ZoneConfiguration(
+                    previousServerChangeToken: token
+                )
+            ]
+        )
+        operation.fetchAllChanges = false
+        operation.recordWasChangedBlock = { recordID, result in
+            records.withLock { $0.add(recordID, result) }
+        }
+        operation.recordWithIDWasDeletedBlock = { recordID, recordType in
+            records.withLock {
+                $0.deletions.append(.init(recordID: recordID, recordType: recordType))
+            }
+        }
+        operation.recordZoneFetchResultBlock = { _, result in
+            records.withLock { $0.end = result.map { ($0.serverChangeToken, $0.moreComing) } }
+        }
+        let (token, moreComing) = try await Self.failing {
+            try await database.value(of: operation) { done in
+                operation.fetchRecordZoneChangesResultBlock = { result in
+                    let end = records.withLock { $0.end }
+                    done(result.flatMap { end ?? .failure(CKError(.internalError)) })
+                }
+            }
+        }
+        let told = records.current
+        return ZonePage(
+            modifications: told.modifications,
+            deletions: told.deletions,
+            failures: told.failures,
+            token: token,
+            moreComing: moreComing
+        )
+    }
+
+    /// Saves and deletes zones; one that does not exist counts as deleted.
+    func modifyZones(
+        saving zones: [CKRecordZone],
+        deleting zoneIDs: [CKRecordZone.ID]
+    ) async throws(CKError) -> (
+        saves: [CKRecordZone.ID: Result<CKRecordZone, CKError>],
+        deletions: [CKRecordZone.ID: Result<Void, CKError>]
+    ) {
+        let results = try await Self.failing {
+            try await database.modifyRecordZones(saving: zones, deleting: zoneIDs)
+        }
+        return (
+            results.saveResults.mapValues { $0.mapError(CKError.of) },
+            results.deleteResults.mapValues { result in
+                result.mapError(CKError.of).flatMapError { error in
+                    error.code.meansZoneIsGone ? .success(()) : .failure(error)
+                }
+            }
+        )
+    }
+
+    /// Saves and deletes records.
+    func modifyRecords(_ batch: Batch) async -> BatchOutcome {
+        let outcome = Locked(BatchOutcome())
+        let operation = CKModifyRecordsOperation(
+            recordsToSave: batch.recordsToSave,
+            recordIDsToDelete: batch.recordIDsToDelete
+        )
+        operation.isAtomic = batch.atomicByZone
+        operation.perRecordSaveBlock = { recordID, result in
+            outcome.withLock { $0.saves[recordID] = result.map { _ in }.mapError(CKError.of) }
+        }
+        operation.perRecordDeleteBlock = { recordID, result in
+            outcome.withLock { $0.deletions[recordID] = result.mapError(CKError.of) }
+        }
+        do {
+            try await Self.failing {
+                try await database.value(of: operation) { done in
+                    operation.modifyRecordsResultBlock = { done($0) }
+                }
+            }
+        } catch {
+            outcome.withLock { $0.failure = error }
+        }
+        return outcome.current
+    }
+
+    /// Calls `body`, whose errors are `CKError`s.
+    static func failing<Value>(
+        _ body: () async throws -> Value
+    ) async throws(CKError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw .of(error)
+        }
+    }
+
+    /// The records of a page while they come.
+    private struct ZoneRecords: Sendable {
+        var modifications: [CKDatabase.RecordZoneChange.Modification] = []
+        var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
+        var failures: [CKRecord.ID: CKError] = [:]
+        var end: Result<(CKServerChangeToken, Bool), any Error>?
+
+        mutating func add(_ recordID: CKRecord.ID, _ result: Result<CKRecord, any Error>) {
+            switch result {
+            case .success(let record): modifications.append(.init(record: record))
+            case .failure(let error): failures[recordID] = .of(error)
+            }
+        }
+    }
+}
+
+extension CKError {
+    /// Returns an error of an operation, which is always of this type (OP-12).
+    static func of(_ error: any Error) -> CKError {
+        error as? CKError ?? .local(.internalError, "The operation failed: \(error)")
+    }
+}
