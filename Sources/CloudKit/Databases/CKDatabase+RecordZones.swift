@@ -75,22 +75,26 @@ extension CKDatabase {
         try await modifyRecordZones(saving: [zone], deleting: []).saveResults.only(zone.zoneID)
     }
 
-    /// Deletes a zone with its records.
+    /// Deletes a zone with its records; succeeds when it does not exist (ZONE-6).
     @preconcurrency
     public func delete(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
     ) {
         modifyRecordZones(saving: [], deleting: [zoneID]) { results in
-            results.map(\.deleteResults).handID(zoneID, to: completionHandler)
+            results.map { $0.deleteResults.mapValues(\.missingZoneCountsAsDeleted) }
+                .handID(zoneID, to: completionHandler)
         }
     }
 
-    /// Deletes a zone with its records (ZONE-6).
+    /// Deletes a zone with its records; succeeds when it does not exist (ZONE-6).
+    // NB: `modifyRecordZones(saving:deleting:)` and the operation report `zoneNotFound` for
+    // such a zone, as Apple's do. Apps written for Apple's framework call this form before
+    // the zone was ever saved and expect it not to throw.
     @discardableResult
     public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
         let results = try await modifyRecordZones(saving: [], deleting: [zoneID]).deleteResults
-        try results.only(zoneID)
+        try results.mapValues(\.missingZoneCountsAsDeleted).only(zoneID)
         return zoneID
     }
 
@@ -130,6 +134,15 @@ extension CKDatabase {
             recordZoneIDsToDelete: recordZoneIDsToDelete
         )
         return try await value(of: operation) { operation.collect($0) }
+    }
+}
+
+extension Result where Success == Void, Failure == any Error {
+    /// The result of deleting a zone, for whom its absence is what counts.
+    fileprivate var missingZoneCountsAsDeleted: Self {
+        flatMapError { error in
+            (error as? CKError)?.code == .zoneNotFound ? .success(()) : .failure(error)
+        }
     }
 }
 

@@ -28,7 +28,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
     var ignoresLimits = false
     private var prioritized: [CKRecordZone.ID] = []
     private var systemFields: [String: Data] = [:]
-    private var waiting: [(Condition, CheckedContinuation<Void, Never>)] = []
+    private var waiting: [UUID: (Condition, CheckedContinuation<Void, Never>)] = [:]
     private var onEvent: (@Sendable (String, CKSyncEngine) async -> Void)?
 
     private var onBatch: BatchAction?
@@ -87,10 +87,22 @@ actor NoteKeeper: CKSyncEngineDelegate {
         events = []
     }
 
-    /// Returns once a condition holds, which is looked at after every event.
+    /// Returns once a condition holds, which is looked at after every event; or when the
+    /// test has taken too long.
     func until(_ condition: @escaping Condition) async {
-        if condition(self) { return }
-        await withCheckedContinuation { waiting.append((condition, $0)) }
+        let id = UUID()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiting[id] = (condition, continuation)
+                wakeWaiting()
+            }
+        } onCancel: {
+            Task { await self.giveUp(id) }
+        }
+    }
+
+    private func giveUp(_ id: UUID) {
+        waiting.removeValue(forKey: id)?.1.resume()
     }
 
     // MARK: - CKSyncEngineDelegate
@@ -283,9 +295,10 @@ actor NoteKeeper: CKSyncEngineDelegate {
     }
 
     private func wakeWaiting() {
-        let ready = waiting.filter { $0.0(self) }
-        waiting.removeAll { $0.0(self) }
-        for (_, continuation) in ready { continuation.resume() }
+        for (id, (condition, continuation)) in waiting where condition(self) {
+            waiting[id] = nil
+            continuation.resume()
+        }
     }
 }
 

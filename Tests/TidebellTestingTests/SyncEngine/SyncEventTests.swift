@@ -182,18 +182,37 @@ struct SyncEventTests {
         #expect(await pair.keeperB.notes["a"]?.title == "second")
     }
 
+    @Test("SYNC-10: a task that the delegate starts may sync; its events come afterwards")
+    func taskOfTheDelegate() async throws {
+        let pair = try await SyncedPair()
+        let keeper = pair.keeperA
+        let tasks = Log<Task<Void, any Error>>()
+        await keeper.set(onEvent: { event, engine in
+            guard event == "will fetch (manual)", tasks.entries.isEmpty else { return }
+            tasks.append(Task { try await engine.sendChanges() })
+        })
+        try await pair.engineA.fetchChanges()
+        try await tasks.entries.first?.value
+        #expect(
+            await keeper.events == [
+                "sign in", "will fetch (manual)", "did fetch", "will send (manual)",
+                "sent zones +Notes", "did send",
+            ]
+        )
+    }
+
     @Test("SYNC-8: a cancelled attempt tells its end, and keeps what is to be sent")
     func cancelling() async throws {
         let pair = try await SyncedPair()
         let keeper = pair.keeperA
         await keeper.write("a", "a", in: pair.engineA)
-        await keeper.set { event, engine in
+        await keeper.set(onEvent: { event, engine in
             if event.hasPrefix("will send") { await engine.cancelOperations() }
-        }
+        })
         #expect(await ckCode { try await pair.engineA.sendChanges() } == .operationCancelled)
         #expect(await keeper.events == ["sign in", "will send (manual)", "did send"])
         #expect(pair.engineA.state.pendingRecordZoneChanges.count == 1)
-        await keeper.set { _, _ in }
+        await keeper.set(onEvent: { _, _ in })
         try await pair.engineA.sendChanges()
         #expect(pair.engineA.state.pendingRecordZoneChanges == [])
     }

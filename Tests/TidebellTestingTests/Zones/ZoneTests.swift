@@ -75,19 +75,31 @@ struct ZoneTests {
         #expect(try await database.record(for: itemID("a"))["title"] as? String == "kept")
     }
 
-    @Test("ZONE-6: deleting a zone deletes all its records; a missing zone is zoneNotFound")
+    @Test("ZONE-6: deleting a zone deletes all its records")
     func deleting() async throws {
         let home = try await Household()
         let database = home.phone.privateDatabase
         _ = try await database.modifyRecords(saving: [item("a"), item("b")], deleting: [])
         try await database.deleteRecordZone(withID: Household.feed)
         #expect(await ckCode { _ = try await database.record(for: itemID("a")) } == .zoneNotFound)
-        #expect(
-            await ckCode { try await database.deleteRecordZone(withID: Household.feed) }
-                == .zoneNotFound
-        )
         try await database.save(CKRecordZone(zoneID: Household.feed))
         #expect(await ckCode { _ = try await database.record(for: itemID("a")) } == .unknownItem)
+    }
+
+    @Test("ZONE-6: deleting one missing zone succeeds; among several it is told as zoneNotFound")
+    func deletingMissing() async throws {
+        let cloud = try await TestCloud()
+        let database = try await cloud.device(user: "anna").privateDatabase
+        let missing = CKRecordZone.ID(zoneName: "Missing")
+        #expect(try await database.deleteRecordZone(withID: missing) == missing)
+        let handed = await withCheckedContinuation { continuation in
+            database.delete(withRecordZoneID: missing) { zoneID, error in
+                continuation.resume(returning: zoneID == missing && error == nil)
+            }
+        }
+        #expect(handed)
+        let results = try await database.modifyRecordZones(saving: [], deleting: [missing])
+        #expect(results.deleteResults[missing]?.ckCode == .zoneNotFound)
     }
 
     @Test("ZONE-1: the default zone cannot be deleted")
