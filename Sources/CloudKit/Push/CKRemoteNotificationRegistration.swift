@@ -21,13 +21,11 @@ public final class CKRemoteNotificationRegistration: Sendable {
 
     /// Starts to receive; returns when the server has registered the device.
     ///
-    /// - Parameters:
-    ///   - ready: Called whenever the stream is live, the first time and after each loss.
-    ///   - ended: Called when the registration has ended after it was ready once.
+    /// - Parameter ready: Called whenever the stream is live, the first time and after
+    ///   each loss.
     static func start(
         _ receiver: NotificationReceiver,
-        ready: @escaping @Sendable () -> Void = {},
-        ended: @escaping @Sendable () -> Void = {}
+        ready: @escaping @Sendable () -> Void = {}
     ) async throws(CKError) -> CKRemoteNotificationRegistration {
         let registration = CKRemoteNotificationRegistration()
         // Of several results the first counts: a failure after the success is told by
@@ -37,14 +35,11 @@ public final class CKRemoteNotificationRegistration: Sendable {
         )
         // The registration outlives this call: the task ends with it, not with the caller.
         let task = Task {
-            let wasReady = Locked(false)
             let failure = await receiver.run {
-                wasReady.current = true
                 ready()
                 report.yield(.success(()))
             }
             registration.end(failure)
-            if wasReady.current { ended() }
             report.yield(.failure(failure ?? .cancelled()))
             report.finish()
         }

@@ -59,6 +59,7 @@ extension SyncEngineCore {
             isAccountKnown = false
             schedule.withLock { $0.accountChanged() }
             wake.set()
+            accountWake.set()
         }
         background.withLock { $0.observer = observer }
     }

@@ -3,8 +3,10 @@ import Foundation
 
 /// What runs beside the attempts of a sync engine.
 struct SyncBackground: Sendable {
-    /// Does what the schedule says.
-    var task: Task<Void, Never>?
+    /// Does what the schedule says, and listens.
+    var tasks: [Task<Void, Never>] = []
+    /// Whether all of it has ended.
+    private(set) var hasEnded = false
     /// The stream of pushes.
     var registration: CKRemoteNotificationRegistration?
     /// Hears of changes of the account.
@@ -13,10 +15,11 @@ struct SyncBackground: Sendable {
 
     /// Ends all of it.
     mutating func end() {
-        task?.cancel()
+        for task in tasks { task.cancel() }
         registration?.cancel()
         if let observer { NotificationCenter.default.removeObserver(observer) }
         self = SyncBackground()
+        hasEnded = true
     }
 }
 
@@ -24,12 +27,11 @@ struct SyncBackground: Sendable {
 extension SyncEngineCore {
     /// Begins to do by itself what the schedule says.
     func beginSchedule() {
-        want(.listen)
-        want(.fetch)
+        // The first fetch comes once changes that follow are told.
         want(.send)
-        // Lives as long as the engine, which no task can wait for.
-        let task = Task { await self.runSchedule() }
-        background.withLock { $0.task = task }
+        // They live as long as the engine, which no task can wait for.
+        let tasks = [Task { await self.runSchedule() }, Task { await self.keepListening() }]
+        background.withLock { $0.tasks = tasks }
     }
 
     /// Has work done soon, if the engine syncs by itself.
@@ -64,7 +66,6 @@ extension SyncEngineCore {
     private func run(_ work: SyncSchedule.Work) async -> CKError? {
         do throws(CKError) {
             switch work {
-            case .listen: try await listen()
             case .fetch: try await fetch(FetchContext(reason: .scheduled, options: .init()))
             case .send:
                 guard hasSomethingToSend else { return nil }
@@ -112,36 +113,54 @@ extension SyncEngineCore {
     /// The ID of the subscription that engines of all devices share (SUB-67).
     static let ownSubscriptionID = "cloudkit-sync-engine"
 
-    /// Makes sure that changes are told, and listens to what is (SYNC-6, SYNC-7).
-    private func listen() async throws(CKError) {
+    /// Listens to what is told, again whenever that has ended (SYNC-7).
+    ///
+    /// As long as it cannot, the engine looks for changes itself, each time it tries.
+    private func keepListening() async {
+        var retries = ReconnectSchedule()
+        while !Task.isCancelled {
+            do throws(CKError) {
+                let registration = try await listen()
+                retries.reset()
+                await registration.waitUntilEnded()
+                isAccountKnown = false
+            } catch {
+                want(.fetch)
+                if error.code == .notAuthenticated, hasSignedOut {
+                    await accountWake.wait()
+                    continue
+                }
+                let delay = retries.delay(
+                    retryAfter: error.retryAfterSeconds,
+                    jitter: Double.random(in: 0...1)
+                )
+                // Only being cancelled ends a sleep early, and that ends the loop.
+                try? await container.session.clock.sleep(for: delay)
+            }
+        }
+    }
+
+    /// Makes sure that changes are told, and begins to listen (SYNC-6).
+    private func listen() async throws(CKError) -> CKRemoteNotificationRegistration {
         try await attempt("listen") { () async throws(CKError) in
             try await self.ensureAccount()
             try await self.ensureSubscription()
         }
-        guard background.withLock({ $0.registration?.isActive }) != true else { return }
         let receiver = try NotificationReceiver(container, for: .syncEngine) { [weak self] push in
             await self?.receive(push)
         }
-        let isFirst = Locked(true)
         let registration = try await CKRemoteNotificationRegistration.start(receiver) {
             [weak self] in
             self?.noteNetwork()
             // What was told while the stream was down may be more than the server keeps.
-            let wasFirst = isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
-            if !wasFirst { self?.want(.fetch) }
-        } ended: { [weak self] in
-            self?.isAccountKnown = false
-            self?.want(.listen)
+            self?.want(.fetch)
         }
-        let isStopped = background.withLock { background in
-            guard background.task?.isCancelled == false else { return true }
-            background.registration = registration
-            return false
+        let hasEnded = background.withLock { background in
+            if !background.hasEnded { background.registration = registration }
+            return background.hasEnded
         }
-        if isStopped { registration.cancel() }
+        if hasEnded { registration.cancel() }
+        return registration
     }
 
     /// Notes which zone a push is about, and fetches soon.

@@ -36,6 +36,8 @@ final class SyncEngineCore: Sendable {
     let schedule = Locked(SyncSchedule())
     /// Set whenever there may be something to do.
     let wake = SyncWake()
+    /// Set when somebody may have signed in.
+    let accountWake = SyncWake()
     /// What runs beside all attempts.
     let background = Locked(SyncBackground())
 

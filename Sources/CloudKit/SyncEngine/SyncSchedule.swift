@@ -7,10 +7,8 @@ import Foundation
 /// later, and never before the server's retry-after. When the network was missing, a
 /// sign that it is back ends the wait; when the server asked for the wait, nothing does.
 struct SyncSchedule: Sendable {
-    /// What there is to do; in this order.
+    /// What there is to do; in this order, but what failed last comes last.
     enum Work: CaseIterable, Sendable {
-        /// Find or save the subscription, and open the stream of pushes.
-        case listen
         /// Fetch what changed.
         case fetch
         /// Send what is to be sent.
@@ -43,7 +41,9 @@ struct SyncSchedule: Sendable {
     static let longestRetryAfter = Duration.seconds(604_800)
 
     private var wanted: Set<Work> = []
-    private var failures = 0
+    /// How often each work failed since it last did not.
+    private var failures: [Work: Int] = [:]
+    private var lastFailed: Work?
     private var pause: (delay: Duration, cause: Cause)?
     private var hasNoAccount = false
 
@@ -83,7 +83,11 @@ struct SyncSchedule: Sendable {
     mutating func next() -> Step {
         if hasNoAccount { return .idle }
         if let pause { return .wait(pause.delay) }
-        guard let work = Work.allCases.first(where: wanted.contains) else { return .idle }
+        let waiting = Work.allCases.filter(wanted.contains)
+        // What fails again and again must not keep the other from being done.
+        guard let work = waiting.first(where: { $0 != lastFailed }) ?? waiting.first else {
+            return .idle
+        }
         wanted.remove(work)
         return .run(work)
     }
@@ -97,7 +101,8 @@ struct SyncSchedule: Sendable {
     ///     waited.
     mutating func ended(_ work: Work, _ error: CKError?, isSignedOut: Bool, jitter: Double) {
         guard let error else {
-            failures = 0
+            failures[work] = nil
+            if lastFailed == work { lastFailed = nil }
             return
         }
         if error.code == .notAuthenticated, isSignedOut {
@@ -109,21 +114,23 @@ struct SyncSchedule: Sendable {
         let passing = errors.filter { $0.code.passesByItself || $0.code.keepsChangePending }
         // Cancelled is what nobody wants any more; other errors are for the app to solve.
         guard error.code != .operationCancelled else { return }
-        failures += 1
+        let count = failures[work, default: 0] + 1
+        failures[work] = count
+        lastFailed = work
         if !passing.isEmpty { wanted.insert(work) }
         // The app may have solved it in the event already: once, it need not wait.
-        guard !passing.isEmpty || failures > 1 else { return }
-        pause = (delay(after: passing, jitter: jitter), Self.cause(of: passing))
+        guard !passing.isEmpty || count > 1 else { return }
+        pause = (Self.delay(count, passing, jitter: jitter), Self.cause(of: passing))
     }
 
-    private func delay(after errors: [CKError], jitter: Double) -> Duration {
-        let doublings = min(failures - 1, 20)  // beyond every bound, and no overflow
-        var most = min(Self.firstDelay * (1 << doublings), Self.longestDelay)
+    private static func delay(_ count: Int, _ errors: [CKError], jitter: Double) -> Duration {
+        let doublings = min(count - 1, 20)  // beyond every bound, and no overflow
+        var most = min(firstDelay * (1 << doublings), longestDelay)
         // Room is not made in a second.
-        if errors.contains(where: { $0.code == .quotaExceeded }) { most = Self.longestDelay }
+        if errors.contains(where: { $0.code == .quotaExceeded }) { most = longestDelay }
         let delay = most * (0.5 + 0.5 * min(max(jitter, 0), 1))
         let asked = errors.compactMap(\.retryAfterSeconds).max() ?? 0
-        return max(delay, .seconds(min(max(asked, 0), Self.longestRetryAfter.seconds)))
+        return max(delay, .seconds(min(max(asked, 0), longestRetryAfter.seconds)))
     }
 
     private static func cause(of errors: [CKError]) -> Cause {

@@ -32,12 +32,29 @@ struct SyncScheduleTests {
         return steps
     }
 
-    @Test("What is wanted is done once: listening first, then fetching, then sending")
+    @Test("What is wanted is done once, fetching before sending")
     func order() {
         var schedule = SyncSchedule()
-        for work in [SyncSchedule.Work.send, .fetch, .send, .listen] { schedule.want(work) }
-        #expect(Self.steps(&schedule) == [.run(.listen), .run(.fetch), .run(.send)])
+        for work in [SyncSchedule.Work.send, .fetch, .send] { schedule.want(work) }
+        #expect(Self.steps(&schedule) == [.run(.fetch), .run(.send)])
         #expect(schedule.next() == .idle)
+    }
+
+    @Test("What fails again and again does not keep the other from being done")
+    func noStarving() {
+        var schedule = SyncSchedule()
+        schedule.want(.fetch)
+        schedule.want(.send)
+        let steps = Self.steps(
+            &schedule,
+            ending: { $0 == .fetch ? Self.error(.networkFailure) : nil },
+            atMost: 5
+        )
+        #expect(
+            steps == [
+                .run(.fetch), .wait(.seconds(1)), .run(.send), .run(.fetch), .wait(.seconds(2)),
+            ]
+        )
     }
 
     @Test("SYNC-20: an error that passes is waited out, each time for longer, up to 5 minutes")
@@ -68,7 +85,7 @@ struct SyncScheduleTests {
         schedule.want(.send)
         schedule.networkReturned()
         #expect(schedule.next() == .wait(.seconds(110_207)))
-        #expect(Self.steps(&schedule).dropFirst() == [.run(.fetch), .run(.send)])
+        #expect(Self.steps(&schedule).dropFirst() == [.run(.send), .run(.fetch)])
     }
 
     @Test("A network that is back ends the wait for it")
@@ -135,7 +152,7 @@ struct SyncScheduleTests {
         schedule.want(.send)
         #expect(schedule.next() == .idle)
         schedule.accountChanged()
-        #expect(Self.steps(&schedule) == [.run(.listen), .run(.fetch), .run(.send)])
+        #expect(Self.steps(&schedule) == [.run(.fetch), .run(.send)])
     }
 
     @Test("A refused token is waited out, and an error that does not pass is not tried again")
