@@ -5,11 +5,16 @@ import TidebellProcesses
 /// Measures a release build of `tidebell serve` over real sockets.
 ///
 /// Prints one line for each figure: the median of several runs and their range.
-/// Figures of different machines or days say nothing; compare within one run.
+/// Figures of different machines or days say nothing; compare within one run. With
+/// the argument `apple` only the pushes to Apple's push service are measured.
 @main
 struct TidebellBenchmarks {
     static func main() async {
         do {
+            if CommandLine.arguments.contains("apple") {
+                try await ApplePushBenchmark.run()
+                return
+            }
             let bench = try await BenchServer.start()
             defer { bench.stop() }
             try SaveBenchmark(server: bench).run(clients: 1)

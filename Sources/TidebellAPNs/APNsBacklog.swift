@@ -30,6 +30,10 @@ struct APNsBacklog {
         var failures = 0
     }
 
+    /// Rests end together in steps of this, so that ending thousands of them does not
+    /// mean going through all targets for each.
+    private static let step: Int64 = 100
+
     private let configuration: APNsConfiguration
     private var entries: [PushTargetKey: Entry] = [:]
     private var queue: [PushTargetKey] = []
@@ -39,16 +43,18 @@ struct APNsBacklog {
     /// No rest ends before.
     private var nextRestEnd: Instant?
     /// Where to look for further targets; nil when nothing is overlooked.
-    private var look: Look? = .init(from: nil)
+    private var look: Look? = Look()
     private var lookAgainAt: Instant?
     private var pausedUntil: Instant?
     /// Failures of the service since it worked last, and pauses because of them.
     private var failures = 0
     private var pauses = 0
 
-    private struct Look {
-        var from: DeviceKey?
-        /// Something was overlooked behind the place: start over at the end.
+    /// A look through the store for targets, page by page.
+    struct Look: Hashable {
+        /// The device the next page begins after.
+        var after: DeviceKey?
+        /// Something was overlooked before that place: start over at the end.
         var isRepeated = false
     }
 
@@ -62,7 +68,9 @@ struct APNsBacklog {
     /// Whether nothing can be done now: what is left waits for the time.
     func isIdle(at now: Instant) -> Bool {
         guard busyCount == 0 else { return false }
-        return isPaused(at: now) || (waitingCount == 0 && look == nil)
+        if isPaused(at: now) { return true }
+        let isDue = [nextRestEnd, lookAgainAt].contains { $0.map { $0 <= now } ?? false }
+        return waitingCount == 0 && look == nil && !isDue
     }
 
     /// When something can be done again that cannot be done now; nil when only
@@ -87,26 +95,24 @@ extension APNsBacklog {
             if waitingCount < configuration.waitingTargets {
                 enqueue(key, failures: 0)
             } else if look == nil {
-                look = Look(from: nil)
+                look = Look()
             } else {
                 look?.isRepeated = true
             }
         }
     }
 
-    /// Where to look for further targets now, after which device; nil when there is
-    /// no need or no room.
-    func lookNeeded(at now: Instant) -> (after: DeviceKey?, Void)? {
+    /// The look to go on with now; nil when there is no need or no room.
+    func lookNeeded(at now: Instant) -> Look? {
         guard let look, !isPaused(at: now) else { return nil }
-        guard waitingCount <= configuration.waitingTargets / 2 else { return nil }
-        return (look.from, ())
+        return waitingCount <= configuration.waitingTargets / 2 ? look : nil
     }
 
     /// Takes in what a look found, and where the next goes on.
     mutating func looked(_ found: [PushTargetKey], next: DeviceKey?) {
         let isRepeated = look?.isRepeated ?? false
-        look = next.map { Look(from: $0, isRepeated: isRepeated) }
-        if look == nil, isRepeated { look = Look(from: nil) }
+        look = next.map { Look(after: $0, isRepeated: isRepeated) }
+        if look == nil, isRepeated { look = Look() }
         for key in found { self.found(key) }
     }
 
@@ -154,7 +160,9 @@ extension APNsBacklog {
         queue.append(key)
     }
 
-    private mutating func rest(_ key: PushTargetKey, failures: Int, until: Instant) {
+    private mutating func rest(_ key: PushTargetKey, failures: Int, until end: Instant) {
+        let steps = (end.rawValue + Self.step - 1) / Self.step
+        let until = Instant(rawValue: steps * Self.step)
         guard restingCount < configuration.restingTargets else {
             lookAgainAt = max(lookAgainAt ?? until, until)
             return
@@ -168,7 +176,7 @@ extension APNsBacklog {
     private mutating func wake(at now: Instant) {
         if let again = lookAgainAt, again <= now {
             lookAgainAt = nil
-            if look == nil { look = Look(from: nil) } else { look?.isRepeated = true }
+            if look == nil { look = Look() } else { look?.isRepeated = true }
         }
         guard let end = nextRestEnd, end <= now else { return }
         nextRestEnd = nil

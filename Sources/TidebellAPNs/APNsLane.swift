@@ -87,12 +87,11 @@ final class APNsLane: Sendable {
 
     /// Reads the store for targets that nobody named.
     private func look() async {
-        guard let (after, _) = backlog.withLock({ $0.lookNeeded(at: surroundings.now()) })
-        else { return }
+        guard let look = backlog.withLock({ $0.lookNeeded(at: surroundings.now()) }) else { return }
         let (container, limit) = (container, configuration.rowsPerLook)
         do {
             let (targets, next) = try await surroundings.store.read {
-                try $0.pendingPushTargets(in: container, after: after, limit: limit)
+                try $0.pendingPushTargets(in: container, after: look.after, limit: limit)
             }
             backlog.withLock { $0.looked(targets, next: next) }
         } catch {

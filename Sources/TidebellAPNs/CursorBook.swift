@@ -69,6 +69,8 @@ final class CursorBook: Sendable {
             try await store.write { try $0.movePushTargets(places) }
             return .success(())
         } catch {
+            // The next write takes them along, except where a target went on.
+            state.withLock { $0.places.merge(places) { newer, _ in newer } }
             return .failure(error)
         }
     }

@@ -169,6 +169,7 @@ extension StoreConformance {
                     return try transaction.pushTarget(key) != nil
                 }
                 #expect(left == ["aa", "bb"])
+                #expect(try transaction.pushToken("cc") == nil)
                 let key = PushTargetKey(token: "ff", device: other.key)
                 #expect(try transaction.pushTarget(key) != nil)
             }

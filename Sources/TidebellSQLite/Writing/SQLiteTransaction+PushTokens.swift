@@ -82,6 +82,14 @@ extension SQLiteTransaction {
                 """,
                 token, user
             )
+            try connection.run(
+                """
+                DELETE FROM push_token WHERE token = ?1 AND NOT EXISTS (
+                    SELECT 1 FROM push_token_device WHERE token = ?1
+                )
+                """,
+                token
+            )
         }
         return tokens.count
     }

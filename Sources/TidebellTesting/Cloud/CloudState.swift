@@ -34,6 +34,7 @@ final class CloudState: Sendable {
         safetyLimit: Duration
     ) throws {
         self.apns = apns
+        apns?.follow(clock)
         self.safetyLimit = safetyLimit
         self.defaultContainer = defaultContainer
         self.usesSockets = usesSockets

@@ -29,7 +29,7 @@ import Synchronization
 ///
 /// ```swift
 /// let apple = try await FakeAPNs()
-/// await apple.refuse(.unregistered(since: .now), tokens: [token])
+/// apple.refuse(.unregistered(since: .now), tokens: [token])
 /// try await myServer.send(greeting, to: token)
 /// #expect(await myServer.knows(token) == false)
 /// ```
@@ -51,6 +51,7 @@ public final class FakeAPNs: Sendable {
     let state = Mutex(State())
     let changes = Changes()
     let rules: APNsRules
+    private let time: ProviderTime
     private let safetyLimit: Duration
     private let server: FakeAPNsServer
 
@@ -58,8 +59,8 @@ public final class FakeAPNs: Sendable {
     ///
     /// - Parameters:
     ///   - apps: The bundle IDs of the apps it knows, by the container they use.
-    ///   - clock: The clock that provider tokens are judged by; nil takes the
-    ///     machine's.
+    ///   - clock: The clock that provider tokens are judged by; nil takes that of the
+    ///     first ``TestCloud`` that is made with the fake, and the machine's until then.
     ///   - safetyLimit: How long (of real time) anything the test waits for may take.
     public init(
         apps: [String: String] = [TestCloud.defaultContainer: FakeAPNs.defaultTopic],
@@ -68,11 +69,13 @@ public final class FakeAPNs: Sendable {
     ) async throws {
         self.apps = apps
         self.safetyLimit = safetyLimit
+        let time = ProviderTime(clock)
+        self.time = time
         let key = SigningKey()
         keyFile = key.pem
         rules = APNsRules(
             topics: Set(apps.values), keyID: keyID, teamID: teamID, key: key,
-            now: { clock?.date ?? Date() }
+            now: { time.now }
         )
         let identity = try ServerIdentity()
         certificateFile = try identity.writeCertificate()
@@ -84,6 +87,11 @@ public final class FakeAPNs: Sendable {
         server.close()
         // What cannot be removed is one more file in the system's temporary folder.
         try? FileManager.default.removeItem(at: certificateFile)
+    }
+
+    /// Judges provider tokens by a clock, unless it was made with one.
+    func follow(_ clock: ManualClock) {
+        time.follow(clock)
     }
 
     /// Where it listens: `https://localhost` and a port.
@@ -127,7 +135,7 @@ public final class FakeAPNs: Sendable {
         _ = try await changes.first(within: safetyLimit) { [self] in
             "FakeAPNs answered \(answers) and no more"
         } _: { [self] in
-            answers.count >= count ? true : nil
+            state.withLock { $0.answers.count } >= count ? true : nil
         }
     }
 
@@ -194,5 +202,20 @@ public final class FakeAPNs: Sendable {
     /// Ends the server: further connections are refused.
     public func stop() async {
         await server.stop()
+    }
+}
+
+/// The time of day that providers' tokens are judged by.
+private final class ProviderTime: Sendable {
+    private let clock: Mutex<ManualClock?>
+
+    init(_ clock: ManualClock?) {
+        self.clock = Mutex(clock)
+    }
+
+    var now: Date { clock.withLock { $0 }?.date ?? Date() }
+
+    func follow(_ clock: ManualClock) {
+        self.clock.withLock { $0 = $0 ?? clock }
     }
 }

@@ -112,6 +112,23 @@ struct RandomTroubleTests {
         try await world.store.close()
     }
 
+    @Test("every attempt is in the journal, in Apple's words")
+    func journal() async throws {
+        let world = try await LaneWorld(seed: 1, devices: 1)
+        world.sender.behave(after: [
+            .status(503, reason: "ServiceUnavailable"), .silence(.timedOut), .silence(.lost),
+        ])
+        try await world.append([(id: "n0", origin: nil)])
+        let route = world.makeRoute()
+        let run = Task { try await route.run() }
+        while try await !world.pending().isEmpty { await world.clock.advance(by: .seconds(10)) }
+        run.cancel()
+        _ = await run.result
+        let words = ["503 ServiceUnavailable", "timed out", "connection lost", "200"]
+        #expect(try await world.journalled() == words.map { "device-0 apns \($0)" })
+        try await world.store.close()
+    }
+
     @Test("a registration nobody can deliver to is said once for each container")
     func noKey() async throws {
         let world = try await LaneWorld(seed: 1, devices: 0)

@@ -7,7 +7,6 @@ import TidebellTesting
 struct AppleHousehold {
     static let feed = CKRecordZone.ID(zoneName: "Feed")
 
-    let clock = ManualClock()
     let apple: FakeAPNs
     let cloud: TestCloud
     let laptop: TestDevice
@@ -16,13 +15,16 @@ struct AppleHousehold {
 
     init(apps: [String: String] = [TestCloud.defaultContainer: FakeAPNs.defaultTopic]) async throws
     {
-        apple = try await FakeAPNs(apps: apps, clock: clock)
-        cloud = try await TestCloud(clock: clock, apns: apple)
+        apple = try await FakeAPNs(apps: apps)
+        cloud = try await TestCloud(apns: apple)
         laptop = try await cloud.device(user: "anna")
         phone = try await cloud.device(user: "anna")
         token = try await phone.registerAppleDevice()
         try await Self.prepare(laptop)
     }
+
+    /// The clock of the cloud.
+    var clock: ManualClock { cloud.clock }
 
     /// Makes the zone, and subscribes to it silently and to notes with an alert.
     static func prepare(_ device: TestDevice, container: String? = nil) async throws {
@@ -79,7 +81,7 @@ struct AppleHousehold {
 
     /// Lets everything that waits for the time have its turn, and settles.
     func pass(_ duration: Duration) async throws {
-        await clock.advance(by: duration)
+        await clock.jump(by: duration)
         try await cloud.settle()
     }
 }

@@ -20,6 +20,7 @@ final class LaneWorld: Sendable {
     let store: SQLiteStore
     let sender: ScriptedSender
     let log = LogLines()
+    let journal: DeliveryJournal
     let user: UserID
     private let folder: URL
     private let random: SeededRandom
@@ -29,6 +30,7 @@ final class LaneWorld: Sendable {
             .appendingPathComponent("tidebell-apns-\(UUID().uuidString)")
         store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
         sender = ScriptedSender(seed: seed)
+        journal = DeliveryJournal(store: store, clock: clock)
         random = SeededRandom(seed: seed &+ 1)
         user = try await store.write { transaction in
             let account = try transaction.createAccount(named: "anna", at: Self.noon)
@@ -73,7 +75,7 @@ final class LaneWorld: Sendable {
         return APNsRoute(
             configuration,
             APNsSurroundings(
-                store: store, journal: DeliveryJournal(), clock: clock, now: { clock.instant },
+                store: store, journal: journal, clock: clock, now: { clock.instant },
                 jitter: { Double(random.next() % 1000) / 1000 },
                 logger: Logger(label: "test") { [log] _ in log }
             ),
@@ -96,6 +98,19 @@ final class LaneWorld: Sendable {
                 }
             )
         }
+    }
+
+    /// What the journal says of the first notification, once all is written.
+    func journalled() async throws -> [String] {
+        let (journal, user) = (journal, user)
+        let run = Task { try await journal.run() }
+        while journal.waitingCount > 0 { await clock.advance(by: .seconds(1)) }
+        run.cancel()
+        _ = await run.result
+        let deliveries = try await store.read {
+            try $0.deliveries(of: NotificationSequence(rawValue: 1), to: user, limit: 100)
+        }
+        return deliveries.map { "\($0.clientID ?? "nobody") \($0.route.rawValue) \($0.answer)" }
     }
 
     /// The targets that have something pending.

@@ -13,6 +13,7 @@ final class ScriptedSender: APNsSender {
         var underWay: [String: Int] = [:]
         var mostUnderWay = 0
         var isBehaving = false
+        var prescribed: [APNsAnswer] = []
     }
 
     private static let answers: [APNsAnswer] = [
@@ -40,9 +41,12 @@ final class ScriptedSender: APNsSender {
     /// The most requests under way for one token at a time.
     var mostUnderWay: Int { state.withLock { $0.mostUnderWay } }
 
-    /// Takes everything from now on.
-    func behave() {
-        state.withLock { $0.isBehaving = true }
+    /// Takes everything from now on, after it gave these answers.
+    func behave(after answers: [APNsAnswer] = []) {
+        state.withLock { state in
+            state.isBehaving = true
+            state.prescribed = answers
+        }
     }
 
     func send(
@@ -57,6 +61,7 @@ final class ScriptedSender: APNsSender {
         return state.withLock { state in
             state.underWay[request.token, default: 1] -= 1
             state.answers += 1
+            if !state.prescribed.isEmpty { return state.prescribed.removeFirst() }
             let isTrouble = !state.isBehaving && dice % 3 == 0
             let answer =
                 isTrouble ? Self.answers[Int(dice >> 8) % Self.answers.count] : .status(200)
