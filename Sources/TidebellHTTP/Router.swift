@@ -46,6 +46,11 @@ package enum Router {
         "notifications/badge": ModifyBadge.self,
     ]
 
+    /// `/admin/1/{container}/{environment}/…`, for the operator.
+    private static let admin: [String: any AdminEndpoint.Type] = [
+        "push/explain": ExplainPush.self
+    ]
+
     /// `/…` and `/…/{argument}`.
     private static let server: [String: any ServerEndpoint.Type] = [
         "health": ReportHealth.self,
@@ -56,11 +61,13 @@ package enum Router {
     enum Destination {
         case server(any ServerEndpoint.Type, argument: String)
         case container(any Endpoint.Type, ContainerKey, DatabaseScope)
+        case admin(any AdminEndpoint.Type, ContainerKey)
 
         var methods: [WebRequest.Method] {
             switch self {
             case .server: [.get, .head]
             case .container(let endpoint, _, _): endpoint.methods
+            case .admin: .getOrPost
             }
         }
     }
@@ -76,6 +83,11 @@ package enum Router {
             return try inContainer(device, segments, of: target)
         case ("ext", 6) where segments[1] == "1":
             return try inContainer(extensions, segments, of: target)
+        case ("admin", 6) where segments[1] == "1":
+            guard let endpoint = admin["\(segments[4])/\(segments[5])"] else {
+                throw WireError.noEndpoint(target)
+            }
+            return .admin(endpoint, try container(segments))
         case (let name?, 1...2):
             guard let endpoint = server[name] else { throw WireError.noEndpoint(target) }
             return .server(endpoint, argument: segments.count == 2 ? segments[1] : "")

@@ -67,6 +67,9 @@ package struct WebServices: Sendable {
                 request, body, target, access: endpoint.access, container: container, scope: scope
             )
             return try await endpoint.respond(to: exchange)
+        case .admin(let endpoint, let container):
+            try await cloud.requireAdmin(request)
+            return try await endpoint.respond(to: target, of: container, in: cloud)
         }
     }
 

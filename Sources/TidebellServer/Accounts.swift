@@ -87,6 +87,15 @@ package struct Accounts: Sendable {
         return token
     }
 
+    /// Returns a new management token, with which the operator asks over the
+    /// network.
+    package func makeAdminToken(named name: String) async throws -> String {
+        let now = time.now()
+        let (token, hash) = makeToken()
+        try await store.write { try $0.putAdminToken(hash: hash, name: name, at: now) }
+        return token
+    }
+
     private func makeToken() -> (text: String, hash: [UInt8]) {
         let text = Secret.make(from: randomness)
         return (text, Secret.hash(text))

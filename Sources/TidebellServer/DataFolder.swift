@@ -14,6 +14,11 @@ package struct DataFolder: Sendable {
         self.url = url
     }
 
+    /// Whether there is a cloud in the folder.
+    package var hasStore: Bool {
+        FileManager.default.fileExists(atPath: url.appendingPathComponent(Self.databaseName).path)
+    }
+
     /// Opens the store, in a new folder if there is none. What the operator can
     /// put right fails with ``OperatorError``.
     package func openStore(for purpose: SQLiteStore.Purpose) throws -> SQLiteStore {

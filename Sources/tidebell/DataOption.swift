@@ -39,6 +39,17 @@ struct DataOption: ParsableArguments {
         path.map { " --data \($0.contains(" ") ? "'\($0)'" : $0)" } ?? ""
     }
 
+    /// Runs `body` on the store of a cloud that exists, also while a server runs on
+    /// it.
+    func withExistingStore<Result: Sendable>(
+        _ body: (any Store) async throws -> Result
+    ) async throws -> Result {
+        guard DataFolder(folder).hasStore else {
+            throw OperatorError("There is no cloud in \(shortPath); name its folder with --data.")
+        }
+        return try await withStore(body)
+    }
+
     /// Runs `body` on the accounts of the cloud, also while a server runs on it.
     func withAccounts<Result: Sendable>(
         _ body: (Accounts) async throws -> Result

@@ -12,7 +12,8 @@ struct Tidebell: AsyncParsableCommand {
             module need to find it.
             """,
         subcommands: [
-            ServeCommand.self, UserCommand.self, APITokenCommand.self, WebhookCommand.self,
+            ServeCommand.self, UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
+            WebhookCommand.self, PushCommand.self,
         ]
     )
 }

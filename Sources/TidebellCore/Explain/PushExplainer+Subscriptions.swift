@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension PushExplainer {
+    /// Adds what the change meant to each subscription that is asked for.
+    mutating func addSubscriptions(
+        to explained: inout ExplainedChange, _ change: KeptChange, in database: StoredDatabase
+    ) throws {
+        var users = try subscribers(of: change, in: database)
+        if users.count > Self.subscribers {
+            users = Array(users.prefix(Self.subscribers))
+            explained.hasMoreSubscriptions = true
+        }
+        var subscriptions: [ExplainedSubscription] = []
+        for user in users {
+            subscriptions += try self.subscriptions(of: user, change, in: database)
+        }
+        if subscriptions.count > Self.subscriptions {
+            explained.hasMoreSubscriptions = true
+        }
+        let fired = subscriptions.filter(\.hasFired)
+        let others = subscriptions.filter { !$0.hasFired }
+        explained.subscriptions = Array((fired + others).prefix(Self.subscriptions))
+    }
+
+    /// The users who may have something to say about a change, those who were told
+    /// first.
+    private func subscribers(
+        of change: KeptChange, in database: StoredDatabase
+    ) throws -> [UserID] {
+        if let account {
+            return try reader.user(of: account, in: database.key.container).map { [$0.id] } ?? []
+        }
+        if let owner = database.key.owner { return [owner] }
+        let told = try reader.told(of: change.entry.id, to: nil, limit: Self.matches)
+        let others = try reader.subscribers(in: database.id, limit: Self.subscribers + 1)
+        var seen: Set<UserID> = []
+        return (told.map(\.user) + others).filter { seen.insert($0).inserted }
+    }
+
+    private mutating func subscriptions(
+        of user: UserID, _ change: KeptChange, in database: StoredDatabase
+    ) throws -> [ExplainedSubscription] {
+        let entry = change.entry
+        let told = try reader.told(of: entry.id, to: user, limit: Self.matches)
+            .filter { isAsked($0) }
+        let matches = Dictionary(grouping: told, by: \.subscriptionID)
+        var known: [String: WireSubscription] = [:]
+        for ended in entry.endedSubscriptions where ended.user == user {
+            known[ended.subscription.subscriptionID] = ended.subscription
+        }
+        for stored in try reader.subscriptions(nil, of: user, in: database.id) {
+            known[stored.subscription.subscriptionID] = stored.subscription
+        }
+        var ids = Set(known.keys).union(matches.keys)
+        if let asked = query.subscriptionID { ids.formIntersection([asked]) }
+        // The notification asked for is told by these alone.
+        if query.notificationID != nil { ids.formIntersection(matches.keys) }
+        return try ids.sorted().map { id in
+            try explained(id, known[id], matches[id] ?? [], of: user, change, in: database)
+        }
+    }
+
+    /// Whether a match is of the record or notification that is asked for.
+    private func isAsked(_ match: ToldMatch) -> Bool {
+        if let asked = query.notificationID, asked != match.notificationID { return false }
+        guard let record = match.recordName, let asked = query.recordName else { return true }
+        return record == asked
+    }
+
+    private mutating func explained(
+        _ id: String, _ subscription: WireSubscription?, _ matches: [ToldMatch],
+        of user: UserID, _ change: KeptChange, in database: StoredDatabase
+    ) throws -> ExplainedSubscription {
+        let verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
+        var explained = ExplainedSubscription(
+            userName: try name(of: user), subscriptionID: id, summary: subscription?.summary,
+            rule: verdict?.rule ?? .gone(isUsedUp: matches.contains(where: \.isLast)),
+            outcome: .doesNotFire
+        )
+        if !matches.isEmpty {
+            if verdict?.fires == false {
+                explained.rule = ExplainedRule(
+                    "it fired, and was saved anew with another trigger since", "SUB-30"
+                )
+            }
+            explained.outcome = .told(
+                try matches.prefix(Self.notifications).map {
+                    try notification($0, change, in: database)
+                }
+            )
+        } else if verdict?.fires == true {
+            explained.outcome = change.isTold ? .missed : .waiting
+            if change.isTold {
+                explained.rule = try ruleOfMissed(subscription, of: user, change.entry)
+            }
+        }
+        return explained
+    }
+
+    /// Why a subscription that fires was not told of a change that was.
+    private func ruleOfMissed(
+        _ subscription: WireSubscription?, of user: UserID, _ entry: OutboxEntry
+    ) throws -> ExplainedRule {
+        if subscription?.firesOnce == true {
+            let others = try reader.devices(of: user).filter { $0.clientID != entry.originClient }
+            if others.isEmpty {
+                return ExplainedRule(
+                    "it fires once, and no device but the one that made the change is "
+                        + "registered, so its one push waits for another change", "SUB-20"
+                )
+            }
+        }
+        return ExplainedRule(
+            "it fires on such changes, but was saved or changed after this one was told", "SUB-40"
+        )
+    }
+
+    // MARK: Notifications
+
+    private func notification(
+        _ match: ToldMatch, _ change: KeptChange, in database: StoredDatabase
+    ) throws -> ExplainedNotification {
+        let entry = change.entry
+        let deliveries = try reader.deliveries(
+            of: match.sequence, to: match.user, limit: Self.attempts
+        )
+        let devices = try reader.registeredDevices(of: match.user)
+        let known = Set(devices.map(\.device.clientID))
+        return ExplainedNotification(
+            notificationID: match.notificationID,
+            recordName: match.recordName,
+            isBackground: match.isBackground,
+            payloadSize: match.payloadSize,
+            pruned: match.pruned,
+            isMerged: match.isMerged,
+            replacedBy: try reader.replacement(
+                of: match, in: database.id, origin: entry.originClient
+            ),
+            isLast: match.isLast,
+            devices: devices.map { device in
+                ExplainedDevice(
+                    device, deliveries.filter { $0.clientID == device.device.clientID },
+                    of: match, entry
+                )
+            },
+            otherAttempts: deliveries.filter { delivery in
+                delivery.clientID.map { !known.contains($0) } ?? true
+            }
+        )
+    }
+}
+
+extension ExplainedDevice {
+    fileprivate init(
+        _ registered: RegisteredDevice, _ attempts: [Delivery], of match: ToldMatch,
+        _ entry: OutboxEntry
+    ) {
+        let device = registered.device
+        clientID = device.clientID
+        if device.clientID == entry.originClient {
+            state = .origin
+            // What it acknowledged covers its own change without telling it.
+            self.attempts = attempts.filter { $0.answer != Delivery.acknowledged }
+            return
+        }
+        self.attempts = attempts
+        if registered.registeredAt > entry.committedAt, attempts.isEmpty {
+            state = .registeredLater(registered.registeredAt)
+        } else if !attempts.isEmpty {
+            state = .tried
+        } else {
+            state = device.acknowledged >= match.sequence ? .acknowledged : .waiting
+        }
+    }
+}
+
+extension ExplainedSubscription {
+    fileprivate var hasFired: Bool {
+        switch outcome {
+        case .told, .waiting: true
+        case .doesNotFire, .missed: false
+        }
+    }
+}
+
+extension OutboxEntry {
+    /// The subscriptions that ended with the zone.
+    fileprivate var endedSubscriptions: [StoredSubscription] {
+        guard case .zoneDeleted(_, let subscriptions) = event else { return [] }
+        return subscriptions
+    }
+}

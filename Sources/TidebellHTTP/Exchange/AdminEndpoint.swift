@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// An endpoint for the operator, of one container: called with a management token
+/// instead of a user's (`Authorization: Bearer …`).
+package protocol AdminEndpoint: SendableMetatype {
+    /// Answers a request; what the caller caused is thrown as `WireError`.
+    static func respond(
+        to target: RequestTarget, of container: ContainerKey, in cloud: Cloud
+    ) async throws -> WebResponse
+}
+
+extension Cloud {
+    /// Fails with `AUTHENTICATION_FAILED` unless the request has a management
+    /// token.
+    func requireAdmin(_ request: WebRequest) async throws {
+        guard let header = request.headers["Authorization"] else {
+            throw WireError.notAdmin("it has no header 'Authorization: Bearer TOKEN'")
+        }
+        let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].isSameName(as: "Bearer") else {
+            throw WireError.notAdmin("its header 'Authorization' is not 'Bearer TOKEN'")
+        }
+        let hash = Secret.hash(String(parts[1]))
+        guard try await store.read({ try $0.hasAdminToken(hash: hash) }) else {
+            throw WireError.notAdmin("its management token is not known")
+        }
+    }
+}
+
+extension WireError {
+    fileprivate static func notAdmin(_ reason: String) -> WireError {
+        WireError(
+            .authenticationFailed,
+            "the request is not the operator's: \(reason); "
+                + "make one with `tidebell admin-token create`"
+        )
+    }
+}

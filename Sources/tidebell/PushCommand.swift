@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellCore
+import TidebellServer
+import TidebellWire
+
+/// `tidebell push`.
+struct PushCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push",
+        abstract: "Find out what became of a push.",
+        subcommands: [Explain.self]
+    )
+
+    /// `tidebell push explain`.
+    struct Explain: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell what became of changes on their way to pushes, and why.",
+            discussion: """
+                For every change: which subscriptions it fired and by which rule, in which \
+                notification, which devices were told when and how, and why the others were not. \
+                Works while a server runs; what happened in the last second may be missing.
+
+                  tidebell push explain                     the newest changes
+                  tidebell push explain n1                  the newest changes of the record n1
+                  tidebell push explain --user anna         what concerns anna
+                  tidebell push explain --subscription all  what a subscription saw
+                """
+        )
+
+        /// The environments of a container.
+        enum Environment: String, ExpressibleByArgument, CaseIterable {
+            case development, production
+        }
+
+        /// The databases of a container.
+        enum Database: String, ExpressibleByArgument, CaseIterable {
+            case `public`, `private`, shared
+        }
+
+        @Argument(help: "The name of a record (default: all).")
+        var record: String?
+
+        @Option(help: ArgumentHelp("Only changes in this container.", valueName: "id"))
+        var container: String?
+
+        @Option(help: "Only changes in this environment.")
+        var environment: Environment?
+
+        @Option(help: "Only changes in this kind of database.")
+        var database: Database?
+
+        @Option(help: "Only databases and subscriptions of this user.")
+        var user: String?
+
+        @Option(help: "Only changes in this zone.")
+        var zone: String?
+
+        @Option(help: "Only changes of records of this type.")
+        var type: String?
+
+        @Option(help: ArgumentHelp("Only this subscription.", valueName: "id"))
+        var subscription: String?
+
+        @Option(help: ArgumentHelp("Only what this notification tells.", valueName: "id"))
+        var notification: String?
+
+        @Option(help: "How many changes to explain, the newest first.")
+        var last = PushExplanation.Query().last
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        @OptionGroup var data: DataOption
+
+        func validate() throws {
+            guard (1...PushExplanation.Query.mostChanges).contains(last) else {
+                throw ValidationError(
+                    "--last must be 1 to \(PushExplanation.Query.mostChanges), not \(last)."
+                )
+            }
+        }
+
+        func run() async throws {
+            let query = query
+            let explanation = try await data.withExistingStore { store in
+                try await store.read { try PushExplanation.explain(query, in: $0) }
+            }
+            if json {
+                let bytes = JSONWriter.write { explanation.write(to: &$0) }
+                say(String(decoding: bytes, as: UTF8.self))
+            } else {
+                say(explanation.text)
+            }
+        }
+
+        private var query: PushExplanation.Query {
+            var query = PushExplanation.Query()
+            query.container = container
+            query.environment = environment.flatMap { CloudEnvironment(rawValue: $0.rawValue) }
+            query.scope = database.flatMap { DatabaseScope(rawValue: $0.rawValue) }
+            query.userName = user
+            query.zoneName = zone
+            query.recordName = record
+            query.recordType = type
+            query.subscriptionID = subscription
+            // Notification IDs are lower-case (PUSH-7).
+            query.notificationID = notification?.lowercased()
+            query.last = last
+            return query
+        }
+    }
+}
