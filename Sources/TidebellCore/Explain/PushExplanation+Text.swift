@@ -152,7 +152,8 @@ extension ExplainedDevice {
             return "was registered after the change, \(moment.text) (SUB-48)"
         case .waiting where notification.replacedBy != nil:
             return "was not connected then; gets the newer one"
-        case .waiting: return "has not acknowledged it; the log keeps it for when it connects (PUSH-13)"
+        case .waiting:
+            return "has not acknowledged it; the log keeps it for when it connects (PUSH-13)"
         }
     }
 }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+@Suite("Explanation of what was told", .timeLimit(.minutes(1)))
+struct ExplanationTests {
+    @Test("SUB-46, SUB-53: a told change with its rule, notification, devices and attempts")
+    func whole() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            for client in ["laptop", "phone", "tablet", "watch"] {
+                _ = try await world.device(client, of: anna)
+            }
+            try await world.subscribe(anna, .zone, id: "feed-changes", zone: "feed")
+            try await world.create(["a"], of: anna, origin: "laptop")
+            _ = try await world.pipeline.drain()
+            try await world.deliver(1, to: anna, on: "phone", "sent", after: 2)
+            try await world.deliver(1, to: anna, on: "phone", "acknowledged", after: 9)
+            try await world.deliver(1, to: anna, on: "tablet", "200", by: .apns, after: 1_541)
+            try await world.deliver(1, to: anna, on: nil, "503", by: .webhook, after: 180_000)
+            try await world.deliver(1, to: anna, on: "old", "410", by: .apns, after: 8_000_000)
+            #expect(
+                try await world.text() == """
+                    iCloud.org.example.feed · development
+
+                    record a (FeedItem) created in zone feed, private database of anna
+                    2026-01-01 12:00:00.000Z by device laptop of anna, change 1
+                      ✓ feed-changes (zone feed): every change of a record in the zone fires it \
+                    (SUB-53)
+                          → ID, background, priority 5, N bytes
+                            laptop  made the change and is not told (SUB-46)
+                            phone   stream +2 ms sent, stream +9 ms acknowledged
+                            tablet  apns +1.5 s 200
+                            watch   has not acknowledged it; the log keeps it for when it \
+                    connects (PUSH-13)
+                            webhook  webhook +3 min 503
+                            old  apns +2 h 410
+                    """
+            )
+        }
+    }
+
+    @Test("SUB-46, SUB-48: where only the origin is registered, nobody is told")
+    func onlyOrigin() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("laptop", of: anna)
+            try await world.subscribe(anna, .database, id: "all")
+            try await world.create(["a"], of: anna, origin: "laptop")
+            _ = try await world.pipeline.drain()
+            #expect(
+                try await world.lines() == [
+                    "  ✓ all (database): every change in a custom zone fires it (SUB-54)",
+                    "      → ID, background, priority 5, N bytes",
+                    "        laptop  made the change and is not told (SUB-46)",
+                    "        no other device is registered, so nobody is told (SUB-48)",
+                ]
+            )
+        }
+    }
+
+    @Test("PUSH-2: what was merged in a batch, and what was replaced in the log, say so")
+    func replaced() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .zone, id: "all", zone: "feed")
+            try await world.create(["a"], of: anna)
+            try await world.create(["b"], of: anna)
+            _ = try await world.pipeline.drain()
+            let merged = try await world.lines { $0.recordName = "a" }
+            #expect(
+                merged.dropFirst(2).first
+                    == "        it also tells a later change that came with this one (PUSH-2)"
+            )
+            try await world.create(["c"], of: anna)
+            _ = try await world.pipeline.drain()
+            let newest = try #require(try await world.log(of: anna).last).notificationID
+            let explained = try await world.explained()
+            let notifications = explained.changes.flatMap(\.subscriptions).map(\.outcome)
+            #expect(
+                notifications.map { outcome -> [String?] in
+                    guard case .told(let told) = outcome else { return [] }
+                    return told.map(\.replacedBy)
+                } == [[nil], [newest], [newest]]
+            )
+            let told = try await world.explained { $0.notificationID = newest }
+            #expect(told.changes.map(\.id) == [3])
+        }
+    }
+
+    @Test("PUSH-2: a notification that tells several changes explains all of them")
+    func byNotification() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .zone, id: "zone", zone: "feed")
+            try await world.subscribe(anna, .database, id: "database")
+            try await world.create(["a"], of: anna)
+            try await world.create(["b"], of: anna)
+            _ = try await world.pipeline.drain()
+            let log = try await world.log(of: anna)
+            let id = try #require(log.first { $0.subscriptionID == "zone" }).notificationID
+            let explained = try await world.explained { $0.notificationID = id }
+            #expect(explained.changes.map(\.id) == [2, 1])
+            #expect(
+                explained.changes.map { $0.subscriptions.map(\.subscriptionID) } == [
+                    ["zone"], ["zone"],
+                ])
+        }
+    }
+
+    @Test("PRUNE-1, PRUNE-4: what did not fit the payload is named")
+    func pruned() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            var info = WireNotificationInfo.visual(String(repeating: "x", count: 4_000))
+            info.soundName = "ping"
+            try await world.subscribe(anna, .query, id: "q", type: "FeedItem", info: info)
+            try await world.create(["a"], of: anna)
+            _ = try await world.pipeline.drain()
+            let line = try #require(try await world.lines().dropFirst().first)
+            #expect(
+                line.hasPrefix(
+                    "      → ID for a, alert, priority 10, N bytes, without subscriptionOwner, "
+                )
+            )
+            #expect(line.hasSuffix(" for its size (PRUNE-4)"))
+        }
+    }
+
+    @Test("SUB-19: the one push of a firesOnce subscription, which is gone since")
+    func firesOnce() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .query, id: "once", type: "FeedItem", firesOnce: true)
+            try await world.create(["a", "b"], of: anna, origin: "laptop")
+            _ = try await world.pipeline.drain()
+            let lines = try await world.lines { $0.subscriptionID = "once" }
+            #expect(lines[0] == "  ✓ once: it fired once, and was deleted with that (SUB-19)")
+            #expect(lines[1].hasSuffix("the only one it sends (SUB-19)"))
+        }
+    }
+
+    @Test("SUB-20: a firesOnce subscription waits where only the origin could be told")
+    func firesOnceWaits() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("laptop", of: anna)
+            try await world.subscribe(anna, .query, id: "once", type: "FeedItem", firesOnce: true)
+            try await world.create(["a"], of: anna, origin: "laptop")
+            _ = try await world.pipeline.drain()
+            #expect(
+                try await world.lines() == [
+                    "  ✗ once (query FeedItem once): it fires once, and no device but the one that "
+                        + "made the change is registered, so its one push waits for another change "
+                        + "(SUB-20)"
+                ]
+            )
+        }
+    }
+
+    @Test("SUB-30: a subscription saved or changed after its change was told")
+    func savedLater() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .zone, id: "old", zone: "feed")
+            try await world.create(["a"], of: anna)
+            _ = try await world.pipeline.drain()
+            try await world.subscribe(anna, .zone, id: "old", zone: "other")
+            try await world.subscribe(anna, .database, id: "new")
+            let lines = try await world.lines()
+            #expect(
+                lines.filter { !$0.hasPrefix("      ") } == [
+                    "  ✓ old (zone other): it fired, and was saved anew with another trigger since "
+                        + "(SUB-30)",
+                    "  ✗ new (database): it fires on such changes, but was saved or changed after "
+                        + "this one was told (SUB-40)",
+                ]
+            )
+        }
+    }
+
+    @Test("PUSH-14: a change that the pipeline has not come to says so")
+    func waiting() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .zone, id: "all", zone: "feed")
+            try await world.create(["a"], of: anna)
+            #expect(
+                try await world.lines() == [
+                    "  … not told yet: the push pipeline is late, stopped or failing",
+                    "  … all (zone feed): every change of a record in the zone fires it (SUB-53)",
+                ]
+            )
+        }
+    }
+
+    @Test("SUB-51: what was told to a user whose account was removed since")
+    func removedUser() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .zone, id: "all", zone: "feed")
+            try await world.create(["a"], of: anna, origin: "phone")
+            _ = try await world.pipeline.drain()
+            try await world.store.write { try $0.removeAccount(anna.user.account) }
+            let text = try await world.text()
+            #expect(text.contains("private database of a removed user\n"))
+            #expect(text.hasSuffix("no other device is registered, so nobody is told (SUB-48)"))
+        }
+    }
+
+    @Test("SUB-65: the subscriptions that ended with their zone")
+    func zoneEnd() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let ended = StoredSubscription(
+                database: anna.database, user: anna.user.id,
+                subscription: WireSubscription(
+                    subscriptionID: "ended", kind: .zone, zoneID: ZoneID(zoneName: "feed")
+                )
+            )
+            try await world.change(
+                anna, .zoneDeleted(.deleted, subscriptions: [ended]), origin: nil
+            )
+            _ = try await world.pipeline.drain()
+            let text = try await world.text()
+            #expect(text.contains("zone feed deleted (deleted), private database of anna\n"))
+            #expect(text.contains("ended (zone feed): the end of its zone is the last it tells of"))
+        }
+    }
+
+    @Test("SUB-10: in the public database everyone's subscriptions, or one user's")
+    func publicDatabase() async throws {
+        try await World.run { world in
+            let (anna, ben) = (try await world.person("anna"), try await world.person("ben"))
+            let key = DatabaseKey(container: World.container, scope: .public, owner: nil)
+            let database = try await world.store.write { try $0.makeDatabase(key).id }
+            for var person in [anna, ben] {
+                person.database = database
+                try await world.subscribe(person, .query, id: "q", type: "FeedItem")
+            }
+            var everyone = anna
+            everyone.database = database
+            try await world.create(["a"], of: everyone)
+            _ = try await world.pipeline.drain()
+            func titles(_ user: String?) async throws -> [String] {
+                try await world.lines { $0.userName = user }.filter { $0.contains("✓") }
+            }
+            let reason = "(query FeedItem): the record was created and matches (SUB-23)"
+            #expect(try await titles(nil) == ["  ✓ q of anna \(reason)", "  ✓ q of ben \(reason)"])
+            #expect(try await titles("ben") == ["  ✓ q of ben \(reason)"])
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+@Suite("Explanation where nothing is found", .timeLimit(.minutes(1)))
+struct HintTests {
+    private func hints(
+        in world: World, _ ask: (inout PushExplanation.Query) -> Void = { _ in }
+    ) async throws -> [String] {
+        let explanation = try await world.explained(ask)
+        #expect(explanation.changes.isEmpty)
+        return explanation.hints
+    }
+
+    @Test("An empty cloud says so")
+    func empty() async throws {
+        try await World.run { world in
+            let found = try await hints(in: world)
+            #expect(found == ["Nothing was ever saved in this cloud."])
+        }
+    }
+
+    @Test("Unknown users, containers, subscriptions and notifications name those that exist")
+    func unknown() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.person("ben")
+            try await world.subscribe(anna, .database, id: "all")
+            #expect(
+                try await hints(in: world) { $0.userName = "carl" }
+                    == ["There is no user 'carl'. There are: anna, ben."]
+            )
+            #expect(
+                try await hints(in: world) { $0.container = "x" } == [
+                    "No such container and environment was used. "
+                        + "There are: iCloud.org.example.feed (development)."
+                ]
+            )
+            #expect(
+                try await hints(in: world) { $0.subscriptionID = "x" }
+                    == ["There is no subscription 'x'. There are: all of anna."]
+            )
+            let retention =
+                "No change is kept: a change is kept for a day, unless `tidebell serve` was told "
+                + "otherwise, and only where somebody has a subscription."
+            #expect(
+                try await hints(in: world) { $0.subscriptionID = "all" } == [
+                    "anna has the subscription 'all' (database), but no such change came since.",
+                    retention,
+                ]
+            )
+            #expect(
+                try await hints(in: world) { $0.notificationID = "x" }
+                    == ["No kept change was told by a notification 'x'.", retention]
+            )
+            #expect(try await hints(in: world) == ["No such change is kept.", retention])
+        }
+    }
+
+    @Test("SUB-40: a record changed before anybody had a subscription says so")
+    func beforeSubscriptions() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.save("n1", of: anna, at: World.noon)
+            func why(_ name: String) async throws -> [String] {
+                try await hints(in: world) { $0.recordName = name }
+            }
+            let place =
+                "The record n1 (FeedItem) is in zone feed, private database of anna, last changed "
+                + "2026-01-01 12:00:00.000Z, but no change of it is kept."
+            #expect(
+                try await why("n1") == [
+                    place,
+                    "Nobody has a subscription in that database: its changes are told to nobody "
+                        + "(SUB-40).",
+                ]
+            )
+            try await world.subscribe(anna, .database)
+            try await world.create(["n2"], of: anna)
+            #expect(
+                try await why("n1") == [
+                    place,
+                    "When it was made, nobody had a subscription in that database: a change before "
+                        + "the first subscription is told to nobody (SUB-40).",
+                ]
+            )
+            #expect(
+                try await why("n3") == [
+                    "No change of a record 'n3' is kept, and no such record exists.",
+                    "Kept changes go back to 2026-01-01 12:00:00.000Z.",
+                ]
+            )
+        }
+    }
+
+    @Test("A record whose change is kept no longer says how far back kept ones go")
+    func retentionPassed() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .database)
+            try await world.save("n1", of: anna, at: World.noon.advanced(by: .seconds(-1)))
+            try await world.create(["n2"], of: anna)
+            #expect(
+                try await hints(in: world) { $0.recordName = "n1" }.last
+                    == "Kept changes go back to 2026-01-01 12:00:00.000Z."
+            )
+        }
+    }
+}
+
+extension World {
+    /// Stores a record without telling anybody.
+    fileprivate func save(_ name: String, of person: Person, at moment: Instant) async throws {
+        try await store.write { transaction in
+            let position = try transaction.advance(person.database, by: 2)
+            let zones = try transaction.createZones([("feed", position)], in: person.database)
+            let zone = try #require(zones.first)
+            let stamp = RecordStamp(
+                timestamp: moment.rawValue, userRecordName: person.user.recordName, deviceID: ""
+            )
+            let record = StoredRecord(
+                name: name, type: "FeedItem", position: position.advanced(by: 1), created: stamp,
+                modified: stamp, fields: .none
+            )
+            try transaction.putRecords([record], in: zone.key)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+@testable import TidebellPush
+import TidebellWire
+
+@Suite("What is kept of told changes", .timeLimit(.minutes(1)))
+struct ToldAccountTests {
+    @Test("Where nothing is kept, nothing is written")
+    func off() async throws {
+        try await World.run { configuration in
+            configuration.keepsExplanations = false
+        } _: { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .database)
+            try await world.create(["a"], of: anna)
+            #expect(try await world.pipeline.drain() == 1)
+            try await world.store.read { reader throws in
+                #expect(try reader.keptChanges(KeptChangeQuery(), limit: 9).isEmpty)
+                #expect(try reader.told(of: 1, to: nil, limit: 9).isEmpty)
+                #expect(try reader.oldestKeptChange() == nil)
+            }
+        }
+    }
+
+    @Test("Large fields are not kept; names, types and what was told are")
+    func shortened() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            func save(_ name: String, bytes: Int) async throws {
+                let text = String(repeating: "x", count: bytes)
+                let change = RecordChange(
+                    recordName: name, recordType: "FeedItem", event: .created,
+                    fields: RecordFields(["text": Field(.string(text))])
+                )
+                try await world.change(anna, .records([change]), origin: nil)
+            }
+            try await save("large", bytes: ToldAccount.keptFieldBytes)
+            try await save("small", bytes: ToldAccount.keptFieldBytes - 100)
+            #expect(try await world.pipeline.drain() == 2)
+            let kept = try await world.store.read {
+                try $0.keptChanges(KeptChangeQuery(), limit: 9)
+            }
+            let sizes = kept.map { change -> [String: Int?] in
+                guard case .records(let changes) = change.entry.event else { return [:] }
+                return Dictionary(
+                    uniqueKeysWithValues: changes.map { ($0.recordName, $0.fields?.json.count) }
+                )
+            }
+            #expect(sizes.count == 2)
+            #expect(sizes.first?["small"]??.description != nil)
+            #expect(sizes.last == ["large": nil])
+            #expect(try await world.explained { $0.recordName = "large" }.changes.count == 1)
+        }
+    }
+
+    @Test("PUSH-2: every match has its account, the merged ones with what tells them")
+    func matches() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .zone, id: "zone", zone: "feed")
+            try await world.subscribe(anna, .query, id: "query", type: "FeedItem")
+            try await world.create(["a"], of: anna)
+            try await world.create(["b"], of: anna)
+            _ = try await world.pipeline.drain()
+            let log = try await world.log(of: anna)
+            let told = try await world.store.read { reader in
+                try (1...2).flatMap { try reader.told(of: $0, to: nil, limit: 9) }
+            }
+            let accounts = Set(
+                told.map {
+                    "\($0.change) \($0.subscriptionID) \($0.recordName ?? "") \($0.isMerged)"
+                })
+            #expect(
+                accounts == ["1 zone  true", "1 query a false", "2 zone  false", "2 query b false"]
+            )
+            for match in told {
+                let notification = try #require(log.first { $0.sequence == match.sequence })
+                #expect(match.notificationID == notification.notificationID)
+                #expect(match.subscriptionID == notification.subscriptionID)
+                #expect(match.payloadSize == notification.payload.count)
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+@Suite("Explanation of what was not told", .timeLimit(.minutes(1)))
+struct VerdictTests {
+    /// A subscription, a change, and what is said about the two.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var kind: WireSubscription.Kind
+        var zone: String?
+        var type: String?
+        var firesOn: WireSubscription.Events = [.create, .update, .delete]
+        var changedZone = "feed"
+        var event = OutboxEntry.Event.records([
+            RecordChange(recordName: "a", recordType: "FeedItem", event: .created)
+        ])
+        var line: String
+    }
+
+    static let cases = [
+        Case(
+            testDescription: "SUB-7: the default zone and a database subscription",
+            kind: .database, changedZone: ZoneID.defaultName,
+            line: "s (database): the default zone never fires zone and database subscriptions "
+                + "(SUB-7)"
+        ),
+        Case(
+            testDescription: "SUB-9: a zone subscription on another zone",
+            kind: .zone, zone: "other", line: "s (zone other): it watches the zone other (SUB-9)"
+        ),
+        Case(
+            testDescription: "SUB-9: a query subscription limited to another zone",
+            kind: .query, zone: "other", type: "FeedItem",
+            line: "s (query FeedItem in zone other): it watches the zone other (SUB-9)"
+        ),
+        Case(
+            testDescription: "SUB-13: another record type",
+            kind: .zone, zone: "feed", type: "Task",
+            line: "s (zone feed of type Task): the record is a FeedItem, it watches Task (SUB-13)"
+        ),
+        Case(
+            testDescription: "SUB-17: an event that was not asked for",
+            kind: .query, type: "FeedItem", firesOn: [.update, .delete],
+            line: "s (query FeedItem on update, delete): it does not fire on records being created "
+                + "(SUB-17)"
+        ),
+        Case(
+            testDescription: "SUB-23: a query subscription and the end of a zone",
+            kind: .query, type: "FeedItem", event: .zoneDeleted(.deleted, subscriptions: []),
+            line: "s (query FeedItem): it tells of records, not of the zone itself (SUB-23)"
+        ),
+        Case(
+            testDescription: "SUB-53: a zone subscription and a zone that begins",
+            kind: .zone, zone: "feed", event: .zoneCreated,
+            line: "s (zone feed): it does not tell of zones that begin (SUB-53)"
+        ),
+    ]
+
+    @Test("The rule that left a subscription alone is named", arguments: cases)
+    func rule(example: Case) async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let subscription = WireSubscription(
+                subscriptionID: "s", kind: example.kind,
+                zoneID: example.zone.map { ZoneID(zoneName: $0) }, recordType: example.type,
+                firesOn: example.kind == .query ? example.firesOn : []
+            )
+            let stored = StoredSubscription(
+                database: anna.database, user: anna.user.id, subscription: subscription
+            )
+            try await world.store.write { try $0.putSubscriptions([stored]) }
+            try await world.change(
+                anna, zone: example.changedZone, example.event, origin: "phone"
+            )
+            #expect(try await world.pipeline.drain() == 0)
+            #expect(try await world.lines() == ["  ✗ " + example.line])
+        }
+    }
+
+    @Test("A change of many records names the reason about the record asked for")
+    func manyRecords() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .query, id: "q", type: "Task")
+            let changes = [("a", "FeedItem"), ("b", "Task"), ("c", "Task"), ("d", "Task")].map {
+                RecordChange(recordName: $0.0, recordType: $0.1, event: .updated)
+            }
+            try await world.change(anna, .records(changes), origin: nil)
+            _ = try await world.pipeline.drain()
+            let whole = try await world.text()
+            #expect(
+                whole.contains(
+                    "records a (FeedItem) updated, b (Task) updated, c (Task) updated and 1 more in zone feed"
+                ))
+            #expect(whole.split(separator: "\n").count { $0.contains("→ ID for ") } == 3)
+            let a = try await world.lines { $0.recordName = "a" }
+            #expect(a == ["  ✗ q (query Task): the record is a FeedItem, it watches Task (SUB-13)"])
+            let c = try await world.lines { $0.recordName = "c" }
+            #expect(c.first == "  ✓ q (query Task): the record was updated and matches (SUB-24)")
+            #expect(c.count { $0.contains("→ ID for c") } == 1)
+            #expect(try await world.explained { $0.recordType = "Note" }.changes.isEmpty)
+        }
+    }
+
+    @Test("What is asked for narrows the changes: zone, database, container, number")
+    func narrowing() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .database, id: "all")
+            for zone in ["1", "2", "3", "2"] { try await world.create(["a"], of: anna, zone: zone) }
+            func ids(
+                _ ask: (inout PushExplanation.Query) -> Void = { _ in }
+            ) async throws -> [Int64] {
+                try await world.explained(ask).changes.map(\.id)
+            }
+            #expect(try await ids() == [4, 3, 2])
+            #expect(try await ids { $0.last = 1 } == [4])
+            #expect(try await ids { $0.last = 100 } == [4, 3, 2, 1])
+            #expect(try await ids { $0.zoneName = "2" } == [4, 2])
+            #expect(try await ids { $0.scope = .public } == [])
+            #expect(try await ids { $0.environment = .production } == [])
+            #expect(try await ids { $0.subscriptionID = "none" } == [])
+            #expect(try await ids { $0.subscriptionID = "all" } == [4, 3, 2])
+        }
+    }
+}
