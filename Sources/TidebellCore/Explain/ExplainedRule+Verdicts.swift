@@ -3,7 +3,8 @@ import TidebellWire
 
 /// A verdict in words.
 struct ExplainedVerdict {
-    var fires: Bool
+    /// Nil where it depends on what was not kept.
+    var fires: Bool?
     var rule: ExplainedRule
 }
 
@@ -26,10 +27,19 @@ extension WireSubscription {
                     fires: false, rule: ExplainedRule("no record it asks for changed")
                 )
             }
-            return ExplainedVerdict(fires: false, rule: .against(reason, change))
+            return ExplainedVerdict(
+                fires: change.isShortened && reason.isFilter ? nil : false,
+                rule: .against(reason, change)
+            )
         case .zoneCreated: return explained(onZone: entry.zoneName, isCreated: true)
         case .zoneDeleted: return explained(onZone: entry.zoneName, isCreated: false)
         }
+    }
+
+    /// Returns the rule by which a change whose fields were not kept has fired.
+    func ruleOfMatch(in entry: OutboxEntry, asked query: PushExplanation.Query) -> ExplainedRule {
+        let event = entry.changes.first(where: query.concerns)?.event ?? .updated
+        return ExplainedRule("the record was \(event.verb) and matched", "SUB-24")
     }
 
     private func explained(onZone zone: String, isCreated: Bool) -> ExplainedVerdict {
@@ -86,11 +96,41 @@ extension ExplainedRule {
             )
         case .eventNotAsked(let event):
             ExplainedRule("it does not fire on records being \(event.verb)", "SUB-17")
+        case .filter where change?.isShortened == true:
+            ExplainedRule("the record's fields were too large to be kept for an explanation")
+        case .filter where change?.fields == nil:
+            ExplainedRule(
+                "nobody had a query subscription when the change was made, so that its fields were "
+                    + "not looked at", "SUB-40"
+            )
+        case .filter(let filter, let found):
+            ExplainedRule("it asks for \(filter.summary), \(filter.text(found: found))", "SUB-24")
         case .recordsOnly:
             ExplainedRule("it tells of records, not of the zone itself", "SUB-23")
         case .zoneCreated:
             ExplainedRule("it does not tell of zones that begin", "SUB-53")
         }
+    }
+}
+
+extension SubscriptionVerdict.Reason {
+    fileprivate var isFilter: Bool {
+        if case .filter = self { true } else { false }
+    }
+}
+
+extension RecordChange {
+    /// Whether its fields were dropped for their size when it was told.
+    fileprivate var isShortened: Bool { fields == nil && system != nil }
+}
+
+extension WireFilter {
+    /// What the record has where the filter looks.
+    fileprivate func text(found: FieldValue?) -> String {
+        if let found { return "and the record has \(found.summary)" }
+        return subject == .allText
+            ? "which no text of the record has"
+            : "and the record has no readable \(subject.summary)"
     }
 }
 

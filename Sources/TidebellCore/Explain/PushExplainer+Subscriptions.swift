@@ -79,7 +79,9 @@ extension PushExplainer {
             outcome: .doesNotFire
         )
         if !matches.isEmpty {
-            if verdict?.fires == false {
+            if let subscription, verdict?.fires == nil {
+                explained.rule = subscription.ruleOfMatch(in: change.entry, asked: query)
+            } else if verdict?.fires == false {
                 explained.rule = ExplainedRule(
                     "it fired, and was saved anew with another trigger since", "SUB-30"
                 )
@@ -181,13 +183,5 @@ extension ExplainedSubscription {
         case .told, .waiting: true
         case .doesNotFire, .missed: false
         }
-    }
-}
-
-extension OutboxEntry {
-    /// The subscriptions that ended with the zone.
-    fileprivate var endedSubscriptions: [StoredSubscription] {
-        guard case .zoneDeleted(_, let subscriptions) = event else { return [] }
-        return subscriptions
     }
 }

@@ -216,14 +216,12 @@ struct ExplanationTests {
     func zoneEnd() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
-            let ended = StoredSubscription(
-                database: anna.database, user: anna.user.id,
-                subscription: WireSubscription(
-                    subscriptionID: "ended", kind: .zone, zoneID: ZoneID(zoneName: "feed")
-                )
-            )
+            try await world.subscribe(anna, .zone, id: "ended", zone: "feed")
+            let ended = try await world.store.write {
+                try $0.removeSubscriptions(onZone: "feed", in: anna.database)
+            }
             try await world.change(
-                anna, .zoneDeleted(.deleted, subscriptions: [ended]), origin: nil
+                anna, .zoneDeleted(.deleted, subscriptions: ended), origin: nil
             )
             _ = try await world.pipeline.drain()
             let text = try await world.text()

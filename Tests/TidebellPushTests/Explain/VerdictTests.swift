@@ -127,3 +127,128 @@ struct VerdictTests {
         }
     }
 }
+
+extension VerdictTests {
+    /// A predicate, a record, and what is said about the two.
+    struct FilterCase: Sendable, CustomTestStringConvertible {
+        var filters: [WireFilter]
+        var fields: [String: Field]
+        var line: String
+        var testDescription: String { line }
+    }
+
+    static let draft = WireFilter(.equals, .field("state"), .string("draft"))
+
+    static let filterCases = [
+        FilterCase(
+            filters: [draft], fields: ["state": Field(.string("final"))],
+            line: "where state = \"draft\"): it asks for state = \"draft\", and the record has "
+                + "\"final\" (SUB-24)"
+        ),
+        FilterCase(
+            filters: [
+                draft, WireFilter(.greaterThan, .field("size"), .int64(7)),
+            ],
+            fields: ["state": Field(.string("draft")), "size": Field(.double(6.5))],
+            line: "where state = \"draft\" and size > 7): it asks for size > 7, and the record has "
+                + "6.5 (SUB-24)"
+        ),
+        FilterCase(
+            filters: [draft], fields: ["other": Field(.string("x"))],
+            line: "where state = \"draft\"): it asks for state = \"draft\", and the record has no "
+                + "readable state (SUB-24)"
+        ),
+        FilterCase(
+            filters: [WireFilter(.containsAllTokens, .allText, .string("sun"))],
+            fields: ["text": Field(.string("rain"))],
+            line: "where any text contains all tokens \"sun\"): it asks for any text contains all "
+                + "tokens \"sun\", which no text of the record has (SUB-24)"
+        ),
+        FilterCase(
+            filters: [
+                WireFilter(
+                    .in, .field("n"),
+                    .list(.int64List, [.int64(1), .int64(2), .int64(3), .int64(4)])
+                )
+            ],
+            fields: ["n": Field(.int64(5))],
+            line: "where n in {1, 2, 3, …}): it asks for n in {1, 2, 3, …}, and the record has 5 "
+                + "(SUB-24)"
+        ),
+    ]
+
+    @Test(
+        "SUB-24: the first filter that fails is named, with what the record has",
+        arguments: filterCases)
+    func filter(example: FilterCase) async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, asking: example.filters)
+            try await world.save(example.fields, of: anna)
+            #expect(try await world.pipeline.drain() == 0)
+            #expect(try await world.lines() == ["  ✗ q (query FeedItem " + example.line])
+        }
+    }
+
+    @Test("SUB-24: fields too large to be kept leave the reason open, not what was told")
+    func shortened() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, asking: [Self.draft])
+            let text = Field(.string(String(repeating: "x", count: 10_000)))
+            try await world.save(["state": Field(.string("final")), "text": text], of: anna)
+            try await world.save(["state": Field(.string("draft")), "text": text], of: anna)
+            #expect(try await world.pipeline.drain() == 1)
+            let titles = try await world.lines().filter { $0.contains("query FeedItem") }
+            let summary = "q (query FeedItem where state = \"draft\")"
+            let reason = "the record's fields were too large to be kept for an explanation"
+            #expect(
+                titles == [
+                    "  ✓ \(summary): the record was updated and matched (SUB-24)",
+                    "  ✗ \(summary): \(reason)",
+                ])
+        }
+    }
+
+    @Test("SUB-40: a change from before the first query subscription has no fields to match")
+    func withoutFields() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.create(["a"], of: anna)
+            try await world.subscribe(anna, asking: [Self.draft])
+            #expect(try await world.pipeline.drain() == 0)
+            #expect(
+                try await world.lines() == [
+                    "  ✗ q (query FeedItem where state = \"draft\"): nobody had a query subscription "
+                        + "when the change was made, so that its fields were not looked at (SUB-40)"
+                ]
+            )
+        }
+    }
+}
+
+extension World {
+    /// Saves a query subscription with a predicate.
+    fileprivate func subscribe(_ person: Person, asking filters: [WireFilter]) async throws {
+        var subscription = WireSubscription(
+            subscriptionID: "q", kind: .query, recordType: "FeedItem",
+            firesOn: [.create, .update, .delete]
+        )
+        subscription.filters = filters
+        let stored = StoredSubscription(
+            database: person.database, user: person.user.id, subscription: subscription
+        )
+        _ = try await store.write { try $0.putSubscriptions([stored]) }
+    }
+
+    /// Commits the update of a record.
+    fileprivate func save(_ fields: [String: Field], of person: Person) async throws {
+        let stamp = RecordStamp(timestamp: 0, userRecordName: "_anna", deviceID: "")
+        let change = RecordChange(
+            recordName: "a", recordType: "FeedItem", event: .updated,
+            fields: RecordFields(fields),
+            system: RecordChange.SystemValues(created: stamp, modified: stamp)
+        )
+        try await self.change(person, .records([change]), origin: nil)
+    }
+}
