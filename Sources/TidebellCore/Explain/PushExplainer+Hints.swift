@@ -82,7 +82,7 @@ extension PushExplainer {
                     "The record \(name) (\(record.type)) is in zone \(zone.name), "
                         + "\(place.text), last changed \(changed.text), but no change of it is "
                         + "kept.",
-                    try reasonForNoChange(at: changed, in: database),
+                    try reasonForNoChange(at: changed, in: zone, of: database),
                 ]
             }
         }
@@ -92,11 +92,15 @@ extension PushExplainer {
     }
 
     private func reasonForNoChange(
-        at changed: Instant, in database: StoredDatabase
+        at changed: Instant, in zone: StoredZone, of database: StoredDatabase
     ) throws -> String {
         if database.subscriptionKinds.isEmpty {
             return "Nobody has a subscription in that database: its changes are told to nobody "
                 + "(SUB-40)."
+        }
+        if zone.name == ZoneID.defaultName, !database.subscriptionKinds.contains(.query) {
+            return "In the default zone only query subscriptions fire, and nobody has one in that "
+                + "database (SUB-7)."
         }
         guard let oldest = try reader.oldestKeptChange(), changed >= oldest else {
             return try retention()

@@ -95,6 +95,20 @@ struct HintTests {
         }
     }
 
+    @Test("SUB-7: a record of the default zone, where only query subscriptions fire")
+    func defaultZone() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .database)
+            try await world.save("n1", of: anna, zone: ZoneID.defaultName, at: World.noon)
+            #expect(
+                try await hints(in: world) { $0.recordName = "n1" }.last
+                    == "In the default zone only query subscriptions fire, and nobody has one in "
+                    + "that database (SUB-7)."
+            )
+        }
+    }
+
     @Test("A record whose change is kept no longer says how far back kept ones go")
     func retentionPassed() async throws {
         try await World.run { world in
@@ -112,11 +126,15 @@ struct HintTests {
 
 extension World {
     /// Stores a record without telling anybody.
-    fileprivate func save(_ name: String, of person: Person, at moment: Instant) async throws {
+    fileprivate func save(
+        _ name: String, of person: Person, zone zoneName: String = "feed", at moment: Instant
+    ) async throws {
         try await store.write { transaction in
             let position = try transaction.advance(person.database, by: 2)
-            let zones = try transaction.createZones([("feed", position)], in: person.database)
-            let zone = try #require(zones.first)
+            if zoneName != ZoneID.defaultName {
+                _ = try transaction.createZones([(zoneName, position)], in: person.database)
+            }
+            let zone = try #require(try transaction.zones([zoneName], in: person.database).first)
             let stamp = RecordStamp(
                 timestamp: moment.rawValue, userRecordName: person.user.recordName, deviceID: ""
             )
