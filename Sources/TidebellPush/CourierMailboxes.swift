@@ -10,6 +10,18 @@ package struct CourierMessage: Sendable, Hashable {
     let sequence: NotificationSequence
     /// The devices the courier's token tells.
     let devices: [DeviceKey]
+    /// Those of them that the notification is for.
+    let recipients: [StoredDevice]
+
+    /// What the journal notes once the answer was written.
+    package func deliveries(at now: Instant) -> [Delivery] {
+        recipients.map { device in
+            Delivery(
+                notification: sequence, user: device.user, clientID: device.clientID,
+                route: .courier, at: now, answer: Delivery.sent
+            )
+        }
+    }
 }
 
 /// The couriers of CloudKit JS: long polls, each answered with one notification
@@ -114,9 +126,13 @@ package final class CourierMailboxes: PushRoute {
                 if let known = oldest, known.sequence < first.sequence { continue }
                 oldest = first
             }
-            let message = oldest.map {
+            let message = oldest.map { notification in
                 CourierMessage(
-                    payload: $0.payload, sequence: $0.sequence, devices: devices.map(\.key)
+                    payload: notification.payload, sequence: notification.sequence,
+                    devices: devices.map(\.key),
+                    recipients: devices.filter {
+                        $0.user == notification.user && $0.clientID != notification.originClient
+                    }
                 )
             }
             return (Set(devices.map(\.user)), message)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import TidebellCore
 import TidebellHTTP
 import TidebellServer
 
@@ -15,6 +16,9 @@ struct ServeCommand: AsyncParsableCommand {
     enum Pruning: String, ExpressibleByArgument, CaseIterable {
         case header, fieldsFirst
     }
+
+    /// The longest time that explanations can be kept: 30 days.
+    private static let mostExplanationHours = 30 * 24
 
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -57,11 +61,28 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var pruning = Pruning.header
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long changes are kept for `tidebell push explain`, at most \
+            \(Self.mostExplanationHours) hours; 0 keeps nothing.
+            """,
+            valueName: "hours"
+        )
+    )
+    var explanationHours = Int(Limits().explanationRetention.components.seconds / 3600)
+
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
 
     func validate() throws {
         guard (0...65535).contains(port) else {
             throw ValidationError("The port must be 0 to 65535, not \(port).")
+        }
+        guard (0...Self.mostExplanationHours).contains(explanationHours) else {
+            throw ValidationError(
+                "The explanation hours must be 0 to \(Self.mostExplanationHours), "
+                    + "not \(explanationHours)."
+            )
         }
         if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
             throw ValidationError("The public URL must begin with http:// or https://.")
@@ -75,6 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.logLevel = .init(rawValue: logLevel.rawValue) ?? configuration.logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        configuration.limits.explanationRetention = .seconds(explanationHours * 3600)
         configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)

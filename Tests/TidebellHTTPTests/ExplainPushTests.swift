@@ -77,6 +77,52 @@ struct ExplainPushTests {
         #expect(answer.text.contains(#""answer":"410 Unregistered""#))
     }
 
+    @Test("PUSH-13: what a stream wrote and what its device acknowledged is told")
+    func stream() async throws {
+        let (api, token) = try await api()
+        let stream = api.target(under: "ext", "notifications/stream") + "&clientId=phone"
+        var pieces = Pieces(await api.cloud.respond("GET", stream))
+        _ = try await pieces.next()
+        try await api.save("n2", in: "Notes")
+        _ = try await api.cloud.pipeline.drain()
+        #expect(try await pieces.next()?.hasPrefix("id: 2\n") == true)
+        #expect(await eventually { api.cloud.journal.waitingCount == 1 })
+        for _ in 1...2 {
+            let acknowledged = try await api.send(
+                "POST", api.target(under: "ext", "notifications/ack") + "&clientId=phone",
+                #"{"cursor":"2"}"#
+            )
+            #expect(acknowledged.status == 200)
+        }
+        #expect(
+            try await deliveries(of: "n2", in: api, token) == [
+                "stream sent", "stream acknowledged",
+            ])
+    }
+
+    @Test("web-services 5.12: what a courier's poll answered is told")
+    func courier() async throws {
+        let (api, token) = try await api()
+        let created = try await api.send(
+            "POST", api.target(under: "device", "tokens/create"),
+            #"{"apnsEnvironment":"development","clientId":"page"}"#
+        )
+        let courier = try #require(created.text.firstMatch(of: /\/courier\/[0-9a-f]{64}/)).output
+        try await api.save("n2", in: "Notes")
+        _ = try await api.cloud.pipeline.drain()
+        #expect(try await api.send("GET", String(courier)).text.contains(#""zid":"Notes""#))
+        #expect(try await deliveries(of: "n2", in: api, token) == ["courier sent"])
+    }
+
+    /// What the only device was told of a record.
+    private func deliveries(
+        of record: String, in api: TestAPI, _ token: String
+    ) async throws -> [String] {
+        let answer = try await explain("?record=\(record)", in: api, token: token)
+        return answer.text.matches(of: /"route":"(\w+)","clientID":"\w+","at":\d+,"answer":"(\w+)"/)
+            .map { "\($0.output.1) \($0.output.2)" }
+    }
+
     @Test("What is not found comes with hints")
     func hints() async throws {
         let (api, token) = try await api()

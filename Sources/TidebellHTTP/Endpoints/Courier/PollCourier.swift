@@ -35,6 +35,8 @@ package enum PollCourier: ServerEndpoint {
                     // Only what was written is done with: a poll that broke off
                     // gets it again.
                     try await couriers.acknowledge(message)
+                    let now = cloud.time.now()
+                    for delivery in message.deliveries(at: now) { cloud.journal.record(delivery) }
                 }
                 withExtendedLifetime(place) {}
             }

@@ -11,13 +11,22 @@ package enum AcknowledgeNotifications: Endpoint {
         let call = exchange.call
         let user = try call.requireUser().id
         let clientID = try exchange.requireClientID()
-        try await exchange.cloud.store.write { transaction in
+        let news = try await exchange.cloud.store.write { transaction -> NotificationSequence? in
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container, at: call.now
             )
             // Nobody received what was never sent.
             let sequence = min(cursor, try transaction.notificationHead())
             try transaction.acknowledge(device.key, upTo: sequence)
+            return sequence > device.acknowledged ? sequence : nil
+        }
+        if let news {
+            exchange.cloud.journal.record(
+                Delivery(
+                    notification: news, user: user, clientID: clientID, route: .stream,
+                    at: exchange.cloud.time.now(), answer: Delivery.acknowledged
+                )
+            )
         }
         return .json { $0.object { _ in } }
     }

@@ -31,7 +31,15 @@ package enum StreamNotifications: Endpoint {
             ],
             body: .stream { writer in
                 try await writer.write(ready(at: start))
-                try await forward(events, to: &writer, by: cloud.time.clock)
+                try await forward(events, to: &writer, by: cloud.time.clock) { event in
+                    cloud.journal.record(
+                        Delivery(
+                            notification: event.sequence, user: device.user,
+                            clientID: device.clientID, route: .stream, at: cloud.time.now(),
+                            answer: Delivery.sent
+                        )
+                    )
+                }
                 withExtendedLifetime(place) {}
             }
         )
@@ -70,7 +78,7 @@ package enum StreamNotifications: Endpoint {
 
     private static func forward(
         _ events: DeviceStream, to writer: inout any BodyWriter,
-        by clock: any Clock<Duration>
+        by clock: any Clock<Duration>, onWritten: (StreamEvent) -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Beat.self) { group in
             let source = EventSource(events)
@@ -87,6 +95,7 @@ package enum StreamNotifications: Endpoint {
                 switch beat {
                 case .event(let event):
                     try await writer.write(event.frame.bytes)
+                    onWritten(event)
                     group.addTask(operation: nextEvent)
                 case .silence:
                     try await writer.write(Array(": \n\n".utf8))
