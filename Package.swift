@@ -155,7 +155,11 @@ let package = Package(
         ),
         .executableTarget(
             name: "tidebell-benchmarks",
-            dependencies: ["TidebellProcesses", "TidebellTesting", "tidebell"],
+            dependencies: [
+                "TidebellProcesses", "TidebellPush", "TidebellSQLite", "TidebellTesting",
+                "tidebell",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
         // The promises of a store, as tests for any engine.

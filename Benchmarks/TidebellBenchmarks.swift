@@ -2,7 +2,8 @@
 import Foundation
 import TidebellProcesses
 
-/// Measures a release build of `tidebell serve` over real sockets.
+/// Measures a release build of `tidebell serve` over real sockets, and the matching
+/// of subscriptions in this process; with the argument `matching` only that.
 ///
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days say nothing; compare within one run. With
@@ -15,6 +16,9 @@ struct TidebellBenchmarks {
                 try await ApplePushBenchmark.run()
                 return
             }
+            try await MatchingBenchmark(subscriptions: 10_000).run()
+            try await MatchingBenchmark(subscriptions: 1_000_000).run()
+            guard !CommandLine.arguments.contains("matching") else { return }
             let bench = try await BenchServer.start()
             defer { bench.stop() }
             try SaveBenchmark(server: bench).run(clients: 1)

@@ -109,9 +109,10 @@ extension OutboxBatch.Item {
             in: entry.database, zoneName: entry.zoneName, triggers: records.triggers,
             after: entry.toldThrough, limit: limit
         )
-        let ended = (ending + entry.endedSubscriptions).filter { $0.serial > entry.toldThrough }
+        let allEnded = ending + entry.endedSubscriptions
         // What was saved anew since then is told of later changes.
-        let known = Set(ended.map(\.key))
+        let known = Set(allEnded.map(\.key))
+        let ended = allEnded.filter { $0.serial > entry.toldThrough }
         let standing = stored.filter { !known.contains($0.key) }
         var all = (standing + ended).sorted { $0.serial < $1.serial }
         // Beyond the last one read others may stand in the store.

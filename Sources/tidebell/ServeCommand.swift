@@ -20,6 +20,11 @@ struct ServeCommand: AsyncParsableCommand {
     /// The longest time that explanations can be kept: 30 days.
     private static let mostExplanationHours = 30 * 24
 
+    /// What becomes of a subscription that fires like another of the same user.
+    enum DuplicateSubscriptions: String, ExpressibleByArgument, CaseIterable {
+        case standard, lenient, strict
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve the cloud until SIGTERM or SIGINT (Control-C)."
@@ -72,6 +77,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var explanationHours = Int(Limits().explanationRetention.components.seconds / 3600)
 
+    @Option(
+        help: """
+            What becomes of a subscription that fires like another one of the user: refused \
+            but for database subscriptions, never refused, or always.
+            """
+    )
+    var duplicateSubscriptions = DuplicateSubscriptions.standard
+
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
 
     func validate() throws {
@@ -98,6 +111,8 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         configuration.limits.explanationRetention = .seconds(explanationHours * 3600)
         configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
+        configuration.limits.duplicateSubscriptions =
+            .init(rawValue: duplicateSubscriptions.rawValue) ?? .standard
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
         let server = try TidebellServer(configuration)

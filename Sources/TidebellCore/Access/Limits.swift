@@ -22,6 +22,8 @@ package struct Limits: Sendable, Hashable {
     package var recordBytes = 1024 * 1024
     /// Bytes of a subscription's notification info as JSON.
     package var notificationInfoBytes = 64 * 1024
+    /// Bytes of a subscription's filters as JSON.
+    package var filterBytes = 64 * 1024
     /// Notifications in one page of the history.
     package var notificationsPerPage = 200
     /// Characters of a record, zone, field or subscription name (LIMIT-11).

@@ -12,7 +12,7 @@ enum SubscriptionRules {
             try Names.checkRecordType(type, limits: limits)
         }
         switch subscription.kind {
-        case .query: try checkQuery(subscription)
+        case .query: try checkQuery(subscription, limits: limits)
         case .zone: try checkZone(subscription)
         case .database: break
         }
@@ -37,7 +37,9 @@ enum SubscriptionRules {
         }
     }
 
-    private static func checkQuery(_ subscription: WireSubscription) throws {
+    private static func checkQuery(
+        _ subscription: WireSubscription, limits: Limits
+    ) throws {
         guard let type = subscription.recordType, !type.isEmpty else {
             throw WireError.badRequest("a query subscription needs a record type")
         }
@@ -47,6 +49,15 @@ enum SubscriptionRules {
         guard !subscription.firesOn.isEmpty else {
             throw WireError.badRequest(
                 "a query subscription needs at least one of create, update and delete in firesOn"
+            )
+        }
+        let size = JSONWriter.write { writer in
+            writer.array(subscription.filters) { $1.write(to: &$0) }
+        }.count
+        guard size <= limits.filterBytes else {
+            throw WireError.badRequest(
+                "filterBy takes \(size) bytes as JSON; at most \(limits.filterBytes) are stored",
+                ckCode: CKErrorCode.limitExceeded
             )
         }
     }

@@ -34,7 +34,7 @@ extension WireFilter {
     fileprivate func passes(_ record: RecordView) -> Bool {
         let (comparator, isNegated) = comparator.affirmed
         if case .allText = subject {
-            return Self.hasTokens(of: value, comparator, in: record.searchableTokens)
+            return Self.hasTokens(of: value, comparator, in: record.searchableTokens) != isNegated
         }
         if case .field(let name) = subject, record.fields[name]?.isEncrypted == true {
             return false

@@ -128,10 +128,10 @@ extension World {
     /// Saves a subscription.
     func subscribe(
         _ person: Person, _ kind: WireSubscription.Kind, id: String = "subscription",
-        zone: String? = nil, type: String? = nil, firesOnce: Bool = false,
-        info: WireNotificationInfo? = nil
+        zone: String? = nil, type: String? = nil, filters: [WireFilter] = [],
+        firesOnce: Bool = false, info: WireNotificationInfo? = nil
     ) async throws {
-        let subscription = StoredSubscription(
+        var subscription = StoredSubscription(
             database: person.database, user: person.user.id,
             subscription: WireSubscription(
                 subscriptionID: id, kind: kind, zoneID: zone.map { ZoneID(zoneName: $0) },
@@ -139,7 +139,8 @@ extension World {
                 firesOnce: firesOnce, notificationInfo: info
             )
         )
-        try await store.write { try $0.putSubscriptions([subscription]) }
+        subscription.subscription.filters = filters
+        try await store.write { [subscription] in try $0.putSubscriptions([subscription]) }
     }
 
     /// Commits a change.
