@@ -7,10 +7,10 @@ import TidebellWire
 /// One push: sent, and its answer acted on.
 extension APNsLane {
     /// Tells a target of a notification; returns how its turn ends, or nil when it
-    /// goes on with the next notification.
+    /// goes on with the next notification. Fails when something of ours fails.
     func tell(
         _ target: PushTarget, of notification: StoredNotification
-    ) async -> APNsBacklog.Outcome? {
+    ) async throws -> APNsBacklog.Outcome? {
         guard target.apnsEnvironment == container.environment else {
             return refuse(target, notification)
         }
@@ -18,12 +18,8 @@ extension APNsLane {
             notification, token: target.key.token, topic: target.topic ?? app.topic,
             expiration: configuration.expiration
         )
-        do {
-            let (action, answer) = try await send(request, notification, target)
-            return try await act(on: action, answer, target, notification)
-        } catch {
-            return .rests(atLeast: .zero, atMost: configuration.longestWait)
-        }
+        let (action, answer) = try await send(request, notification, target)
+        return try await act(on: action, answer, target, notification)
     }
 
     /// PUSH-10: the token would be unknown to the service of this environment.
@@ -100,13 +96,13 @@ extension APNsLane {
         case .retryService(let atLeast):
             least = atLeast
             failed(atLeast: atLeast, answer)
-        case .pause(let atLeast): pause(atLeast: atLeast, atMost: most, answer)
+        case .pause(let atLeast): pause(atLeast: atLeast, answer)
         case .misconfigured(let what):
             most = configuration.longestMisconfiguredWait
             explain(what, answer)
             // A topic or token that a device named is that device's affair alone.
             let isOwn = what == .tokenOfOtherApp || (what == .topic && target.topic != nil)
-            if !isOwn { pause(atLeast: .zero, atMost: most, answer) }
+            if !isOwn { pause(atMost: most) }
         }
         return .rests(atLeast: least, atMost: most)
     }
@@ -170,7 +166,9 @@ extension APNsLane {
         )
     }
 
-    private func sayOnce(_ what: String, _ say: () -> Void) {
+    /// Says something unless it was said since pushes last came through after a
+    /// pause.
+    func sayOnce(_ what: String, _ say: () -> Void) {
         if said.withLock({ $0.insert(what).inserted }) { say() }
     }
 }

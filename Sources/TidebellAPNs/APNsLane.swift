@@ -96,7 +96,7 @@ final class APNsLane: Sendable {
             backlog.withLock { $0.looked(targets, next: next) }
         } catch {
             guard !Task.isCancelled else { return }
-            storeFailed(error)
+            brokeDown(error)
         }
     }
 
@@ -117,7 +117,7 @@ final class APNsLane: Sendable {
             var outcome: APNsBacklog.Outcome = notifications.count < limit ? .done : .more
             for notification in notifications {
                 if isStopped { break }
-                if let end = await tell(target, of: notification) {
+                if let end = try await tell(target, of: notification) {
                     outcome = end
                     break
                 }
@@ -126,7 +126,7 @@ final class APNsLane: Sendable {
             try await cursors.flush()
             return outcome
         } catch {
-            if !Task.isCancelled { storeFailed(error) }
+            if !Task.isCancelled { brokeDown(error) }
             return .rests(atLeast: .zero, atMost: configuration.longestWait)
         }
     }
@@ -142,42 +142,49 @@ final class APNsLane: Sendable {
         )
     }
 
-    /// The service failed in a way that may pass.
+    /// The service failed in a way that may pass; in a row, that pauses the lane.
     func failed(atLeast: Duration, _ answer: APNsAnswer) {
-        let isNew = backlog.withLock {
+        let isPause = backlog.withLock {
             $0.failed(atLeast: atLeast, at: surroundings.now(), jitter: surroundings.jitter())
         }
-        if isNew { sayPaused(answer) }
+        guard isPause else { return }
+        surroundings.metrics.pauses.increment()
+        paused(answer)
     }
 
     /// The service wants a pause.
-    func pause(atLeast: Duration, atMost: Duration, _ answer: APNsAnswer) {
+    func pause(atLeast: Duration, _ answer: APNsAnswer) {
+        if pause(atLeast: atLeast, atMost: configuration.longestWait) { paused(answer) }
+    }
+
+    /// Pauses the lane; returns whether it was not paused before.
+    @discardableResult
+    func pause(atLeast: Duration = .zero, atMost: Duration) -> Bool {
         let isNew = backlog.withLock {
             $0.pause(
                 atLeast: atLeast, atMost: atMost, at: surroundings.now(),
                 jitter: surroundings.jitter()
             )
         }
-        if isNew { sayPaused(answer) }
+        if isNew { surroundings.metrics.pauses.increment() }
+        return isNew
     }
 
-    private func sayPaused(_ answer: APNsAnswer) {
-        surroundings.metrics.pauses.increment()
-        say("Apple's push service does not take pushes; they wait and are tried again", answer)
+    private func paused(_ answer: APNsAnswer) {
+        sayOnce("pause") {
+            say("Apple's push service does not take pushes; they wait and are tried again", answer)
+        }
     }
 
-    private func storeFailed(_ error: any Error) {
-        let isNew = backlog.withLock {
-            $0.pause(
-                atLeast: .zero, atMost: configuration.longestWait, at: surroundings.now(),
-                jitter: surroundings.jitter()
+    /// Something of ours failed: the store, or signing.
+    private func brokeDown(_ error: any Error) {
+        pause(atMost: configuration.longestWait)
+        sayOnce("breakdown") {
+            surroundings.logger.warning(
+                "pushes to Apple's push service are held up; they wait and are tried again",
+                metadata: metadata.merging(["error": "\(error)"]) { $1 }
             )
         }
-        guard isNew else { return }
-        surroundings.logger.warning(
-            "the store failed; pushes to Apple's push service wait and are tried again",
-            metadata: metadata.merging(["error": "\(error)"]) { $1 }
-        )
     }
 }
 

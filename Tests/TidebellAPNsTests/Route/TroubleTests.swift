@@ -117,6 +117,26 @@ struct TroubleTests {
         #expect(Set(home.apple.received.map(\.id)).count == 1)
     }
 
+    @Test("a good-bye with ten pushes under way loses none of them")
+    func goodByeToMany() async throws {
+        let home = try await AppleHousehold()
+        var tokens: Set = [home.token]
+        var devices: [TestDevice] = []
+        for _ in 0..<9 {
+            let device = try await home.cloud.device(user: "anna")
+            tokens.insert(try await device.registerAppleDevice())
+            devices.append(device)
+        }
+        home.apple.hold()
+        try await home.note(1)
+        try await home.apple.held(10)
+        home.apple.goAway(times: 1)
+        home.apple.release()
+        try await home.pass(.seconds(5))
+        #expect(Set(home.apple.received.map(\.deviceToken)) == tokens)
+        #expect(Set(home.apple.received.map(\.id)).count == 1)
+    }
+
     @Test("one device that Apple throttles holds up no other")
     func slowDevice() async throws {
         let home = try await AppleHousehold()

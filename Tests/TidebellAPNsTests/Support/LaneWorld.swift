@@ -52,6 +52,20 @@ final class LaneWorld: Sendable {
         }
     }
 
+    /// Registers a device whose token is of Apple's service for production.
+    func addStray() async throws {
+        let user = user
+        try await store.write { transaction in
+            let device = try transaction.registerDevice(
+                clientID: "stray", user: user, container: Self.container, at: Self.noon
+            )
+            let token = StoredPushToken(
+                token: "ff", apnsEnvironment: .production, courier: nil, registeredAt: Self.noon
+            )
+            try transaction.putPushToken(token, tells: device.key)
+        }
+    }
+
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     static let noon = Instant(rawValue: 1_767_268_800_000)
