@@ -18,6 +18,7 @@ struct Story {
         try await tellOfChanges(cast)
         try await restart(cast, program)
         try await settleAccounts(cast)
+        try await explain(program)
     }
 
     // MARK: Acts
@@ -68,10 +69,6 @@ struct Story {
         try await act(
             cast, "deleted FeedItem \"friday\"", changes: 1, pushes: 2, ["delete", "friday"]
         )
-        try await act(
-            cast, "saved a Comment, which is no FeedItem: \"feed-changes\" stays silent",
-            changes: 1, pushes: 1, ["save", "Comment", "c1", "Bring boots"]
-        )
     }
 
     private func restart(_ cast: Cast, _ program: TidebellProgram) async throws {
@@ -86,6 +83,10 @@ struct Story {
         try await act(
             cast, "saved a FeedItem while A sleeps", changes: 1, pushes: 2,
             ["save", "FeedItem", "sunday", "Calm"]
+        )
+        try await act(
+            cast, "saved a Comment, which is no FeedItem: \"feed-changes\" stays silent",
+            changes: 1, pushes: 1, ["save", "Comment", "c1", "Bring boots"]
         )
     }
 
@@ -112,6 +113,16 @@ struct Story {
         let status = await server.waitUntilExit()
         try expect(status == 0, "the server ended with \(status)")
         line("server", "stopped cleanly")
+    }
+
+    private func explain(_ program: TidebellProgram) async throws {
+        let command = ["push", "explain", "c1"]
+        heading(
+            "5. Why was A told of the Comment once, and B not?  tidebell "
+                + command.joined(separator: " "))
+        for text in try await program.run(command) {
+            say(text.isEmpty ? "" : "  \(text)")
+        }
         say(
             """
 

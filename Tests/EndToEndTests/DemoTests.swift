@@ -15,6 +15,7 @@ struct DemoTests {
         #expect(status == 0, Comment(rawValue: text))
         #expect(text.contains("exactly what B has"), Comment(rawValue: text))
         #expect(text.contains("for the 7 B made: none twice, none missed"), Comment(rawValue: text))
+        #expect(text.contains("✗ feed-changes"), Comment(rawValue: text))
     }
 }
 
