@@ -78,6 +78,24 @@ extension CKSyncEngine.RecordZoneChangeBatch {
     /// The IDs of all items.
     var recordIDs: [CKRecord.ID] { recordsToSave.map(\.recordID) + recordIDsToDelete }
 
+    /// The batch in two parts; nil when it has to stay together.
+    var halves: (first: Self, second: Self)? {
+        guard count > 1, !atomicByZone else { return nil }
+        let middle = count / 2
+        let saves = min(middle, recordsToSave.count)
+        let deletions = middle - saves
+        return (
+            Self(
+                recordsToSave: Array(recordsToSave.prefix(saves)),
+                recordIDsToDelete: Array(recordIDsToDelete.prefix(deletions))
+            ),
+            Self(
+                recordsToSave: Array(recordsToSave.dropFirst(saves)),
+                recordIDsToDelete: Array(recordIDsToDelete.dropFirst(deletions))
+            )
+        )
+    }
+
     /// Returns the batch without some records.
     func without(_ recordIDs: Set<CKRecord.ID>) -> Self {
         guard !recordIDs.isEmpty else { return self }

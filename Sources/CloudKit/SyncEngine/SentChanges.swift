@@ -60,6 +60,8 @@ struct SentRecords: Sendable {
     let errors: [CKRecord.ID: CKError]
     /// Why nothing more could be sent.
     let whole: CKError?
+    /// Whether the changes had to be sent together.
+    private let isAtomic: Bool
 
     /// Sums up a batch and its outcome.
     init(_ batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncRequests.BatchOutcome) {
@@ -79,6 +81,7 @@ struct SentRecords: Sendable {
             batch.recordsToSave.map { .saveRecord($0.recordID) } + gone.map { .deleteRecord($0) }
         errors = saveErrors.merging(deleteErrors) { first, _ in first }
         whole = outcome.failure
+        isAtomic = batch.atomicByZone && batch.count > 1
         event = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: batch.recordsToSave.filter { saveErrors[$0.recordID] == nil },
             failedRecordSaves: batch.recordsToSave.compactMap { record in
@@ -93,7 +96,10 @@ struct SentRecords: Sendable {
     func isStillPending(_ change: CKSyncEngine.PendingRecordZoneChange) -> Bool {
         guard let error = errors[change.itemID] else { return false }
         // A request that failed as a whole says nothing about what it was to change.
-        return error.code == whole?.code || error.code.keepsChangePending
+        if error.code == whole?.code { return true }
+        // Too much together; a change that is too large alone stays so.
+        if error.code == .limitExceeded { return isAtomic }
+        return error.code.keepsChangePending
     }
 }
 

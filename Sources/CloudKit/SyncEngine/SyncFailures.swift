@@ -15,12 +15,11 @@ extension CKError.Code {
     /// Whether a change that failed so is still to be sent.
     ///
     /// Beside the causes that pass by themselves: the change itself was not at fault
-    /// (`batchRequestFailed`), room can be made for it (`quotaExceeded`), it can be sent
-    /// in smaller parts (`limitExceeded`), or nobody knows whether it was done.
+    /// (`batchRequestFailed`), room can be made for it (`quotaExceeded`), or nobody knows
+    /// whether it was done.
     var keepsChangePending: Bool {
         switch self {
-        case .batchRequestFailed, .quotaExceeded, .limitExceeded, .operationCancelled,
-            .serverResponseLost:
+        case .batchRequestFailed, .quotaExceeded, .operationCancelled, .serverResponseLost:
             true
         default: passesByItself
         }

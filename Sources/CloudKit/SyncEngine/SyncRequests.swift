@@ -29,6 +29,25 @@ struct SyncRequests: Sendable {
         var deletions: [CKRecord.ID: Result<Void, CKError>] = [:]
         /// Why no request could be sent, or no further one.
         var failure: CKError?
+
+        /// Whether nothing could be done because it was too much for one request.
+        var isTooMuch: Bool {
+            let results = Array(saves.values) + Array(deletions.values)
+            return !results.isEmpty
+                && results.allSatisfy { result in
+                    if case .failure(let error) = result {
+                        error.code == .limitExceeded
+                    } else {
+                        false
+                    }
+                }
+        }
+
+        /// Adds the items of `other` that are missing here, as failed.
+        mutating func fill(from other: BatchOutcome, with error: CKError) {
+            saves.merge(other.saves.mapValues { _ in .failure(error) }) { own, _ in own }
+            deletions.merge(other.deletions.mapValues { _ in .failure(error) }) { own, _ in own }
+        }
     }
 
     private let database: CKDatabase
@@ -114,8 +133,27 @@ struct SyncRequests: Sendable {
         )
     }
 
-    /// Saves and deletes records.
+    /// Saves and deletes records; what is too much for one request is sent in halves, as
+    /// far as it may be (LIMIT-20).
     func modifyRecords(_ batch: Batch) async -> BatchOutcome {
+        let outcome = await send(batch)
+        guard outcome.failure == nil, outcome.isTooMuch, let halves = batch.halves else {
+            return outcome
+        }
+        var sum = await modifyRecords(halves.first)
+        if let failure = sum.failure {
+            // The other half could not be sent either.
+            sum.fill(from: outcome, with: failure)
+            return sum
+        }
+        let rest = await modifyRecords(halves.second)
+        sum.saves.merge(rest.saves) { $1 }
+        sum.deletions.merge(rest.deletions) { $1 }
+        sum.failure = rest.failure
+        return sum
+    }
+
+    private func send(_ batch: Batch) async -> BatchOutcome {
         let outcome = Locked(BatchOutcome())
         let operation = CKModifyRecordsOperation(
             recordsToSave: batch.recordsToSave,

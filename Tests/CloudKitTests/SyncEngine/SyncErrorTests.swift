@@ -84,6 +84,33 @@ struct SyncErrorTests {
         #expect(engine.state.pendingRecordZoneChanges.count == 600)
     }
 
+    @Test("LIMIT-20: what is too much for one request goes in halves; one too large alone is told")
+    func halving() async throws {
+        // The server takes two records at a time, and never "large".
+        let transport = ScriptedTransport { sent, _ in
+            if sent.endpoint == "public users/caller" { return .json(#"{"userRecordName":"_me"}"#) }
+            let names = ["a", "b", "c", "d", "large"].filter { sent.body.contains("\"\($0)\"") }
+            if names.count > 2 { return .json("too large", status: 413) }
+            let items = names.map { name in
+                name == "large"
+                    ? Self.fail(name, "BAD_REQUEST", ck: 27) : Answer.record(name)
+            }
+            return .json(#"{"records":[\#(items.joined(separator: ","))]}"#)
+        }
+        let app = ScriptedSync()
+        let engine = app.engine(
+            TestDevice(transport),
+            state: Self.state(pending: "a", "b", "c", "d", "large")
+        )
+        #expect(await Self.code { try await engine.sendChanges() } == .partialFailure)
+        #expect(
+            app.events == ["will send", "sent +a +b +c +d !large limitExceeded", "did send"]
+        )
+        #expect(engine.state.pendingRecordZoneChanges == [])
+        // Five, two; then three, one, two; the last one of them fails by itself.
+        #expect(transport.sent.filter { $0.endpoint == Self.modify }.count == 5)
+    }
+
     @Test("TOK-21: after an expired token all is fetched, and zones no longer there are told")
     func expiredDatabaseToken() async throws {
         let expired = #"{"serverErrorCode":"BAD_REQUEST","reason":"old","ext":{"ckCode":21}}"#

@@ -101,8 +101,7 @@ struct SyncEventTests {
         )
         try await next.sendChanges()
         #expect(await keeper.events == ["will send (manual)", "sent +b", "did send"])
-        // What the app itself sent comes back once, as on Apple's systems; what it knows
-        // does not.
+        // What the app itself sent comes back once; what it fetched does not.
         try await next.fetchChanges()
         try await next.fetchChanges()
         #expect(await keeper.events.suffix(2) == ["will fetch (manual)", "did fetch"])
