@@ -119,24 +119,31 @@ extension SyncEngineCore {
     private func keepListening() async {
         var retries = ReconnectSchedule()
         while !Task.isCancelled {
-            do throws(CKError) {
-                let registration = try await listen()
-                retries.reset()
-                await registration.waitUntilEnded()
-                isAccountKnown = false
-            } catch {
-                want(.fetch)
-                if error.code == .notAuthenticated, hasSignedOut {
-                    await accountWake.wait()
-                    continue
-                }
-                let delay = retries.delay(
-                    retryAfter: error.retryAfterSeconds,
-                    jitter: Double.random(in: 0...1)
-                )
-                // Only being cancelled ends a sleep early, and that ends the loop.
-                try? await container.session.clock.sleep(for: delay)
+            let failure = await listenOnce()
+            guard !Task.isCancelled else { return }
+            want(.fetch)
+            if failure?.code == .notAuthenticated, hasSignedOut {
+                await accountWake.wait()
+                continue
             }
+            let delay = retries.delay(
+                retryAfter: failure?.retryAfterSeconds,
+                jitter: Double.random(in: 0...1)
+            )
+            // Only being cancelled ends a sleep early, and that ends the loop.
+            try? await container.session.clock.sleep(for: delay)
+        }
+    }
+
+    /// Listens until that ends; returns why it did.
+    private func listenOnce() async -> CKError? {
+        do throws(CKError) {
+            let registration = try await listen()
+            await registration.waitUntilEnded()
+            isAccountKnown = false
+            return registration.failure
+        } catch {
+            return error
         }
     }
 

@@ -25,6 +25,14 @@ struct AutomaticSyncTests {
             await keeper.write(name, title, at: time, in: engine)
         }
 
+        /// Waits until the engine has done all it does at first: signed in, listened,
+        /// fetched, and sent the zone.
+        func untilReady() async {
+            await keeper.until {
+                $0.events.contains("did fetch") && $0.events.contains("did send")
+            }
+        }
+
         /// Waits until a note has a title.
         func until(_ name: String, is title: String) async {
             await keeper.until { $0.notes[name]?.title == title }
@@ -37,8 +45,7 @@ struct AutomaticSyncTests {
         let a = App(try await cloud.device(user: "anna"))
         let b = App(try await cloud.device(user: "anna"))
         // Both hear of pushes from here on.
-        await a.keeper.until { $0.events.contains("did fetch") }
-        await b.keeper.until { $0.events.contains("did fetch") }
+        for app in [a, b] { await app.untilReady() }
         await a.write("n", "hello")
         await b.until("n", is: "hello")
         await b.write("n", "hello back", at: 2)
@@ -57,7 +64,7 @@ struct AutomaticSyncTests {
         let apps = [
             App(try await cloud.device(user: "anna")), App(try await cloud.device(user: "anna")),
         ]
-        for app in apps { await app.keeper.until { $0.events.contains("did fetch") } }
+        for app in apps { await app.untilReady() }
         let subscriptions = try await apps[0].device.privateDatabase.allSubscriptions()
         #expect(subscriptions.map(\.subscriptionType) == [.database])
         #expect(subscriptions.first?.notificationInfo?.shouldSendContentAvailable == true)
@@ -71,7 +78,7 @@ struct AutomaticSyncTests {
         old.notificationInfo = .silent
         try await device.privateDatabase.save(old)
         let app = App(device)
-        await app.keeper.until { $0.events.contains("did fetch") }
+        await app.untilReady()
         let subscriptions = try await device.privateDatabase.allSubscriptions()
         #expect(subscriptions.map(\.subscriptionID) == ["of-the-old-version"])
     }
@@ -96,7 +103,7 @@ struct AutomaticSyncTests {
     func pushedZone() async throws {
         let cloud = try await TestCloud()
         let app = App(try await cloud.device(user: "anna"))
-        await app.keeper.until { $0.events.contains("did fetch") }
+        await app.untilReady()
         let other = try await cloud.device(user: "anna")
         let zone = try await other.privateDatabase.save(CKRecordZone(zoneName: "Other"))
         try await other.privateDatabase.save(item("x", zone: zone.zoneID))
@@ -110,7 +117,7 @@ struct AutomaticSyncTests {
     func networkLoss() async throws {
         let cloud = try await TestCloud()
         let app = App(try await cloud.device(user: "anna"))
-        await app.keeper.until { $0.events.contains("did send") }
+        await app.untilReady()
         app.device.goOffline()
         await app.write("n", "offline")
         await app.keeper.until { $0.events.contains("sent !n networkUnavailable") }
@@ -128,7 +135,7 @@ struct AutomaticSyncTests {
         let cloud = try await TestCloud()
         let a = App(try await cloud.device(user: "anna"))
         let b = App(try await cloud.device(user: "anna"))
-        for app in [a, b] { await app.keeper.until { $0.events.contains("did send") } }
+        for app in [a, b] { await app.untilReady() }
         try await cloud.restart()
         await a.write("n", "after")
         while await b.keeper.notes["n"]?.title != "after", !Task.isCancelled {
@@ -141,11 +148,11 @@ struct AutomaticSyncTests {
     func conflict() async throws {
         let cloud = try await TestCloud()
         let a = App(try await cloud.device(user: "anna"))
-        await a.keeper.until { $0.events.contains("did send") }
+        await a.untilReady()
         await a.write("n", "A1")
         let b = App(try await cloud.device(user: "anna"))
         await b.until("n", is: "A1")
-        await b.keeper.until { $0.events.contains("did send") }
+        await b.untilReady()
         b.device.goOffline()
         await b.write("n", "B", at: 2)
         await b.keeper.until { $0.events.contains("sent !n networkUnavailable") }
@@ -165,7 +172,7 @@ struct AutomaticSyncTests {
     func untracked() async throws {
         let cloud = try await TestCloud()
         let app = App(try await cloud.device(user: "anna"))
-        await app.keeper.until { $0.events.contains("did send") }
+        await app.untilReady()
         await app.keeper.forgetEvents()
         app.engine.state.hasPendingUntrackedChanges = true
         await app.keeper.until { $0.events.contains("did send") }
@@ -197,7 +204,7 @@ struct AutomaticSyncTests {
             let app = App(device)
             keeper = app.keeper
             engine = app.engine
-            await app.keeper.until { $0.events.contains("did fetch") }
+            await app.untilReady()
         }
         while keeper != nil || engine != nil, !Task.isCancelled { await Task.yield() }
         #expect(keeper == nil)
