@@ -155,9 +155,26 @@ extension Trigger {
         info.shouldBadge = style.countsBadge
         if style.collapses { info.collapseIDKey = "tag" }
         if kind == .query { info.desiredKeys = ["version"] }
-        return WireSubscription(
+        var subscription = WireSubscription(
             subscriptionID: id, kind: kind, zoneID: zone.map { ZoneID(zoneName: $0) },
             recordType: type, firesOn: firesOn, firesOnce: firesOnce, notificationInfo: info
         )
+        subscription.filters = filter.map { [$0.wire] } ?? []
+        return subscription
+    }
+}
+
+extension Filter {
+    /// The filter as the API takes it.
+    fileprivate var wire: WireFilter {
+        func number(_ group: Int) -> FieldValue { .int64(Int64(group)) }
+        let subject = WireFilter.Subject.field("group")
+        return switch self {
+        case .equals(let group): WireFilter(.equals, subject, number(group))
+        case .notEquals(let group): WireFilter(.notEquals, subject, number(group))
+        case .atLeast(let group): WireFilter(.greaterThanOrEquals, subject, number(group))
+        case .among(let one, let other):
+            WireFilter(.in, subject, .list(.int64List, [number(one), number(other)]))
+        }
     }
 }

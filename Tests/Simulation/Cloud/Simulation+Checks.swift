@@ -18,12 +18,15 @@ extension Simulation {
             return (try reader.outbox(limit: 10_000), notifications)
         }
         let ids = Set(outbox.map(\.id))
-        let told = model.pending.filter { $0.entry.map { !ids.contains($0) } ?? false }
-        model.pending.removeAll { $0.entry.map { !ids.contains($0) } ?? false }
+        let told = model.pending.prefix { $0.entry.map { !ids.contains($0) } ?? false }
+        model.pending.removeFirst(told.count)
+        try demand(
+            model.pending.map(\.entry) == outbox.map(\.id), "the outbox lost its order"
+        )
         let rows = try await read(notifications.sorted { $0.sequence < $1.sequence })
         if !told.isEmpty || !rows.isEmpty {
             guard let found else { throw Violation("something was told outside a pass") }
-            try model.settle(told, into: rows, finding: found)
+            try model.settle(Array(told), into: rows, finding: found)
         }
         let expected = Set(model.log.filter { $0.state == .living }.map(\.sequence))
         let living = try await livingSequences()

@@ -110,6 +110,7 @@ package actor Simulation {
         let store = MortalStore(base)
         var push = PushConfiguration()
         push.entriesPerPass = walk.entriesPerPass
+        push.notificationsPerPass = walk.notificationsPerPass
         push.waitingPerStream = walk.waitingPerStream
         let time = time
         let cloud = CloudServices(

@@ -19,16 +19,27 @@ extension Model {
         )
     }
 
-    /// Takes over what passes made of the changes they dealt with, provided that
-    /// they told all that they had to, and nothing else.
+    /// Takes over what passes made of the changes they told in full, and perhaps of
+    /// a part of the next one, provided that they told all that they had to, and
+    /// nothing else.
     mutating func settle(
         _ told: [Change], into rows: [Row], finding snapshot: Snapshot
     ) throws {
-        let expected = Dictionary(grouping: expectations(told, snapshot), by: \.subscription.name)
+        var expected = Dictionary(
+            grouping: expectations(told, pending.first, snapshot), by: \.subscription.name
+        )
         let found = Dictionary(grouping: rows, by: \.subscription)
         for name in Set(expected.keys).union(found.keys) {
-            let bound = try bind(found[name] ?? [], to: expected[name] ?? [], of: name)
-            try checkOnce(name, expected[name] ?? [], bound, snapshot)
+            let open = expected.removeValue(forKey: name) ?? []
+            let bound = try bind(found[name] ?? [], to: open, of: name)
+            try checkOnce(name, open, bound, snapshot)
+            // A subscription is told of all of a change, or nothing yet.
+            guard bound.contains(where: \.isPartial) else { continue }
+            for part in open where part.isPartial {
+                pending[0].told.insert(
+                    Change.Part(subscription: part.subscription, fact: part.fact)
+                )
+            }
         }
         for row in rows {
             try count(row)
@@ -58,6 +69,8 @@ extension Model {
         var fact: Fact?
         /// Grows with the order of telling.
         var rank: Int
+        /// Whether the change is told in parts, of which this may be a later one.
+        var isPartial: Bool
         /// Whether it must be told, or may.
         var isDue: Bool
 
@@ -75,12 +88,16 @@ extension Model {
         }
     }
 
-    private func expectations(_ told: [Change], _ snapshot: Snapshot) -> [Expectation] {
+    private func expectations(
+        _ told: [Change], _ next: Change?, _ snapshot: Snapshot
+    ) -> [Expectation] {
         var expectations: [Expectation] = []
-        for (index, change) in told.enumerated() {
+        let changes = told + (next.map { [$0] } ?? [])
+        for (index, change) in changes.enumerated() {
+            let isPartial = index >= told.count
             var subscriptions = Array(snapshot.subscriptions.values)
             // Those that go with the zone later may still hear of this.
-            for case .zoneDeleted(let ended) in told[index...].dropFirst()
+            for case .zoneDeleted(let ended) in (changes[index...].dropFirst() + pending)
                 .filter({ $0.home == change.home }).map(\.event)
             { subscriptions += ended }
             for subscription in subscriptions {
@@ -91,7 +108,8 @@ extension Model {
                 expectations += subscription.facts(in: change).map { fact in
                     Expectation(
                         subscription: subscription, change: change, fact: fact,
-                        rank: index * 1000 + (fact?.rank ?? 0), isDue: isDue
+                        rank: index * 1000 + (fact?.rank ?? 0), isPartial: isPartial,
+                        isDue: isDue && !isPartial
                     )
                 }
             }
@@ -99,12 +117,14 @@ extension Model {
                 expectations += ended.filter(\.isToldOfItsEnd).map { subscription in
                     Expectation(
                         subscription: subscription, change: change, rank: index * 1000,
-                        isDue: true
+                        isPartial: isPartial, isDue: !isPartial
                     )
                 }
             }
         }
-        return expectations
+        return expectations.filter {
+            !$0.change.told.contains(Change.Part(subscription: $0.subscription, fact: $0.fact))
+        }
     }
 
     /// Finds what each notification tells, from the newest: in commit order, all

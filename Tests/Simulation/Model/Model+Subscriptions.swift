@@ -52,7 +52,7 @@ extension Subscription {
             guard case .records(let facts) = change.event,
                 trigger.zone == nil || trigger.zone == change.home.zone
             else { return [] }
-            return facts.filter { isOfType($0) && firesOn($0) }
+            return facts.filter { isOfType($0) && firesOn($0) && passes($0) }
         case .zone:
             // Its own end comes with the deletion itself.
             guard !isDefault, trigger.zone == change.home.zone,
@@ -73,6 +73,16 @@ extension Subscription {
 
     private func isOfType(_ fact: Fact) -> Bool {
         trigger.type == nil || trigger.type == Names.type(of: fact.name)
+    }
+
+    private func passes(_ fact: Fact) -> Bool {
+        switch trigger.filter {
+        case nil: true
+        case .equals(let group): fact.group == group
+        case .notEquals(let group): fact.group != group
+        case .atLeast(let group): fact.group >= group
+        case .among(let one, let other): fact.group == one || fact.group == other
+        }
     }
 
     private func firesOn(_ fact: Fact) -> Bool {

@@ -87,6 +87,14 @@ struct Change {
     var due: [SubscriptionName: Int] = [:]
     /// Its place in the outbox.
     var entry: Int64?
+    /// What it made so far, while it is told in parts.
+    var told: Set<Part> = []
+
+    /// What a subscription is told of one record, or of the zone.
+    struct Part: Hashable {
+        var subscription: Subscription
+        var fact: Fact?
+    }
 }
 
 /// What a change did to one record.

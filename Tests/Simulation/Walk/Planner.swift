@@ -109,6 +109,7 @@ struct Planner {
             if scope == .private, dice.chance(30) { trigger.zone = dice.pick(Names.customZones) }
             trigger.firesOn = WireSubscription.Events(rawValue: Int.random(in: 1...7, using: &dice))
             trigger.firesOnce = dice.chance(20)
+            if dice.chance(50) { trigger.filter = filter() }
             style.collapses = dice.chance(30)
         case .zone:
             trigger.zone = dice.pick(Names.customZones)
@@ -117,6 +118,16 @@ struct Planner {
             if dice.chance(20) { trigger.type = dice.pick(Names.types) }
         }
         return .subscribe(writer, scope, trigger, style, id: dice.pick(Names.subscriptions))
+    }
+
+    private mutating func filter() -> Filter {
+        let group = Int.random(in: 0...3, using: &dice)
+        return switch Int.random(in: 0...3, using: &dice) {
+        case 0: .equals(group)
+        case 1: .notEquals(group)
+        case 2: .atLeast(group)
+        default: .among(group, (group + 1) % 4)
+        }
     }
 
     private mutating func interjection() -> Interjection {

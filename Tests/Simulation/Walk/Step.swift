@@ -85,6 +85,17 @@ struct Trigger: Sendable, Hashable {
     var type: String?
     var firesOn: WireSubscription.Events = []
     var firesOnce = false
+    /// What the query asks of a record beside its type.
+    var filter: Filter?
+}
+
+/// A condition on the group of a record.
+enum Filter: Sendable, Hashable {
+    case equals(Int)
+    case notEquals(Int)
+    case atLeast(Int)
+    /// Two different groups.
+    case among(Int, Int)
 }
 
 /// How a subscription tells.
@@ -161,6 +172,7 @@ extension Trigger: CustomStringConvertible {
         [
             kind.rawValue, zone.map { "in \($0)" }, type.map { "of \($0)" },
             kind == .query ? "on \(firesOn.names)" : nil, firesOnce ? "once" : nil,
+            filter.map { "where the group \($0)" },
         ].compactMap(\.self).joined(separator: " ")
     }
 }

@@ -11,6 +11,8 @@ package struct Walk: Sendable, Hashable {
     let users: Int
     /// How many outbox entries a pass takes.
     let entriesPerPass: Int
+    /// How many notifications a pass makes.
+    let notificationsPerPass: Int
     /// How many notifications wait for one stream.
     let waitingPerStream: Int
     var steps: [Step]
@@ -21,6 +23,7 @@ package struct Walk: Sendable, Hashable {
         self.seed = seed
         users = planner.users
         entriesPerPass = planner.dice.pick([1, 3, 64])
+        notificationsPerPass = planner.dice.pick([1, 3, 5000])
         waitingPerStream = planner.dice.pick([2, 64])
         let count = Int.random(in: 40...80, using: &planner.dice)
         steps = planner.prelude()
@@ -32,8 +35,8 @@ extension Walk: CustomStringConvertible {
     /// The steps, one in each line.
     package var description: String {
         let head =
-            "seed \(seed): \(users) users, \(entriesPerPass) entries a pass, "
-            + "\(waitingPerStream) notifications wait for a stream"
+            "seed \(seed): \(users) users; a pass takes \(entriesPerPass) entries and makes "
+            + "\(notificationsPerPass) notifications; \(waitingPerStream) notifications wait for a stream"
         let lines = steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
         return ([head] + lines).joined(separator: "\n")
     }
