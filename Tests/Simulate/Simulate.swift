@@ -16,7 +16,7 @@ struct Simulate {
                 total += try await Simulation.run(Walk(seed: seed))
             } catch {
                 failed.append(seed)
-                say("\(error)\n\(Walk(seed: seed))")
+                say("\(error)\n\(await Walk(seed: seed).shrunk())")
             }
             let count = seed - seeds.lowerBound + 1
             if count % 100 == 0 { say("\(count) walks, \(failed.count) failed") }

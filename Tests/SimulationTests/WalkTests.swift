@@ -15,7 +15,7 @@ import Testing
         do {
             _ = try await Simulation.run(walk)
         } catch {
-            Issue.record("\(error)\n\(walk)")
+            Issue.record("\(error)\n\(await walk.shrunk())")
         }
     }
 }

@@ -23,10 +23,15 @@ extension Simulation {
         try demand(
             model.pending.map(\.entry) == outbox.map(\.id), "the outbox lost its order"
         )
+        var part: Change?
+        if let entry = outbox.first, entry.toldThrough > model.pending[0].toldThrough {
+            model.pending[0].toldThrough = entry.toldThrough
+            part = model.pending[0]
+        }
         let rows = try await read(notifications.sorted { $0.sequence < $1.sequence })
         if !told.isEmpty || !rows.isEmpty {
             guard let found else { throw Violation("something was told outside a pass") }
-            try model.settle(Array(told), into: rows, finding: found)
+            try model.settle(Array(told), andPart: part, into: rows, finding: found)
         }
         let expected = Set(model.log.filter { $0.state == .living }.map(\.sequence))
         let living = try await livingSequences()

@@ -23,19 +23,20 @@ extension Model {
     /// a part of the next one, provided that they told all that they had to, and
     /// nothing else.
     mutating func settle(
-        _ told: [Change], into rows: [Row], finding snapshot: Snapshot
+        _ told: [Change], andPart part: Change?, into rows: [Row], finding snapshot: Snapshot
     ) throws {
         var expected = Dictionary(
-            grouping: expectations(told, pending.first, snapshot), by: \.subscription.name
+            grouping: expectations(told, part, snapshot), by: \.subscription.name
         )
         let found = Dictionary(grouping: rows, by: \.subscription)
         for name in Set(expected.keys).union(found.keys) {
             let open = expected.removeValue(forKey: name) ?? []
-            let bound = try bind(found[name] ?? [], to: open, of: name)
+            let bound = try bind(found[name] ?? [], toSomeOf: open, of: name)
             try checkOnce(name, open, bound, snapshot)
             // A subscription is told of all of a change, or nothing yet.
             guard bound.contains(where: \.isPartial) else { continue }
             for part in open where part.isPartial {
+                // NB: the part is of the oldest change that is not told in full.
                 pending[0].told.insert(
                     Change.Part(subscription: part.subscription, fact: part.fact)
                 )
@@ -122,9 +123,29 @@ extension Model {
                 }
             }
         }
-        return expectations.filter {
-            !$0.change.told.contains(Change.Part(subscription: $0.subscription, fact: $0.fact))
+        return expectations.compactMap { expectation in
+            let part = Change.Part(
+                subscription: expectation.subscription, fact: expectation.fact
+            )
+            guard expectation.change.told.contains(part) else { return expectation }
+            // It may have been an earlier change that was told then.
+            guard expectation.collapseID != nil else { return nil }
+            var again = expectation
+            again.isDue = false
+            return again
         }
+    }
+
+    /// Finds what notifications tell. One that could tell of the change before or
+    /// of the part tells of the part if it may replace the other.
+    private func bind(
+        _ rows: [Row], toSomeOf expectations: [Expectation], of name: SubscriptionName
+    ) throws -> [Expectation] {
+        let whole = expectations.filter { !$0.isPartial }
+        let replaces = expectations.contains { $0.isPartial && $0.collapseID != nil }
+        let choices = replaces ? [expectations, whole] : [whole, expectations]
+        if let bound = try? bind(rows, to: choices[0], of: name) { return bound }
+        return try bind(rows, to: choices[1], of: name)
     }
 
     /// Finds what each notification tells, from the newest: in commit order, all

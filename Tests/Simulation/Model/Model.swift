@@ -87,7 +87,8 @@ struct Change {
     var due: [SubscriptionName: Int] = [:]
     /// Its place in the outbox.
     var entry: Int64?
-    /// What it made so far, while it is told in parts.
+    /// How far it was told, while it is told in parts, and what that made.
+    var toldThrough = SubscriptionSerial.start
     var told: Set<Part> = []
 
     /// What a subscription is told of one record, or of the zone.
