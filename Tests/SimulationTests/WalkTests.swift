@@ -8,7 +8,7 @@ import Testing
         "PUSH-13, PUSH-14, SUB-46, SUB-62: whatever happens, everybody is told what they must be",
         arguments: 0..<10 as Range<UInt64>)
     func walks(block: UInt64) async {
-        for seed in block * 15 + 1...block * 15 + 15 { await check(Walk(seed: seed)) }
+        for seed in block * 10 + 1...block * 10 + 10 { await check(Walk(seed: seed)) }
     }
 
     private func check(_ walk: Walk) async {
