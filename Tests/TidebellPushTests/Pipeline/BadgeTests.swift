@@ -97,14 +97,21 @@ import TidebellWire
         }
     }
 
-    @Test("NOTIF-8: the log keeps in full what a push had to leave out")
+    @Test("NOTIF-5, NOTIF-7, NOTIF-8: the log keeps in full what a push had to leave out")
     func fullPayload() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
             let body = String(repeating: "x", count: 4100)
-            let info = Self.info { $0.alertBody = body }
+            let info = Self.info {
+                $0.alertBody = body
+                $0.desiredKeys = ["author"]
+            }
             try await world.subscribe(anna, .query, type: "FeedItem", info: info)
-            try await world.create(["a"], of: anna)
+            let change = RecordChange(
+                recordName: "a", recordType: "FeedItem", event: .created,
+                fields: RecordFields(["author": Field(.string("Anna"))])
+            )
+            try await world.change(anna, .records([change]), origin: nil)
             _ = try await world.pipeline.drain()
             let log = try await world.log(of: anna)
             #expect(log.allSatisfy { $0.payload.count <= PayloadPruner.limit })
@@ -118,6 +125,7 @@ import TidebellWire
             }
             let text = String(decoding: payload, as: UTF8.self)
             #expect(text.contains(#""alert":"\#(body)","badge":1"#))
+            #expect(text.contains(#""af":{"author":"Anna"}"#))
             #expect(!text.contains(#""p":1"#))
         }
     }
