@@ -81,11 +81,14 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
     /// Runs an operation, after those it depends on.
     ///
-    /// A database operation without a database works on the private one of this container.
+    /// A database operation without a database works on the private one of this container;
+    /// an operation that needs no database works with this container unless its
+    /// configuration names another.
     open func add(_ operation: CKOperation) {
         if let operation = operation as? CKDatabaseOperation, operation.database == nil {
             operation.database = privateCloudDatabase
         }
+        operation.addedTo = connection
         connection.session.operations.addOperation(operation)
     }
 }

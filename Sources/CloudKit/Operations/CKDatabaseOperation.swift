@@ -19,10 +19,6 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     /// How the operation reaches its database.
     var connection: DatabaseConnection {
         if let database { return database.connection }
-        let container = effectiveConfiguration.container?.connection
-        return DatabaseConnection(
-            container: container ?? device.makeDefaultContainer().connection,
-            scope: .private
-        )
+        return DatabaseConnection(container: containerConnection, scope: .private)
     }
 }

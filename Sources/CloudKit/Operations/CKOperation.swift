@@ -23,6 +23,15 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// The device the operation was made on, for an operation without a database.
     let device: DeviceSession = .current ?? .process
 
+    /// The container the operation was added to; nil for none.
+    var addedTo: ContainerConnection?
+
+    /// How an operation without a database reaches its container (OP-1).
+    var containerConnection: ContainerConnection {
+        effectiveConfiguration.container?.connection ?? addedTo
+            ?? device.makeDefaultContainer().connection
+    }
+
     /// Creates an operation.
     public override init() {
         operationID = UUID().uuidString

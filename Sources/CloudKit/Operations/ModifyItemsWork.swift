@@ -14,6 +14,8 @@ protocol ModifyItemsEndpoint: Sendable {
     /// The database the items are in.
     var database: DatabaseConnection { get }
 
+    /// Fetches what saving the items needs to know.
+    func prepare(_ items: [Item], _ options: RequestOptions) async throws(CKError)
     /// Returns the ID of an item.
     func id(of item: Item) -> ItemID
     /// Returns the operation that saves an item, or says why it cannot be sent.
@@ -94,6 +96,13 @@ struct ModifyItemsWork<Endpoint: ModifyItemsEndpoint>: Sendable {
     }
 
     private func send(_ changes: [Change], _ run: OperationRun, _ ledger: inout Ledger) async {
+        do {
+            try await endpoint.prepare(saves, run.options)
+        } catch {
+            ledger.outcomes.fail(error)
+            for change in changes { settle(change, .failure(error), run, &ledger) }
+            return
+        }
         var sent: [Change] = []
         var operations: [Endpoint.Operation] = []
         for change in changes {
@@ -158,6 +167,8 @@ struct ModifyItemsWork<Endpoint: ModifyItemsEndpoint>: Sendable {
 struct RecordZoneChanges: ModifyItemsEndpoint {
     let database: DatabaseConnection
 
+    func prepare(_: [CKRecordZone], _: RequestOptions) {}
+
     func id(of item: CKRecordZone) -> CKRecordZone.ID { item.zoneID }
 
     func save(_ item: CKRecordZone) -> ModifyZones.Operation {
@@ -198,6 +209,16 @@ struct RecordZoneChanges: ModifyItemsEndpoint {
 /// Saving and deleting of subscriptions.
 struct SubscriptionChanges: ModifyItemsEndpoint {
     let database: DatabaseConnection
+
+    func prepare(
+        _ items: [CKSubscription],
+        _ options: RequestOptions
+    ) async throws(CKError) {
+        let namesUser = items.contains { item in
+            (item as? CKQuerySubscription)?.predicate.namesCurrentUser ?? false
+        }
+        if namesUser { _ = try await database.container.fetchUserRecordName(options) }
+    }
 
     func id(of item: CKSubscription) -> CKSubscription.ID { item.subscriptionID }
 

@@ -48,7 +48,7 @@ struct PredicateEvaluation {
     private func value(of expression: PredicateOperand) -> PredicateValue {
         switch expression {
         case .value(let value): value
-        case .keyPath(let path): PredicateValue(Self.follow(path, from: object))
+        case .keyPath(let path): Self.value(atPath: path, of: object)
         case .itself: PredicateValue(object)
         case .variable(let name): PredicateValue(variables[name])
         case .list(let elements): .list(elements.map(value))
@@ -111,6 +111,11 @@ struct PredicateEvaluation {
     }
 
     // MARK: - Key paths
+
+    /// Returns the value of a field, or of what a key path leads to.
+    static func value(atPath path: String, of object: Any?) -> PredicateValue {
+        PredicateValue(follow(path, from: object))
+    }
 
     /// Returns what a key path leads to; lists are followed element by element.
     private static func follow(_ path: String, from object: Any?) -> Any? {

@@ -53,7 +53,7 @@ extension PredicateValue {
     }
 
     /// Which of two texts, numbers or times is first; nil for anything else.
-    fileprivate func order(to other: PredicateValue, _ options: String) -> ComparisonResult? {
+    func order(to other: PredicateValue, _ options: String) -> ComparisonResult? {
         switch (self, other) {
         case (.scalar(.string(let text)), .scalar(.string(let otherText))):
             let (left, right) = (text.folded(options), otherText.folded(options))

@@ -29,9 +29,10 @@ extension ContainerConnection {
 
     /// Returns path and query of a call, or the error that says what to configure.
     func path(of call: WebServicesCall) throws(CKError) -> String {
+        guard let scope = call.scope else { return try extensionPath(call.endpoint) }
         let (configuration, container) = try configured()
         let path =
-            "/database/1/\(container)/\(configuration.environment)/\(call.scope.rawValue)/"
+            "/database/1/\(container)/\(configuration.environment)/\(scope.rawValue)/"
             + call.endpoint
         return try path + query(configuration, needsUser: call.needsUser)
     }

@@ -34,9 +34,10 @@ struct RequestOptions: Sendable {
 
 /// A request of the Web Services API, before it knows device and container.
 struct WebServicesCall: Sendable {
-    /// The database, or the one whose path the endpoint uses.
-    var scope: DatabaseScope
-    /// The path after the database, such as `records/modify`.
+    /// The database, or the one whose path the endpoint uses; nil for an extension.
+    var scope: DatabaseScope?
+    /// The path after the database or, of an extension, after the environment, such as
+    /// `records/modify`.
     var endpoint: String
     /// The body of a POST; nil sends a GET.
     var body: [UInt8]?
@@ -46,7 +47,7 @@ struct WebServicesCall: Sendable {
     var needsUser: Bool
 
     init(
-        _ scope: DatabaseScope,
+        _ scope: DatabaseScope?,
         _ endpoint: String,
         body: [UInt8]? = nil,
         isRead: Bool,

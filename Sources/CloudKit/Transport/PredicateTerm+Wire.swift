@@ -31,6 +31,23 @@ extension NSPredicate {
     }
 }
 
+extension NSPredicate {
+    /// Whether the predicate compares users with the current one, whose record name a
+    /// request must say.
+    var namesCurrentUser: Bool {
+        // One that is refused names nobody; why it is, is told when it is sent.
+        guard let terms = try? PredicateTree(self)?.terms() else { return false }
+        return terms.contains { $0.subject.isUser && $0.value.namesCurrentUser }
+    }
+}
+
+extension PredicateValue {
+    fileprivate var namesCurrentUser: Bool {
+        if case .list(let elements) = self { return elements.contains(where: \.namesCurrentUser) }
+        return target?.recordName == CKCurrentUserDefaultName
+    }
+}
+
 extension PredicateTree {
     /// Creates the predicate of an answer's filters.
     init(_ filters: [WireFilter], in context: FilterContext) {

@@ -50,6 +50,14 @@ import Testing
             )
         ),
         Blob(
+            "query",
+            CKQuery.Values(
+                recordType: "T",
+                predicate: NSPredicate(format: "a IN %@ AND NOT b LIKE $c", ["x", "y"]),
+                sortKeys: [SortKey(NSSortDescriptor(key: "a", ascending: true))]
+            )
+        ),
+        Blob(
             "record",
             CKRecord.ArchivedValues(
                 identity: CKRecord.Identity(recordType: "T", recordID: ArchiveSamples.recordID),

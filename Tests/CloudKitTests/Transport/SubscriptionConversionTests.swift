@@ -90,11 +90,6 @@ import Testing
                 "LIKE in 'name LIKE \"x*\"' is not supported by CloudKit. Compare texts by == or "
                     + "BEGINSWITH, or search them by words with SELF CONTAINS."
             ),
-            (
-                NSPredicate(format: "creatorUserRecordID == %@", Self.currentUser),
-                "Who the current user is, is not known yet: ask the container for the user's "
-                    + "record ID first."
-            ),
         ]
         for (predicate, reason) in rows {
             let subscription = CKQuerySubscription(
@@ -110,7 +105,37 @@ import Testing
         #expect(transport.sent.isEmpty)
     }
 
-    private static let currentUser = CKRecord.ID(recordName: CKCurrentUserDefaultName)
+    @Test(
+        "SUB-22: the current user is sent by name, asked for when it is not known, and shown back")
+    func currentUser() async throws {
+        let user = CKRecord.ID(recordName: CKCurrentUserDefaultName)
+        let subscription = CKQuerySubscription(
+            recordType: "Note",
+            predicate: NSPredicate(format: "creatorUserRecordID == %@", user),
+            subscriptionID: "q",
+            options: .firesOnRecordCreation
+        )
+        let wire =
+            #"{"subscriptionID":"q","subscriptionType":"query","zoneWide":true,"#
+            + #""query":{"recordType":"Note","filterBy":[{"comparator":"EQUALS","#
+            + #""systemFieldName":"createdUserRecordName","fieldValue":{"value":"#
+            + #"{"recordName":"_me","action":"NONE"},"type":"REFERENCE"}}]},"#
+            + #""firesOn":["create"],"firesOnce":false}"#
+        let transport = ScriptedTransport { sent, _ in
+            .json(
+                sent.endpoint.hasSuffix("users/caller")
+                    ? #"{"userRecordName":"_me"}"# : Answer.subscriptions(wire)
+            )
+        }
+        let database = TestDevice(transport).database
+        _ = try await database.save(subscription)
+        #expect(
+            transport.sent.map(\.endpoint)
+                == ["public users/caller", "private subscriptions/modify"]
+        )
+        #expect(transport.sent.last?.body.contains(wire) == true)
+        #expect(try await database.subscription(for: "q") == subscription)
+    }
 
     /// Predicates and the filters they are sent as, for a subscription to the zone "Notes".
     static var predicates: [(NSPredicate, filters: String)] {

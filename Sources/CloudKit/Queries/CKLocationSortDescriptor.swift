@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreLocation
+import Foundation
+
+/// Sorts records by the distance of a location field from a place, the nearest first
+/// (QUERY-9).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/cklocationsortdescriptor>.
+// NB: Sendable on Apple's systems; Foundation on Linux rules that out for all descriptors.
+open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
+    private let place: CLLocation
+
+    /// Creates a descriptor.
+    ///
+    /// - Parameter key: The name of a field that holds locations.
+    public init(key: String, relativeLocation: CLLocation) {
+        place = relativeLocation
+        super.init(
+            keyPath: \Any.self,
+            ascending: true,
+            comparator: SortOrder(key: key, relativeLocation: relativeLocation).comparator
+        )
+    }
+
+    /// Reads a descriptor from an archive.
+    ///
+    /// A damaged archive fails its unarchiver; without one that reports failures, the
+    /// result sorts by the distance of nothing.
+    public required convenience init(coder: NSCoder) {
+        let values = coder.decodeArchiveBlob(Values.self)
+        if values == nil { coder.failDecoding(of: CKLocationSortDescriptor.self) }
+        self.init(
+            key: values?.key ?? "",
+            relativeLocation: values?.place ?? CLLocation(latitude: 0, longitude: 0)
+        )
+    }
+
+    /// True: descriptors may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the descriptor to a keyed archive.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(Values(key: key ?? "", place: place))
+    }
+
+    /// The place from which distances are measured.
+    open var relativeLocation: CLLocation { place }
+
+    /// Returns the descriptor itself, which never changes.
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension CKLocationSortDescriptor {
+    /// The archived state of a descriptor.
+    struct Values: ArchiveValue {
+        var key: String
+        var place: CLLocation
+
+        static var kind: ArchiveKind { .locationSortDescriptor }
+
+        init(key: String, place: CLLocation) {
+            self.key = key
+            self.place = place
+        }
+
+        init(from reader: inout BlobReader) throws(BlobError) {
+            key = try reader.string()
+            place = try reader.location()
+        }
+
+        func write(to writer: inout BlobWriter) {
+            writer.write(key)
+            writer.write(place)
+        }
+    }
+}
