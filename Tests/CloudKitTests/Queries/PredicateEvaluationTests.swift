@@ -73,6 +73,6 @@ struct PredicateEvaluationTests {
         ])
         #expect([1, 2, 3].map { both.evaluate(with: $0) } == [false, true, false])
         let id = UUID()
-        #expect(NSPredicate(format: "SELF == %@", id as CVarArg).evaluate(with: id))
+        #expect(NSPredicate(format: "SELF == %@", id as any CVarArg).evaluate(with: id))
     }
 }

@@ -58,7 +58,8 @@ private struct DeviceHistory: History {
 
     @available(*, deprecated)
     func setBadge(_ value: Int) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
             let operation = CKModifyBadgeOperation(badgeValue: value)
             operation.modifyBadgeCompletionBlock = { error in
                 if let error { return continuation.resume(throwing: error) }

@@ -5,72 +5,6 @@ import TidebellTesting
 
 @Suite("Predicates by operator and class")
 struct PredicateOperatorTests {
-    private func subscribe(
-        _ home: Household,
-        _ predicate: NSPredicate,
-        _ options: CKQuerySubscription.Options = .firesOnRecordCreation
-    ) async throws {
-        let subscription = CKQuerySubscription(
-            recordType: "FeedItem",
-            predicate: predicate,
-            subscriptionID: "query",
-            options: options
-        )
-        try await home.subscribe(subscription)
-    }
-
-    /// What the phone was told since, as reasons and records.
-    private func told(_ home: Household) async throws -> [String] {
-        try await home.cloud.settle()
-        return try home.phone.takePushes().map { push in
-            let query = try #require(push.notification as? CKQueryNotification)
-            return "\(query.queryNotificationReason.rawValue) \(query.recordID?.recordName ?? "-")"
-        }
-    }
-
-    @Test("T-9, SUB-24: an update fires when the record matches after it, as an update")
-    func becomingTrueAndFalse() async throws {
-        let home = try await Household()
-        try await subscribe(
-            home, NSPredicate(format: "%K == %@", "title", "open"),
-            [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion])
-        let record = try await home.laptop.privateDatabase.save(item("a", "closed"))
-        #expect(try await told(home) == [])
-        record["title"] = "OPEN"
-        try await home.laptop.privateDatabase.save(record)
-        #expect(try await told(home) == ["2 a"])
-        record["title"] = "closed"
-        try await home.laptop.privateDatabase.save(record)
-        #expect(try await told(home) == [])
-        try await home.laptop.privateDatabase.deleteRecord(withID: record.recordID)
-        #expect(try await told(home) == [])
-    }
-
-    @Test("T-9, SUB-24: a deletion fires when the record matched before it")
-    func deletion() async throws {
-        let home = try await Household()
-        try await subscribe(home, NSPredicate(format: "title == 'x'"), .firesOnRecordDeletion)
-        _ = try await home.laptop.privateDatabase.modifyRecords(
-            saving: [item("a", "x"), item("b", "y")], deleting: [])
-        _ = try await home.laptop.privateDatabase.modifyRecords(
-            saving: [], deleting: [itemID("a"), itemID("b")])
-        #expect(try await told(home) == ["3 a"])
-    }
-
-    @Test("T-9, SUB-19: firesOnce is used up by the first event that matches")
-    func firesOnce() async throws {
-        let home = try await Household()
-        try await subscribe(
-            home, NSPredicate(format: "title == 'x'"), [.firesOnRecordCreation, .firesOnce])
-        try await home.laptop.privateDatabase.save(item("a", "y"))
-        #expect(try await told(home) == [])
-        #expect(try await home.phone.privateDatabase.allSubscriptions().count == 1)
-        try await home.laptop.privateDatabase.save(item("b", "x"))
-        try await home.laptop.privateDatabase.save(item("c", "x"))
-        #expect(try await told(home) == ["1 b"])
-        #expect(try await home.phone.privateDatabase.allSubscriptions() == [])
-    }
-
     /// Predicates and whether ``full(_:)`` matches them.
     static let rows: [(format: String, matches: Bool)] = [
         ("FALSEPREDICATE", false), ("number BETWEEN {1, 3}", true), ("number > 2", false),
@@ -127,7 +61,13 @@ struct PredicateOperatorTests {
     func refused() async throws {
         let home = try await Household()
         let error = await ckError {
-            try await subscribe(home, NSPredicate(format: "title == 'x' OR title == 'y'"))
+            try await home.subscribe(
+                CKQuerySubscription(
+                    recordType: "FeedItem",
+                    predicate: NSPredicate(format: "title == 'x' OR title == 'y'"),
+                    subscriptionID: "query"
+                )
+            )
         }
         #expect(error?.code == .invalidArguments)
         #expect(
