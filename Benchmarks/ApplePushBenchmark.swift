@@ -7,8 +7,8 @@ import TidebellTesting
 /// strict service on this machine has taken the pushes of all of a user's devices
 /// over HTTP/2. The service runs in the benchmark's own process.
 struct ApplePushBenchmark {
-    private static let devices = 200
-    private static let savesPerRun = 50
+    private static let devices = 100
+    private static let savesPerRun = 40
 
     static func run() async throws {
         let apple = try await FakeAPNs(apps: [BenchServer.container: "org.tidebell.bench"])

@@ -19,13 +19,25 @@ extension SQLiteReading {
             sequence, limit
         ) { $0.isNull(0) ? sequence : try $0.value(0) }
         guard let last, last > sequence else { return ([:], sequence) }
-        let found = try connection.rows(PushTarget.notified, sequence, last) { columns in
-            (
-                PushTargetKey(token: columns.text(0), device: try columns.value(1)),
-                ContainerKey(container: columns.text(2), environment: try columns.value(3))
-            )
+        // Pairs first: a user with many devices and many notifications would make
+        // rows of all combinations.
+        var origins: [UserID: Set<String?>] = [:]
+        try connection.each(PushTarget.notified, sequence, last) { columns in
+            origins[try columns.value(0), default: []].insert(columns.optionalText(1))
+            return true
         }
-        return (Dictionary(found) { first, _ in first }, last)
+        var targets: [PushTargetKey: ContainerKey] = [:]
+        try connection.each(PushTarget.ofUsers, JSONText(origins.keys.map(\.rawValue))) { columns in
+            let clientID: String? = columns.text(5)
+            let isTold = origins[try columns.value(4)]?.contains { $0 != clientID } ?? false
+            guard isTold else { return true }
+            let key = PushTargetKey(token: columns.text(0), device: try columns.value(1))
+            targets[key] = ContainerKey(
+                container: columns.text(2), environment: try columns.value(3)
+            )
+            return true
+        }
+        return (targets, last)
     }
 
     package func pendingPushTargets(
@@ -60,14 +72,17 @@ extension PushTarget {
         """
 
     fileprivate static let notified = """
-        SELECT DISTINCT push_token_device.token, push_token_device.device, device.container,
-            device.environment
-        FROM notification
-            CROSS JOIN device ON device.user = notification.user
+        SELECT DISTINCT user, origin_client FROM notification
+        WHERE sequence > ? AND sequence <= ?
+        """
+
+    fileprivate static let ofUsers = """
+        SELECT push_token_device.token, push_token_device.device, device.container,
+            device.environment, device.user, device.client_id
+        FROM json_each(?) AS wanted
+            CROSS JOIN device ON device.user = wanted.value
             CROSS JOIN push_token_device ON push_token_device.device = device.key
-        WHERE notification.sequence > ? AND notification.sequence <= ?
-            AND device.client_id IS NOT notification.origin_client
-            AND push_token_device.delivered IS NOT NULL
+        WHERE push_token_device.delivered IS NOT NULL
         """
 
     fileprivate static let pending = """
