@@ -17,7 +17,7 @@ struct PredicateOperatorTests {
         ("number == 2 AND title == 'x'", false),
         ("creationDate > CAST(0, 'NSDate')", true), ("recordID == %1$@", true),
         ("parentItem == %2$@", true), ("parentItem == %1$@", false),
-        ("creatorUserRecordID == %3$@", true), ("creatorUserRecordID == %1$@", false),
+        ("creatorUserRecordID == %3$@", true), ("creatorUserRecordID == %5$@", false),
         ("distanceToLocation:fromLocation:(place, %4$@) < 100000", true),
         ("distanceToLocation:fromLocation:(place, %4$@) < 10000", false),
     ]
@@ -36,7 +36,7 @@ struct PredicateOperatorTests {
         let home = try await Household()
         let arguments: [Any] = [
             itemID("full"), itemID("p"), CKRecord.ID(recordName: CKCurrentUserDefaultName),
-            CLLocation(latitude: 50.5, longitude: 8),
+            CLLocation(latitude: 50.5, longitude: 8), CKRecord.ID(recordName: "_nobody"),
         ]
         for (index, row) in Self.rows.enumerated() {
             let subscription = CKQuerySubscription(
