@@ -6,7 +6,10 @@ import TidebellProcesses
 
 /// The answer to "where is my push?", as an operator gets it.
 struct ExplainTests {
-    @Test("SUB-7, SUB-46: tidebell push explain says why pushes came or not, while the server runs")
+    @Test(
+        "SUB-7, SUB-46: tidebell push explain says why pushes came or not, while the server runs",
+        .timeLimit(.minutes(2))
+    )
     func missedPushes() async throws {
         let program = try Built.tidebell()
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }

@@ -15,7 +15,26 @@ extension PushExplanation {
             lines.append("")
             lines += change.lines
         }
-        return (lines + hints).joined(separator: "\n")
+        return (lines + hints).map(\.printable).joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// The text without control characters: names that apps choose and answers of
+    /// other servers must not steer the operator's terminal.
+    fileprivate var printable: String {
+        guard unicodeScalars.contains(where: \.isControl) else { return self }
+        let scalars = unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }
 
@@ -120,8 +139,8 @@ extension ExplainedNotification {
             lines.append("  \(name)\(padding)  \(device.text(of: change, self))")
         }
         lines += otherAttempts.map { attempt in
-            let device = attempt.clientID.map(ExplainedDevice.short) ?? attempt.route.rawValue
-            return "  \(device)  \(attempt.text(since: change.committedAt))"
+            let device = attempt.clientID.map { ExplainedDevice.short($0) + "  " } ?? ""
+            return "  \(device)\(attempt.text(since: change.committedAt))"
         }
         if !devices.contains(where: { $0.state != .origin }), otherAttempts.isEmpty {
             lines.append("  no other device is registered, so nobody is told (SUB-48)")

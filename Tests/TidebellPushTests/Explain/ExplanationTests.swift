@@ -35,10 +35,24 @@ struct ExplanationTests {
                             tablet  apns +1.5 s 200
                             watch   has not acknowledged it; the log keeps it for when it \
                     connects (PUSH-13)
-                            webhook  webhook +3 min 503
+                            webhook +3 min 503
                             old  apns +2 h 410
                     """
             )
+        }
+    }
+
+    @Test("Control characters in what apps and other servers say do not reach the terminal")
+    func controlCharacters() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .zone, id: "a\u{1B}[2Jb\n\u{202E}", zone: "feed")
+            try await world.create(["a"], of: anna)
+            _ = try await world.pipeline.drain()
+            try await world.deliver(1, to: anna, on: nil, "\u{9B}1m\r", after: 1)
+            let lines = try await world.lines()
+            #expect(lines.first?.hasPrefix("  ✓ a\u{FFFD}[2Jb\u{FFFD}\u{FFFD} (zone feed)") == true)
+            #expect(lines.last == "        stream +1 ms \u{FFFD}1m\u{FFFD}")
         }
     }
 
