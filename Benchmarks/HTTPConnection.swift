@@ -9,17 +9,7 @@ final class HTTPConnection {
     private var buffer: [UInt8] = []
 
     init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw ProcessFailure(description: "no connection to \(port)") }
+        descriptor = try Loopback.connect(port)
         var noDelay: Int32 = 1
         setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay,
@@ -97,5 +87,24 @@ final class HTTPConnection {
         let count = recv(descriptor, &chunk, chunk.count, 0)
         guard count > 0 else { throw ProcessFailure(description: "the connection broke") }
         buffer.append(contentsOf: chunk.prefix(count))
+    }
+}
+
+/// Sockets of this machine.
+enum Loopback {
+    /// Returns a connected, blocking socket.
+    static func connect(_ port: Int) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw ProcessFailure(description: "no connection to \(port)") }
+        return descriptor
     }
 }

@@ -6,31 +6,40 @@ import TidebellProcesses
 /// of subscriptions in this process; with the argument `matching` only that.
 ///
 /// Prints one line for each figure: the median of several runs and their range.
-/// Figures of different machines or days say nothing; compare within one run. With
-/// the argument `apple` only the pushes to Apple's push service are measured.
+/// Figures of different machines or days say nothing; compare within one run.
+/// Arguments (`saves`, `latency`, `fan-out`, `changes`, `apple`) choose among them.
 @main
 struct TidebellBenchmarks {
     static func main() async {
         do {
-            if CommandLine.arguments.contains("apple") {
-                try await ApplePushBenchmark.run()
-                return
+            let names = CommandLine.arguments.dropFirst()
+            func wants(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
+            if wants("matching") {
+                try await MatchingBenchmark(subscriptions: 10_000).run()
+                try await MatchingBenchmark(subscriptions: 1_000_000).run()
             }
-            try await MatchingBenchmark(subscriptions: 10_000).run()
-            try await MatchingBenchmark(subscriptions: 1_000_000).run()
-            guard !CommandLine.arguments.contains("matching") else { return }
-            let bench = try await BenchServer.start()
-            defer { bench.stop() }
-            try SaveBenchmark(server: bench).run(clients: 1)
-            try SaveBenchmark(server: bench).run(clients: 32)
-            try PushLatencyBenchmark(server: bench).run()
-            try FetchChangesBenchmark(server: bench).run()
-            try await ApplePushBenchmark.run()
+            if ["saves", "latency", "fan-out", "changes"].contains(where: wants) {
+                try await measureOneServer(wants)
+            }
+            if wants("apple") { try await ApplePushBenchmark.run() }
         } catch {
             say("The benchmarks failed: \(error)")
             exit(1)
         }
     }
+}
+
+/// The measurements that share a server.
+private func measureOneServer(_ wants: (String) -> Bool) async throws {
+    let bench = try await BenchServer.start()
+    defer { bench.stop() }
+    if wants("saves") {
+        try SaveBenchmark(server: bench).run(clients: 1)
+        try SaveBenchmark(server: bench).run(clients: 32)
+    }
+    if wants("latency") { try PushLatencyBenchmark(server: bench).run() }
+    if wants("fan-out") { try FanOutBenchmark(server: bench).run() }
+    if wants("changes") { try FetchChangesBenchmark(server: bench).run() }
 }
 
 /// How often each measurement is repeated.
