@@ -108,7 +108,8 @@ struct WebhookQueue {
             }
             return pause(retryAfter: nil, jitter)
         case .failed(let retryAfter): return pause(retryAfter: retryAfter, jitter)
-        case .gone: return pause(retryAfter: nil, jitter)
+        // Nothing follows: the webhook is disabled, and its queue thrown away.
+        case .gone: return .none
         }
     }
 

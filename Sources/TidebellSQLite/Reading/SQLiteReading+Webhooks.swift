@@ -40,7 +40,7 @@ extension SQLiteReading {
         try connection.each(
             """
             SELECT device.user, device.client_id, push_token.token, push_token.apns_environment,
-                push_token.topic
+                push_token.topic, push_token.registered_at
             FROM json_each(?) AS wanted CROSS JOIN device ON device.user = wanted.value
             LEFT JOIN push_token_device ON push_token_device.device = device.key
             LEFT JOIN push_token
@@ -58,7 +58,7 @@ extension SQLiteReading {
             found[found.count - 1].tokens.append(
                 StoredPushToken(
                     token: columns.text(2), apnsEnvironment: try columns.value(3), courier: nil,
-                    topic: columns.optionalText(4)
+                    topic: columns.optionalText(4), registeredAt: try columns.value(5)
                 )
             )
             return true
