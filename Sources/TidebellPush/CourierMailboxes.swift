@@ -29,7 +29,8 @@ package struct CourierMessage: Sendable, Hashable {
 ///
 /// A mailbox holds nothing itself. It is the log after the acknowledgements of
 /// the devices that a push token tells, so it survives restarts, its order is the
-/// log's, and it is bounded by the log's retention.
+/// log's, and it is bounded by the log's retention and by
+/// ``PushConfiguration/waitingPerCourier``.
 package final class CourierMailboxes: PushRoute {
     private struct Registry {
         var byUser: [UserID: [UInt64: WakeSignal]] = [:]
@@ -39,6 +40,7 @@ package final class CourierMailboxes: PushRoute {
 
     private let store: any Store
     private let clock: any Clock<Duration>
+    private let limit: Int
     private let metrics: PushMetrics
     private let registry = Mutex(Registry())
 
@@ -46,10 +48,12 @@ package final class CourierMailboxes: PushRoute {
     package init(
         store: any Store,
         clock: any Clock<Duration>,
+        configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics()
     ) {
         self.store = store
         self.clock = clock
+        limit = configuration.waitingPerCourier
         self.metrics = metrics
     }
 
@@ -76,13 +80,14 @@ package final class CourierMailboxes: PushRoute {
 
     /// Marks a message, and with it all before it, as received by the devices of
     /// its courier. To be called after the answer was written.
-    package func acknowledge(_ message: CourierMessage) async throws {
+    package func acknowledge(_ message: CourierMessage, at now: Instant) async throws {
         try await store.write { transaction in
             for device in message.devices {
                 // The oldest of all their notifications was given out, so none of
                 // them has one left before it.
                 try transaction.acknowledge(device, upTo: message.sequence)
             }
+            try transaction.markDevicesSeen(message.devices, at: now)
         }
         metrics.courierDeliveries.increment()
     }
@@ -112,23 +117,24 @@ package final class CourierMailboxes: PushRoute {
     private func look(
         into courier: String
     ) async throws -> (users: Set<UserID>, message: CourierMessage?) {
-        try await store.read { reader in
+        let limit = limit
+        return try await store.read { reader in
             guard let (_, devices) = try reader.pushToken(courier: courier) else {
                 throw WireError(.notFound, "no such courier; create a push token to get one")
             }
-            var oldest: StoredNotification?
+            var oldest: Pending?
             for device in devices {
-                let pending = try reader.notifications(
-                    for: device.user, after: device.acknowledged,
-                    excludingOrigin: device.clientID, limit: 1
-                )
-                guard let first = pending.first else { continue }
-                if let known = oldest, known.sequence < first.sequence { continue }
+                guard let first = try Pending(for: device, from: reader, limit: limit) else {
+                    continue
+                }
+                let known = oldest?.notification.sequence
+                if let known, known < first.notification.sequence { continue }
                 oldest = first
             }
-            let message = oldest.map { notification in
-                CourierMessage(
-                    payload: notification.payload, sequence: notification.sequence,
+            let message = oldest.map { oldest in
+                let notification = oldest.notification
+                return CourierMessage(
+                    payload: oldest.payload, sequence: notification.sequence,
                     devices: devices.map(\.key),
                     recipients: devices.filter {
                         $0.user == notification.user && $0.clientID != notification.originClient
@@ -178,5 +184,37 @@ package final class CourierMailboxes: PushRoute {
                 if registry.byUser[user]?.isEmpty == true { registry.byUser[user] = nil }
             }
         }
+    }
+}
+
+/// What a device's part of a mailbox gives next.
+private struct Pending {
+    var notification: StoredNotification
+    /// Whether older ones were dropped, because too many waited.
+    var followsDropped: Bool
+
+    /// Reads the oldest of the newest `limit`; nil when nothing waits.
+    init?(for device: StoredDevice, from reader: any StoreReader, limit: Int) throws {
+        func first(after sequence: NotificationSequence) throws -> StoredNotification? {
+            try reader.notifications(
+                for: device.user, after: sequence, excludingOrigin: device.clientID, limit: 1
+            ).first
+        }
+        guard let oldest = try first(after: device.acknowledged) else { return nil }
+        let kept = try reader.notificationPlace(
+            for: device.user, after: device.acknowledged, excludingOrigin: device.clientID,
+            newest: limit
+        )
+        guard let kept, kept > oldest.sequence else {
+            (notification, followsDropped) = (oldest, false)
+            return
+        }
+        let place = NotificationSequence(rawValue: kept.rawValue - 1)
+        (notification, followsDropped) = (try first(after: place) ?? oldest, true)
+    }
+
+    /// What is given out: after a loss it says that it does not say everything.
+    var payload: [UInt8] {
+        followsDropped ? PushPayload.markedAsPruned(notification.payload) : notification.payload
     }
 }

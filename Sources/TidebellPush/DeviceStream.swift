@@ -7,7 +7,8 @@ import TidebellCore
 /// call of `next` takes no event away, so it can be raced against a timer. Iterate
 /// once.
 package struct DeviceStream: AsyncSequence, Sendable {
-    let device: StoredDevice
+    /// Whose it is.
+    package let device: StoredDevice
     let start: NotificationSequence
     let streams: DeviceStreams
     let seat: StreamSeat
@@ -34,11 +35,21 @@ package struct DeviceStream: AsyncSequence, Sendable {
         }
 
         package mutating func next() async throws -> StreamEvent? {
+            while let part = try await nextPart() {
+                if case .event(let event) = part { return event }
+            }
+            return nil
+        }
+
+        /// Returns the next event, or that a sign of life is due, which is
+        /// ``DeviceStreams/heartbeatInterval`` after the one before or sooner; nil
+        /// at the end.
+        package mutating func nextPart() async throws -> StreamPart? {
             while !Task.isCancelled {
                 if let event = page.popLast() {
                     // An idle stream keeps no memory for its backlog.
                     if page.isEmpty { page = [] }
-                    return given(event)
+                    return .event(given(event))
                 }
                 if isBehind {
                     do {
@@ -48,11 +59,13 @@ package struct DeviceStream: AsyncSequence, Sendable {
                     }
                     continue
                 }
-                switch await stream.seat.queue.next() {
+                let streams = stream.streams
+                switch await stream.seat.queue.next(after: { await streams.spread() }) {
                 // What the log gave already was published meanwhile.
                 case .event(let event) where event.sequence <= cursor: continue
-                case .event(let event): return given(event)
+                case .event(let event): return .event(given(event))
                 case .overflowed: isBehind = true
+                case .silence: return .silence
                 case nil: return nil
                 }
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceLifecycle
 import Synchronization
 import TidebellCore
 
@@ -7,7 +8,13 @@ import TidebellCore
 /// Publishing costs a small constant for each connected device of the user and
 /// never waits: a device that reads too slowly loses its place in memory, not its
 /// notifications, because the log has them.
-package final class DeviceStreams: PushRoute {
+package final class DeviceStreams: PushRoute, Service {
+    /// How often every stream gives a sign of life: three of them missing are the
+    /// SDK's sign of a dead connection.
+    package static let heartbeatInterval = Duration.seconds(15)
+    /// Groups of streams that take turns, so that ten thousand do not write at once.
+    private static let heartbeatGroups: UInt64 = 3
+
     private struct Registry {
         var queues: [UserID: [UInt64: LiveQueue]] = [:]
         var count = 0
@@ -17,15 +24,18 @@ package final class DeviceStreams: PushRoute {
     let store: any Store
     let configuration: PushConfiguration
     let metrics: PushMetrics
+    private let clock: any Clock<Duration>
     private let registry = Mutex(Registry())
 
-    /// Creates an empty registry.
+    /// Creates an empty registry; ``run()`` keeps its connections alive.
     package init(
         store: any Store,
+        clock: any Clock<Duration> = ContinuousClock(),
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics()
     ) {
         self.store = store
+        self.clock = clock
         self.configuration = configuration
         self.metrics = metrics
     }
@@ -69,6 +79,37 @@ package final class DeviceStreams: PushRoute {
                 queue.append(live)
             }
         }
+    }
+
+    /// Gives signs of life until the task is cancelled or the service group shuts
+    /// down. One timer for all streams: ten thousand cost a task and a timer less
+    /// each.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            let pause = Self.heartbeatInterval / Int(Self.heartbeatGroups)
+            var round: UInt64 = 0
+            // Sleeping fails by cancellation only, which is the end.
+            while (try? await self.clock.sleep(for: pause)) != nil {
+                self.beat(group: round % Self.heartbeatGroups)
+                round += 1
+            }
+        }
+    }
+
+    private func beat(group: UInt64) {
+        let queues = registry.withLock { registry in
+            registry.queues.values.flatMap { streams in
+                streams.filter { $0.key % Self.heartbeatGroups == group }.map(\.value)
+            }
+        }
+        for queue in queues { queue.beat() }
+    }
+
+    /// Waits for a random part of the configured spread (PUSH-6).
+    func spread() async {
+        guard configuration.spread > .zero else { return }
+        // Cancelled while waiting: who waits looks for that itself.
+        try? await clock.sleep(for: configuration.spread * Double.random(in: 0...1))
     }
 
     private func close(_ id: UInt64, of user: UserID) {

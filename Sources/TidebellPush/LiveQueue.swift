@@ -14,9 +14,11 @@ final class LiveNotification: Sendable {
 
     let event: StreamEvent
     let place: Place?
+    let isBackground: Bool
 
     init(_ notification: StoredNotification) {
         event = StreamEvent(notification)
+        isBackground = notification.isBackground
         place = notification.collapseID.map { collapseID in
             Place(
                 database: notification.database,
@@ -35,11 +37,14 @@ final class LiveQueue: Sendable {
         case event(StreamEvent)
         /// The queue was full and let everything go: the log has it.
         case overflowed
+        /// Nothing to tell, but a sign of life is due.
+        case silence
     }
 
     private struct State {
         var waiting: [LiveNotification] = []
         var hasOverflowed = false
+        var needsSignOfLife = false
     }
 
     /// The device's own client ID: what it caused is not for it.
@@ -64,7 +69,7 @@ final class LiveQueue: Sendable {
                 state.waiting.removeAll { $0.place == place }
             }
             guard state.waiting.count < limit else {
-                state = State(hasOverflowed: true)
+                state = State(hasOverflowed: true, needsSignOfLife: state.needsSignOfLife)
                 return true
             }
             state.waiting.append(notification)
@@ -74,10 +79,23 @@ final class LiveQueue: Sendable {
         bell.raise()
     }
 
+    /// Asks for a sign of life on the connection.
+    func beat() {
+        state.withLock { $0.needsSignOfLife = true }
+        bell.raise()
+    }
+
     /// Returns what comes next; nil when the task is cancelled, having taken
     /// nothing.
-    func next() async -> Next? {
+    ///
+    /// `delay` is waited for before a background push is taken, so that a newer
+    /// one can still take its place.
+    func next(after delay: () async -> Void) async -> Next? {
         while true {
+            if state.withLock({ $0.waiting.first?.isBackground == true }) {
+                await delay()
+                guard !Task.isCancelled else { return nil }
+            }
             if let next = take() { return next }
             guard await bell.wait() else { return nil }
         }
@@ -89,7 +107,14 @@ final class LiveQueue: Sendable {
                 state.hasOverflowed = false
                 return .overflowed
             }
-            return state.waiting.isEmpty ? nil : .event(state.waiting.removeFirst().event)
+            guard state.waiting.isEmpty else {
+                // An event is a sign of life itself.
+                state.needsSignOfLife = false
+                return .event(state.waiting.removeFirst().event)
+            }
+            guard state.needsSignOfLife else { return nil }
+            state.needsSignOfLife = false
+            return .silence
         }
     }
 }

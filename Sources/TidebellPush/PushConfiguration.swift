@@ -12,6 +12,9 @@ package struct PushConfiguration: Sendable, Hashable {
     package var pollInterval = Duration.seconds(5)
     /// How long a pass waits for more changes to merge (PUSH-2).
     package var coalescingWindow = Duration.zero
+    /// Over how long the background pushes of one change are spread among the
+    /// connected devices, so that they do not all fetch at once (PUSH-6).
+    package var spread = Duration.zero
     /// What goes first from a payload that is too long (PRUNE-5).
     package var pruning = PruningOrder.header
     /// The wait before a failed pass is tried again; doubles with each failure.
@@ -21,6 +24,9 @@ package struct PushConfiguration: Sendable, Hashable {
     /// Notifications that wait for one slow device before it is sent back to the
     /// log.
     package var waitingPerStream = 64
+    /// Notifications that wait for a courier, for each container of its token;
+    /// beyond it the oldest are dropped (web-services 5.12).
+    package var waitingPerCourier = 100
     /// Notifications that one read of the log gives a stream.
     package var notificationsPerPage = 100
     /// Whether told changes are kept to be explained.

@@ -28,6 +28,13 @@ package struct StreamEvent: Sendable, Hashable {
     package let frame: SharedFrame
 }
 
+/// What a device's stream writes next.
+package enum StreamPart: Sendable, Hashable {
+    case event(StreamEvent)
+    /// A sign of life, so that both ends notice a dead connection.
+    case silence
+}
+
 extension StreamEvent {
     /// The event that tells a notification.
     init(_ notification: StoredNotification) {

@@ -57,8 +57,12 @@ package struct CloudServices: Sendable {
             store: push.keepsExplanations ? store : nil, clock: time.clock, logger: logger
         )
         self.journal = journal
-        let streams = DeviceStreams(store: store, configuration: push, metrics: metrics)
-        let couriers = CourierMailboxes(store: store, clock: time.clock, metrics: metrics)
+        let streams = DeviceStreams(
+            store: store, clock: time.clock, configuration: push, metrics: metrics
+        )
+        let couriers = CourierMailboxes(
+            store: store, clock: time.clock, configuration: push, metrics: metrics
+        )
         webhookRoute = WebhookRoute(
             store: store, clock: time.clock, now: time.now, journal: journal,
             logger: logger
@@ -99,9 +103,11 @@ package struct CloudServices: Sendable {
     }
 
     /// What must run beside the API, in the order to start it: the journal, which
-    /// ends after all who write into it, the pipeline, the routes out of the
-    /// server and the maintenance.
-    package var services: [any Service] { [journal, pipeline, apns, webhookRoute, maintenance] }
+    /// ends after all who write into it, the pipeline, the routes and the
+    /// maintenance.
+    package var services: [any Service] {
+        [journal, pipeline, streams, apns, webhookRoute, maintenance]
+    }
 
     /// Answers a request as the socket would; never fails.
     package func respond(to request: WebRequest) async -> WebResponse {

@@ -64,10 +64,20 @@ package struct Maintenance: Service {
                     limit: Self.batchSize
                 )
             }
+            let devices = try await removeAll {
+                try $0.removeDevices(
+                    unseenSince: now.advanced(by: .zero - limits.deviceRetention),
+                    limit: Self.batchSize
+                )
+            }
+            _ = try await removeAll {
+                try $0.removeWebTokens(expiredBefore: now, limit: Self.batchSize)
+            }
             let explanations = try await removeExplanations()
             logger.debug(
                 "maintenance done",
                 metadata: [
+                    "devices": "\(devices)",
                     "tombstones": "\(tombstones)", "notifications": "\(notifications)",
                     "explanations": "\(explanations)",
                 ]

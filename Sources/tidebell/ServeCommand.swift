@@ -85,6 +85,8 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var duplicateSubscriptions = DuplicateSubscriptions.standard
 
+    @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
+
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
 
     func validate() throws {
@@ -113,6 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
         configuration.limits.duplicateSubscriptions =
             .init(rawValue: duplicateSubscriptions.rawValue) ?? .standard
+        pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
         let server = try TidebellServer(configuration)

@@ -50,7 +50,7 @@ package enum StoreConformance {
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
         + references + retention + model + schema + subscriptions + subscriptionMatching + outbox
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
-        + pushTargets + pushTokenLimits + webhooks + accounts + users
+        + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + users
 }
 
 /// An error a body throws on purpose.

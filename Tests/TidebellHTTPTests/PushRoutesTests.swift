@@ -80,6 +80,27 @@ struct CourierTests {
         #expect(second.text.contains(#""zid":"B""#))
     }
 
+    @Test("A message whose poll broke off is given out again (5.12)")
+    func brokenPoll() async throws {
+        struct Broken: BodyWriter {
+            struct Gone: Error {}
+            mutating func write(_ bytes: [UInt8]) throws { throw Gone() }
+        }
+        let api = try await TestAPI()
+        let courier = try await create(api).courierPath
+        try await api.makeZone("A")
+        try await api.subscribe(to: "A")
+        try await api.save("a", in: "A")
+        _ = try await api.cloud.pipeline.drain()
+        guard case .stream(let produce) = await api.cloud.respond("GET", courier).body else {
+            Issue.record("a poll is answered with a stream")
+            return
+        }
+        var writer: any BodyWriter = Broken()
+        await #expect(throws: Broken.Gone.self) { try await produce(&writer) }
+        #expect(try await api.send("GET", courier).text.contains(#""zid":"A""#))
+    }
+
     @Test("A poll waits for its notification")
     func waits() async throws {
         let api = try await TestAPI()

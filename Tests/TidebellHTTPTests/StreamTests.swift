@@ -106,11 +106,37 @@ struct StreamTests {
         let api = try await subscribedAPI()
         var pieces = Pieces(await open(api))
         _ = try await pieces.next()
-        for _ in 0..<2 {
-            #expect(await eventually { api.clock.sleeperCount == 1 })
-            api.clock.advance(by: .seconds(15))
-            #expect(try await pieces.next() == ": \n\n")
+        try await withThrowingTaskGroup(of: Void.self) { group throws in
+            group.addTask { try await api.cloud.streams.run() }
+            for _ in 0..<2 {
+                for _ in 0..<3 {
+                    #expect(await eventually { api.clock.sleeperCount == 1 })
+                    api.clock.advance(by: .seconds(5))
+                }
+                #expect(try await pieces.next() == ": \n\n")
+            }
+            group.cancelAll()
         }
+    }
+
+    @Test("NOTIF-15: a device is told of a gap when the log has lost what it may have missed")
+    func gap() async throws {
+        let api = try await subscribedAPI()
+        await register(api)
+        try await change(api, "a", "b")
+        _ = try await api.cloud.store.write {
+            try $0.removeNotifications(
+                createdBefore: TestAPI.start.advanced(by: .seconds(60)), limit: 1
+            )
+        }
+        var away = Pieces(await open(api, "&cursor=0"))
+        #expect(
+            try await away.next()
+                == "event: ready\nid: 0\ndata: {}\n\nevent: gap\nid: 1\ndata: {}\n\n"
+        )
+        #expect(try await away.next()?.hasPrefix("id: 2\n") == true)
+        var present = Pieces(await open(api, "&cursor=1"))
+        #expect(try await present.next() == "event: ready\nid: 1\ndata: {}\n\n")
     }
 
     @Test("A stream that its reader leaves is closed")

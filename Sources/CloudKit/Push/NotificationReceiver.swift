@@ -18,6 +18,8 @@ final class NotificationReceiver: Sendable {
     static let acknowledgeEndpoint = "notifications/ack"
     /// The name of the event that tells that the device is registered.
     static let readyEvent = "ready"
+    /// The name of the event that tells that pushes before it are gone.
+    static let gapEvent = "gap"
     /// The silence after which a connection counts as lost: three of the server's
     /// heart-beats.
     static let silenceLimit = Duration.seconds(45)
@@ -165,9 +167,9 @@ final class NotificationReceiver: Sendable {
                 if event.name == Self.readyEvent {
                     begin(at: event.id, after: sentCursor)
                     ready()
-                } else if event.name == nil {
+                } else if event.name == nil || event.name == Self.gapEvent {
                     activity.withLock { $0.isHandling = true }
-                    await handle(event)
+                    await handle(event.name == nil ? event : substitute(for: event))
                     activity.withLock { $0.isHandling = false }
                     signal()
                 }
@@ -211,6 +213,28 @@ final class NotificationReceiver: Sendable {
             if sentCursor != nil { progress.handled.removeAll() }
         }
         cursor.save(start)
+    }
+
+    /// Returns the push that stands for those the server's log no longer has: it says
+    /// of no subscription that there may be news, and that it does not say everything.
+    /// Apps fetch on such a push, as they do on one of a database.
+    private func substitute(for gap: ServerSentEvent) -> ServerSentEvent {
+        let payload = JSONWriter.write { writer in
+            writer.object { writer in
+                writer.key("aps")
+                writer.object { $0.member("content-available", 1) }
+                writer.key("ck")
+                writer.object { writer in
+                    writer.member("ce", 2)
+                    writer.member("cid", container.identifier)
+                    writer.member("nid", UUID().uuidString.lowercased())
+                    writer.member("p", 1)
+                    writer.key("met")
+                    writer.object { $0.member("dbs", 1) }
+                }
+            }
+        }
+        return ServerSentEvent(id: gap.id, data: String(decoding: payload, as: UTF8.self))
     }
 
     private func handle(_ event: ServerSentEvent) async {

@@ -48,6 +48,9 @@ package struct Limits: Sendable, Hashable {
     package var explanationBounds = ExplanationBounds(
         changes: 100_000, matches: 1_000_000, deliveries: 1_000_000
     )
+    /// How long a device is kept that neither connects nor registers; then it and
+    /// its push tokens go, and it begins anew when it comes back.
+    package var deviceRetention = Duration.seconds(180 * 24 * 3600)
 
     /// Creates the default limits.
     package init() {}

@@ -136,6 +136,18 @@ package protocol StoreReader {
     /// The place up to which retention has removed notifications of any user.
     func notificationFloor() throws -> NotificationSequence
 
+    // MARK: Couriers
+
+    /// Returns the place of the oldest of the newest `count` notifications that
+    /// ``notifications(for:after:excludingOrigin:limit:)`` would give; nil when
+    /// there are fewer.
+    func notificationPlace(
+        for user: UserID,
+        after sequence: NotificationSequence,
+        excludingOrigin client: String?,
+        newest count: Int
+    ) throws -> NotificationSequence?
+
     // MARK: Webhooks
 
     /// Returns all webhooks, oldest first.

@@ -99,7 +99,7 @@ package protocol StoreTransaction: StoreReader {
     func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int
 
     /// Returns the user's device with this client ID, registered at the head of
-    /// the log if it is new. A client ID that was another user's of the same
+    /// the log if it is new, and notes that it is in use, to the day. A client ID that was another user's of the same
     /// container stops being that user's device (SUB-51).
     func registerDevice(
         clientID: String,
@@ -131,6 +131,19 @@ package protocol StoreTransaction: StoreReader {
 
     /// Notes that a fetch of the history has given out the marks at these places.
     func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws
+
+    // MARK: Unused devices and tokens
+
+    /// Notes that devices are in use; what is gone is ignored.
+    func markDevicesSeen(_ devices: [DeviceKey], at now: Instant) throws
+
+    /// Removes devices that were not seen since `moment`, with the push tokens
+    /// that told nobody else; returns how many went. At most `limit`.
+    func removeDevices(unseenSince moment: Instant, limit: Int) throws -> Int
+
+    /// Removes web tokens that expired before `moment`, at most `limit`; returns
+    /// how many went.
+    func removeWebTokens(expiredBefore moment: Instant, limit: Int) throws -> Int
 
     // MARK: Webhooks
 

@@ -11,6 +11,10 @@ import TidebellWire
 package struct HTTPServer: Service {
     /// How long an idle connection is kept.
     private static let idleTimeout = TimeAmount.seconds(75)
+    /// How long a client may leave what was sent to it unacknowledged, or not make
+    /// room for it, before its connection is closed: four signs of life of a
+    /// stream.
+    private static let unreadTimeout = Duration.seconds(60)
 
     private let webServices: WebServices
     private let address: SocketPlace
@@ -60,7 +64,12 @@ package struct HTTPServer: Service {
         let logger = webServices.cloud.logger
         let application = Application(
             responder: SocketResponder(webServices: webServices),
-            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [UnreadTimeout(Self.unreadTimeout)],
+                    idleTimeout: Self.idleTimeout
+                )
+            ),
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port),
                 availableConnectionsDelegate: .maximum(connectionLimit, logger: logger)

@@ -3,6 +3,7 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 import TidebellCore
+import TidebellPush
 
 /// Carries requests from Hummingbird to ``WebServices`` and answers back.
 struct SocketResponder: HTTPResponder {
@@ -86,19 +87,42 @@ extension ResponseBody {
     ) -> ResponseBody {
         ResponseBody { writer in
             let socket = SocketWriter(writer: writer)
+            let end = WakeSignal()
             do {
                 // Only this notices that the client went away while nothing is
                 // written.
-                try await request.body.consumeWithCancellationOnInboundClose { _ in
-                    try await cancelWhenGracefulShutdown {
-                        var socket: any BodyWriter = socket
-                        try await produce(&socket)
-                    }
+                try await request.body.consumeWithInboundCloseHandler { _ in
+                    try await run(produce, into: socket, until: end)
+                } onInboundClosed: {
+                    end.raise()
                 }
             } catch is CancellationError {
-                // Both ways to be cancelled are a regular end of the stream.
+                // All ways to be cancelled are a regular end of the stream.
             }
             try await writer.finish(nil)
+        }
+    }
+
+    /// Produces until `end` is rung or the server shuts down. A stream is idle
+    /// most of its life and there are thousands, so it has one task beside the
+    /// connection's, not one for each reason to end.
+    private static func run(
+        _ produce: @escaping @Sendable (inout any BodyWriter) async throws -> Void,
+        into socket: SocketWriter, until end: WakeSignal
+    ) async throws {
+        try await withGracefulShutdownHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    defer { end.raise() }
+                    var socket: any BodyWriter = socket
+                    try await produce(&socket)
+                }
+                _ = await end.wait()
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        } onGracefulShutdown: {
+            end.raise()
         }
     }
 }

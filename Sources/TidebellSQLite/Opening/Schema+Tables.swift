@@ -158,8 +158,10 @@ extension Schema {
             client_id TEXT NOT NULL,
             acknowledged INTEGER NOT NULL,
             registered_at INTEGER NOT NULL,
+            seen_at INTEGER NOT NULL,
             UNIQUE (client_id, container, environment)
         ) STRICT;
+        CREATE INDEX device_seen ON device (seen_at);
         CREATE INDEX device_user ON device (user);
         CREATE INDEX device_container ON device (container, environment, key);
 
@@ -209,6 +211,7 @@ extension Schema {
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX web_token_account ON web_token (account);
+        CREATE INDEX web_token_expiry ON web_token (expires_at);
 
         CREATE TABLE api_token (
             hash BLOB NOT NULL PRIMARY KEY,

@@ -19,7 +19,7 @@ extension SQLiteTransaction {
             """,
             account
         ) { try $0.value(0) }
-        for device in devices { try removeDevice(device) }
+        for device in devices { try removeDeviceWithTokens(device) }
         try connection.run("DELETE FROM web_token WHERE account = ?", account)
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }

@@ -84,16 +84,19 @@ extension SQLiteTransaction {
             StoredDevice.ofClient, clientID, container.container, container.environment,
             read: StoredDevice.init
         )
-        if let known, known.user == user { return known }
+        if let known, known.user == user {
+            try markDevicesSeen([known.key], at: now)
+            return known
+        }
         if let known { try removeDevice(known.key) }
         let head = try notificationHead()
         try connection.run(
             """
             INSERT INTO device
-                (user, container, environment, client_id, acknowledged, registered_at)
-            VALUES (?, ?, ?, ?, ?, ?)
+                (user, container, environment, client_id, acknowledged, registered_at, seen_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
-            user, container.container, container.environment, clientID, head, now
+            user, container.container, container.environment, clientID, head, now, now
         )
         return StoredDevice(
             key: DeviceKey(rawValue: connection.lastInsertedID), user: user, clientID: clientID,

@@ -88,6 +88,35 @@ import Testing
         #expect(await pushes.count == 2)
     }
 
+    @Test("PUSH-13, NOTIF-15: pushes the log has lost are told as one that says to fetch")
+    func gap() async throws {
+        let server = StreamServer()
+        let device = TestDevice(server.transport(), clock: ManualClock())
+        let pushes = PushLog()
+        async let registering = device.container.registerForRemoteNotifications {
+            await pushes.add($0)
+        }
+        let connection = await server.nextConnection()
+        connection.send(
+            Self.ready("10") + "event: gap\nid: 40\ndata: {}\n\n"
+                + "event: later\nid: 41\ndata: {}\n\n"
+        )
+        let registration = try await registering
+        let userInfo = try #require(await pushes.next())
+        let notification = try #require(
+            CKNotification(fromRemoteNotificationDictionary: userInfo.value)
+                as? CKDatabaseNotification
+        )
+        #expect(notification.containerIdentifier == "iCloud.notes")
+        #expect(notification.databaseScope == .private)
+        #expect(notification.subscriptionID == nil)
+        #expect(notification.isPruned)
+        registration.cancel()
+        await registration.waitUntilEnded()
+        #expect(await pushes.count == 1)
+        #expect(server.acknowledged.last == #"{"cursor":"40"}"#)
+    }
+
     @Test("A connection that is silent for 45 seconds is given up; heart-beats keep it")
     func silence() async throws {
         let server = StreamServer()

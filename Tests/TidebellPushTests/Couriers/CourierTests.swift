@@ -20,10 +20,10 @@ import TidebellWire
             let first = try #require(try await world.poll("capability"))
             #expect(try Told(first.payload).record == "a")
             #expect(try await world.poll("capability") == first)
-            try await world.couriers.acknowledge(first)
+            try await world.couriers.acknowledge(first, at: World.noon)
             let second = try #require(try await world.poll("capability"))
             #expect(try Told(second.payload).record == "b")
-            try await world.couriers.acknowledge(second)
+            try await world.couriers.acknowledge(second, at: World.noon)
             #expect(try await world.poll("capability") == nil)
         }
     }
@@ -108,7 +108,7 @@ import TidebellWire
             var records: [String?] = []
             while let message = try await world.poll("capability") {
                 records.append(try Told(message.payload).record)
-                try await world.couriers.acknowledge(message)
+                try await world.couriers.acknowledge(message, at: World.noon)
             }
             #expect(records == ["0", "1", "2"])
         }
@@ -138,6 +138,28 @@ import TidebellWire
         }
     }
 
+    @Test("web-services 5.12: of too many the oldest are dropped, and the next one says p")
+    func bounded() async throws {
+        try await World.run({ $0.waitingPerCourier = 3 }) { world in
+            let anna = try await world.person("anna")
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            for number in 0..<7 { try await world.create(["\(number)"], of: anna) }
+            _ = try await world.pipeline.drain()
+            var told: [String?] = []
+            var marked: [Bool] = []
+            while let message = try await world.poll("capability") {
+                told.append(try Told(message.payload).record)
+                marked.append(
+                    String(decoding: message.payload, as: UTF8.self).contains(#""p":1,"#)
+                )
+                try await world.couriers.acknowledge(message, at: World.noon)
+            }
+            #expect(told == ["4", "5", "6"])
+            #expect(marked == [true, false, false])
+        }
+    }
+
     @Test("An acknowledgement survives a restart")
     func restart() async throws {
         try await World.run { world in
@@ -147,7 +169,7 @@ import TidebellWire
             try await world.create(["a", "b"], of: anna)
             _ = try await world.pipeline.drain()
             let first = try #require(try await world.poll("capability"))
-            try await world.couriers.acknowledge(first)
+            try await world.couriers.acknowledge(first, at: World.noon)
 
             let next = try await world.restarted()
             let second = try #require(try await next.poll("capability"))

@@ -155,7 +155,7 @@ extension World {
         else { return told }
         told.page.append(try #require(try Told(message.payload).notificationID))
         if end == .answered { return told }
-        try await couriers.acknowledge(message)
+        try await couriers.acknowledge(message, at: World.noon)
         let place = told.cursor
         try await store.write { try $0.acknowledge(devices.phone.key, upTo: place) }
         if end == .acknowledged { return told }
@@ -181,7 +181,7 @@ extension World {
         }
         while let message = try await couriers.next(courier: "capability", waitingUpTo: .zero) {
             told.page.append(try #require(try Told(message.payload).notificationID))
-            try await couriers.acknowledge(message)
+            try await couriers.acknowledge(message, at: World.noon)
         }
         return told
     }

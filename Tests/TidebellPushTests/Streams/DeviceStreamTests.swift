@@ -90,6 +90,74 @@ import TidebellWire
         }
     }
 
+    @Test("PUSH-6: background pushes are spread over the time configured, and merged meanwhile")
+    func spread() async throws {
+        try await World.run({ $0.spread = .seconds(4) }) { world in
+            let anna = try await world.person("anna")
+            let phone = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .database, id: "all")
+            let stream = world.streams.open(device: phone, after: .start)
+            try await withThrowingTaskGroup(of: [Told].self) { group in
+                let reads = world.store.reads
+                group.addTask { try await stream.told(1) }
+                await eventually { world.store.reads > reads }
+                await letOthersRun()
+                for number in 1...3 {
+                    try await world.create(["\(number)"], of: anna, zone: "zone-\(number)")
+                    _ = try await world.pipeline.drain()
+                }
+                await eventually { world.clock.sleeperCount == 1 }
+                world.clock.advance(by: .seconds(4))
+                #expect(try await group.next()?.map(\.zone) == ["zone-3"])
+            }
+        }
+    }
+
+    @Test("PUSH-6: what is shown to the user, and what waited in the log, is not spread")
+    func spreadLeavesOut() async throws {
+        try await World.run({ $0.spread = .seconds(4) }) { world in
+            let anna = try await world.person("anna")
+            let phone = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .database, id: "all")
+            try await world.create(["0"], of: anna)
+            _ = try await world.pipeline.drain()
+            try await world.subscribe(anna, .database, id: "all", info: .visual())
+            var iterator = world.streams.open(device: phone, after: .start).makeAsyncIterator()
+            #expect(try (try await iterator.next()).map(Told.init)?.subscription == "all")
+            try await world.create(["1"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try (try await iterator.next()).map(Told.init)?.subscription == "all")
+        }
+    }
+
+    @Test("Every stream gives a sign of life in each interval, whoever else is told something")
+    func signsOfLife() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            var streams: [DeviceStream.Iterator] = []
+            for number in 0..<5 {
+                let device = try await world.device("device-\(number)", of: anna)
+                streams.append(
+                    world.streams.open(device: device, after: .start).makeAsyncIterator()
+                )
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group throws in
+                group.addTask { try await world.streams.run() }
+                for _ in 0..<2 {
+                    for _ in 0..<3 {
+                        await world.clock.waitForSleeper(of: .seconds(5))
+                        world.clock.advance(by: .seconds(5))
+                    }
+                    await world.clock.waitForSleeper(of: .seconds(5))
+                    for index in streams.indices {
+                        #expect(try await streams[index].nextPart() == .silence)
+                    }
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test("PUSH-2: what waits for a slow device is replaced by what is newer")
     func replacedWhileWaiting() async throws {
         try await World.run { world in

@@ -48,6 +48,9 @@ final class TestClock: Clock, Sendable {
         }
     }
 
+    /// How many sleep now.
+    var sleeperCount: Int { state.withLock(\.sleepers.count) }
+
     /// Moves the clock on and wakes who sleeps until then.
     func advance(by duration: Duration) {
         let woken = state.withLock { state in

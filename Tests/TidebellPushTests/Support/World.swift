@@ -36,8 +36,12 @@ final class World: Sendable {
         base = try SQLiteStore.open(at: self.folder.appending(path: "store.sqlite").path())
         store = ObservedStore(base, losesWakeUps: losesWakeUps)
         let metrics = PushMetrics(factory: tally)
-        streams = DeviceStreams(store: store, configuration: configuration, metrics: metrics)
-        couriers = CourierMailboxes(store: store, clock: clock, metrics: metrics)
+        streams = DeviceStreams(
+            store: store, clock: clock, configuration: configuration, metrics: metrics
+        )
+        couriers = CourierMailboxes(
+            store: store, clock: clock, configuration: configuration, metrics: metrics
+        )
         let end = End()
         self.end = end
         pipeline = PushPipeline(

@@ -34,8 +34,8 @@ package enum PollCourier: ServerEndpoint {
                     try await writer.write(message.payload)
                     // Only what was written is done with: a poll that broke off
                     // gets it again.
-                    try await couriers.acknowledge(message)
                     let now = cloud.time.now()
+                    try await couriers.acknowledge(message, at: now)
                     for delivery in message.deliveries(at: now) { cloud.journal.record(delivery) }
                 }
                 withExtendedLifetime(place) {}

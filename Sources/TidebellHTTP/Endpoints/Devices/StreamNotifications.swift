@@ -8,10 +8,6 @@ import TidebellWire
 package enum StreamNotifications: Endpoint {
     package static let methods: [WebRequest.Method] = [.get]
 
-    /// Silence after which a comment is sent, so that both ends notice a dead
-    /// connection.
-    static let heartbeatInterval = Duration.seconds(15)
-
     /// Answers with a stream that ends only with the connection or the server.
     ///
     /// It begins after the `cursor` (or `Last-Event-ID`) given, else after what
@@ -19,9 +15,9 @@ package enum StreamNotifications: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let cloud = exchange.cloud
         let place = try cloud.heldRequests.takePlace()
-        let (device, start) = try await registerDevice(exchange)
+        let begin = try await registerDevice(exchange)
         // Live before it is announced: nothing that comes now is missed.
-        let events = cloud.streams.open(device: device, after: start)
+        let stream = cloud.streams.open(device: begin.device, after: begin.start)
         return WebResponse(
             headers: [
                 "Content-Type": "text/event-stream",
@@ -30,24 +26,31 @@ package enum StreamNotifications: Endpoint {
                 "X-Accel-Buffering": "no",
             ],
             body: .stream { writer in
-                try await writer.write(ready(at: start))
-                try await forward(events, to: &writer, by: cloud.time.clock) { event in
-                    cloud.journal.record(
-                        Delivery(
-                            notification: event.sequence, user: device.user,
-                            clientID: device.clientID, route: .stream, at: cloud.time.now(),
-                            answer: Delivery.sent
-                        )
-                    )
-                }
+                try await writer.write(begin.announcement)
+                try await forward(stream, to: &writer, of: cloud)
                 withExtendedLifetime(place) {}
             }
         )
     }
 
-    private static func registerDevice(
-        _ exchange: Exchange
-    ) async throws -> (StoredDevice, start: NotificationSequence) {
+    /// Where a stream begins.
+    private struct Beginning: Sendable {
+        var device: StoredDevice
+        var start: NotificationSequence
+        /// The end of what retention has removed, if the device may have missed
+        /// some of it.
+        var gapEnd: NotificationSequence?
+
+        /// The first events: `ready` tells that everything after `start` will
+        /// follow, `gap` that something before may be missing.
+        var announcement: [UInt8] {
+            let ready = "event: ready\nid: \(start.cursor)\ndata: {}\n\n"
+            let gap = gapEnd.map { "event: gap\nid: \($0.cursor)\ndata: {}\n\n" }
+            return Array((ready + (gap ?? "")).utf8)
+        }
+    }
+
+    private static func registerDevice(_ exchange: Exchange) async throws -> Beginning {
         let call = exchange.call
         let user = try call.requireUser().id
         let clientID = try exchange.requireClientID()
@@ -56,72 +59,33 @@ package enum StreamNotifications: Endpoint {
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container, at: call.now
             )
+            var start = device.acknowledged
             // A cursor from beyond the log is of another store's.
-            guard let cursor, cursor <= (try transaction.notificationHead()) else {
-                return (device, device.acknowledged)
-            }
-            return (device, cursor)
+            if let cursor, cursor <= (try transaction.notificationHead()) { start = cursor }
+            let floor = try transaction.notificationFloor()
+            return Beginning(device: device, start: start, gapEnd: start < floor ? floor : nil)
         }
     }
 
-    /// The first event, which tells that everything after `start` will follow.
-    private static func ready(at start: NotificationSequence) -> [UInt8] {
-        Array("event: ready\nid: \(start.cursor)\ndata: {}\n\n".utf8)
-    }
-
-    /// What makes the stream write.
-    private enum Beat: Sendable {
-        case event(StreamEvent)
-        case silence
-        case end
-    }
+    private static let signOfLife = Array(": \n\n".utf8)
 
     private static func forward(
-        _ events: DeviceStream, to writer: inout any BodyWriter,
-        by clock: any Clock<Duration>, onWritten: (StreamEvent) -> Void
+        _ stream: DeviceStream, to writer: inout any BodyWriter, of cloud: Cloud
     ) async throws {
-        try await withThrowingTaskGroup(of: Beat.self) { group in
-            let source = EventSource(events)
-            let nextEvent: @Sendable () async throws -> Beat = {
-                try await source.next().map(Beat.event) ?? .end
+        var parts = stream.makeAsyncIterator()
+        while let part = try await parts.nextPart() {
+            guard case .event(let event) = part else {
+                try await writer.write(signOfLife)
+                continue
             }
-            let nextSilence: @Sendable () async throws -> Beat = {
-                try await clock.sleep(for: heartbeatInterval)
-                return .silence
-            }
-            group.addTask(operation: nextEvent)
-            group.addTask(operation: nextSilence)
-            while let beat = try await group.next() {
-                switch beat {
-                case .event(let event):
-                    try await writer.write(event.frame.bytes)
-                    onWritten(event)
-                    group.addTask(operation: nextEvent)
-                case .silence:
-                    try await writer.write(Array(": \n\n".utf8))
-                    group.addTask(operation: nextSilence)
-                case .end:
-                    group.cancelAll()
-                    return
-                }
-            }
-        }
-    }
-
-    /// Keeps the place in a sequence of events between the tasks that wait for
-    /// one of them each.
-    private actor EventSource {
-        private var iterator: DeviceStream.Iterator
-
-        init(_ events: DeviceStream) {
-            iterator = events.makeAsyncIterator()
-        }
-
-        func next() async throws -> StreamEvent? {
-            var iterator = iterator
-            let event = try await iterator.next(isolation: self)
-            self.iterator = iterator
-            return event
+            try await writer.write(event.frame.bytes)
+            cloud.journal.record(
+                Delivery(
+                    notification: event.sequence, user: stream.device.user,
+                    clientID: stream.device.clientID, route: .stream, at: cloud.time.now(),
+                    answer: Delivery.sent
+                )
+            )
         }
     }
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellWire
+
+extension StoreConformance {
+    static let couriers: [Check] = [
+        Check("The place of the newest notifications counts what a device is given") { store in
+            try await store.write { transaction throws in
+                let log = try transaction.appendNotifications([
+                    .push("0"), .push("1", from: "pad"), .push("2", to: .ben), .push("3"),
+                    .push("4", from: nil), .push("5", from: "pad"),
+                ])
+                func place(
+                    newest count: Int, after start: Int? = nil, without client: String?
+                ) throws -> NotificationSequence? {
+                    try transaction.notificationPlace(
+                        for: .anna, after: start.map { log[$0].sequence } ?? .start,
+                        excludingOrigin: client, newest: count
+                    )
+                }
+                #expect(try place(newest: 1, without: nil) == log[5].sequence)
+                #expect(try place(newest: 5, without: nil) == log[0].sequence)
+                #expect(try place(newest: 6, without: nil) == nil)
+                #expect(try place(newest: 2, without: "pad") == log[3].sequence)
+                #expect(try place(newest: 4, without: "pad") == nil)
+                #expect(try place(newest: 2, after: 3, without: "pad") == nil)
+            }
+        }
+    ]
+
+    static let unused: [Check] = [
+        Check("Devices not seen for long go, with the push tokens that told nobody else") {
+            store in
+            try await store.write { transaction throws in
+                func register(_ client: String, day: Int64) throws -> StoredDevice {
+                    try transaction.registerDevice(
+                        clientID: client, user: .anna, container: .notes, at: .day(day)
+                    )
+                }
+                let (old, used) = (try register("old", day: 0), try register("used", day: 0))
+                let marked = try register("marked", day: 0)
+                let recent = try register("recent", day: 5)
+                let tokens = ["alone", "shared"].map {
+                    StoredPushToken(token: $0, apnsEnvironment: .development, courier: "c-\($0)")
+                }
+                for token in tokens { try transaction.putPushToken(token, tells: old.key) }
+                try transaction.putPushToken(tokens[1], tells: recent.key)
+                #expect(try register("used", day: 3) == used)
+                try transaction.markDevicesSeen([marked.key], at: .day(4))
+                // Going back in time does not make a device older.
+                #expect(try register("used", day: 1) == used)
+                #expect(try transaction.removeDevices(unseenSince: .day(0), limit: 9) == 0)
+                #expect(try transaction.removeDevices(unseenSince: .day(3), limit: 9) == 1)
+                #expect(try transaction.devices(of: .anna) == [used, marked, recent])
+                #expect(try transaction.pushToken("alone") == nil)
+                #expect(try transaction.pushToken(courier: "c-shared")?.devices == [recent])
+                #expect(try transaction.removeDevices(unseenSince: .day(9), limit: 2) == 2)
+                #expect(try transaction.devices(of: .anna) == [recent])
+            }
+        },
+        Check("Expired web tokens go; the others stay") { store in
+            try await store.write { transaction throws in
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                for day: Int64 in 1...4 {
+                    try transaction.putWebToken(
+                        hash: [UInt8(day)], account: account, expiresAt: .day(day)
+                    )
+                }
+                #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 2)
+                #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 1)
+                #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 0)
+                #expect(try transaction.account(webTokenHash: [4], at: .noon) == account)
+            }
+        },
+        Check("SUB-51: an account that is removed takes its devices' push tokens along") { store in
+            try await store.write { transaction throws in
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                let user = try transaction.makeUser(of: account, in: .notes, recordName: "_a")
+                let device = try transaction.registerDevice(
+                    clientID: "page", user: user.id, container: .notes, at: .noon
+                )
+                let token = StoredPushToken(
+                    token: "t", apnsEnvironment: .development, courier: "c"
+                )
+                try transaction.putPushToken(token, tells: device.key)
+                try transaction.removeAccount(account)
+                #expect(try transaction.pushToken("t") == nil)
+            }
+        },
+    ]
+}
+
+extension Instant {
+    /// Noon of a day, counted from the first one.
+    fileprivate static func day(_ number: Int64) -> Instant {
+        noon.advanced(by: .seconds(number * 24 * 3600))
+    }
+}
