@@ -40,7 +40,7 @@ struct OutboxBatch {
         let entries = try reader.outbox(limit: limit)
         depth = entries.count
         oldest = entries.first?.committedAt
-        let endings = Self.endings(entries)
+        let endings = try Self.endings(entries, areAll: entries.count < limit, from: reader)
         var left = bound
         for (index, entry) in entries.enumerated() where left > 0 {
             let records = ChangedRecords(entry.changes)
@@ -78,19 +78,28 @@ struct OutboxBatch {
         for owner in firesOnceOwners { devices[owner] = try reader.devices(of: owner) }
     }
 
-    /// For each entry, the subscriptions that a later entry takes away with the
-    /// entry's zone.
-    private static func endings(_ entries: [OutboxEntry]) -> [[StoredSubscription]] {
+    /// For each entry, the subscriptions that a later one takes away with the
+    /// entry's zone: later in the batch, or beyond it unless these are all.
+    private static func endings(
+        _ entries: [OutboxEntry], areAll: Bool, from reader: any StoreReader
+    ) throws -> [[StoredSubscription]] {
         struct Zone: Hashable {
             var database: DatabaseID
             var name: String
         }
         var ended: [Zone: [StoredSubscription]] = [:]
+        if !areAll, let last = entries.last?.id {
+            for zone in Set(entries.map { Zone(database: $0.database, name: $0.zoneName) }) {
+                ended[zone] = try reader.zoneEnd(
+                    zone.name, in: zone.database, afterOutbox: last
+                )?.endedSubscriptions
+            }
+        }
         var endings = [[StoredSubscription]](repeating: [], count: entries.count)
         for (index, entry) in entries.enumerated().reversed() {
             let zone = Zone(database: entry.database, name: entry.zoneName)
-            if case .zoneDeleted(_, let subscriptions) = entry.event {
-                ended[zone] = subscriptions
+            if entry.endsZone {
+                ended[zone] = entry.endedSubscriptions
             } else {
                 endings[index] = ended[zone] ?? []
             }

@@ -52,6 +52,24 @@ extension StoreConformance {
             #expect(found == saved)
             #expect(try await store.read { try $0.outbox(limit: 3) } == Array(saved.prefix(3)))
         },
+        Check("SUB-65: the next deletion of a zone is found by the zone and a place") { store in
+            let (mine, other) = (DatabaseID(rawValue: 4), DatabaseID(rawValue: 5))
+            let end = OutboxEntry.Event.zoneDeleted(.deleted, subscriptions: [])
+            let found = try await store.write { transaction throws in
+                try transaction.appendOutbox([
+                    .change(of: "a", in: mine), .change(of: "a", end, in: other),
+                    .change(of: "b", end, in: mine), .change(of: "a", end, in: mine),
+                    .change(of: "a", .zoneCreated, in: mine), .change(of: "a", end, in: mine),
+                ])
+                let ids = try transaction.outbox(limit: 9).map(\.id)
+                return try [ids[0], ids[3], ids[5]].map { id in
+                    try transaction.zoneEnd("a", in: mine, afterOutbox: id).flatMap {
+                        ids.firstIndex(of: $0.id)
+                    }
+                }
+            }
+            #expect(found == [3, 5, nil])
+        },
         Check("An entry remembers how far it was told") { store in
             try await store.write { transaction throws in
                 let database = DatabaseID(rawValue: 1)

@@ -45,7 +45,7 @@ package struct SubscriptionMatcher {
             // SUB-65: what watches a new zone of the same name has not ended with
             // the old one.
             guard
-                !entry.isZoneDeletion || candidate.subscription.kind == .database
+                !entry.endsZone || candidate.subscription.kind == .database
                     || ended.contains(candidate.key)
             else { continue }
             let causes = causes(of: candidate, entry, records)
@@ -117,7 +117,7 @@ extension OutboxEntry {
     }
 
     /// Whether the zone went.
-    fileprivate var isZoneDeletion: Bool {
+    package var endsZone: Bool {
         if case .zoneDeleted = event { true } else { false }
     }
 }

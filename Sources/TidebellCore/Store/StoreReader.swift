@@ -89,6 +89,12 @@ package protocol StoreReader {
     /// Returns the oldest outbox entries.
     func outbox(limit: Int) throws -> [OutboxEntry]
 
+    /// Returns the first entry after the one with `id` that tells of the zone's
+    /// deletion; nil when there is none.
+    func zoneEnd(
+        _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
+    ) throws -> OutboxEntry?
+
     /// Returns a user's notifications after `sequence`, oldest first, without
     /// those whose origin is `client` and without replaced ones.
     func notifications(

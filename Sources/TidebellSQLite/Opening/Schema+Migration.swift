@@ -38,6 +38,7 @@ extension Schema {
     /// The values of columns that older versions did not have, by table and
     /// column, as SQL over the old row.
     private static let additions: [String: [String: String]] = [
+        "outbox": ["ends_zone": "event LIKE '{\"zoneDeleted\"%'"],
         "device": ["seen_at": "registered_at"],
         "push_token": ["registered_at": "0"],
         // A native token starts at the head of the log, as a new one does.

@@ -119,8 +119,10 @@ extension Schema {
             origin_user INTEGER,
             origin_client TEXT,
             committed_at INTEGER NOT NULL,
-            told_through INTEGER NOT NULL DEFAULT 0
+            told_through INTEGER NOT NULL DEFAULT 0,
+            ends_zone INTEGER NOT NULL DEFAULT 0
         ) STRICT;
+        CREATE INDEX outbox_zone_end ON outbox (database, zone_name, id) WHERE ends_zone = 1;
 
         CREATE TABLE notification (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -13,6 +13,19 @@ extension SQLiteReading {
         )
     }
 
+    package func zoneEnd(
+        _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
+    ) throws -> OutboxEntry? {
+        try connection.first(
+            """
+            SELECT \(OutboxEntry.columns) FROM outbox INDEXED BY outbox_zone_end
+            WHERE database = ? AND zone_name = ? AND id > ? AND ends_zone = 1
+            ORDER BY id LIMIT 1
+            """,
+            database, zoneName, id, read: OutboxEntry.init
+        )
+    }
+
     package func notifications(
         for user: UserID, after sequence: NotificationSequence,
         excludingOrigin client: String?, limit: Int

@@ -8,11 +8,12 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
-                    origin_client, committed_at, told_through)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    origin_client, committed_at, told_through, ends_zone)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 entry.database, entry.zoneName, entry.zoneOwner, JSONText(bytes: entry.event.json),
-                entry.originUser, entry.originClient, entry.committedAt, entry.toldThrough
+                entry.originUser, entry.originClient, entry.committedAt, entry.toldThrough,
+                entry.endsZone
             )
             hasAppendedOutbox = true
         }

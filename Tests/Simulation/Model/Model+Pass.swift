@@ -100,7 +100,12 @@ extension Model {
             // Those that go with the zone later may still hear of this.
             for case .zoneDeleted(let ended) in (changes[index...].dropFirst() + pending)
                 .filter({ $0.home == change.home }).map(\.event)
-            { subscriptions += ended }
+            {
+                // One that went during the pass stands in the snapshot, too.
+                subscriptions += ended.filter {
+                    snapshot.subscriptions[$0.name]?.version != $0.version
+                }
+            }
             for subscription in subscriptions {
                 let name = subscription.name
                 let isDue =

@@ -135,4 +135,22 @@ import TidebellWire
             #expect(try await told(to: anna, in: world) == ids.map { "\($0) r" })
         }
     }
+
+    @Test(
+        "PUSH-14, SUB-65: what ended with a zone hears of the changes before, however many passes")
+    func zoneGoesBeforeManyPasses() async throws {
+        try await World.run({ $0.entriesPerPass = 1 }) { world in
+            let anna = try await world.person("anna")
+            try await world.subscribe(anna, .query, id: "a", zone: "feed", type: "FeedItem")
+            for name in ["r", "s", "t"] { try await world.create([name], of: anna) }
+            let ended = try await world.store.write { transaction in
+                try transaction.removeSubscriptions(onZone: "feed", in: anna.database)
+            }
+            try await world.change(anna, .zoneDeleted(.deleted, subscriptions: ended), origin: nil)
+            // What comes after the deletion is not for it.
+            try await world.create(["u"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await told(to: anna, in: world) == ["a r", "a s", "a t"])
+        }
+    }
 }
