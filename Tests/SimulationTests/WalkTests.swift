@@ -11,6 +11,11 @@ import Testing
         for seed in block * 10 + 1...block * 10 + 10 { await check(Walk(seed: seed)) }
     }
 
+    @Test(
+        "SUB-65: walks that once failed: a zone goes with its subscriptions while a pass tells of it",
+        arguments: [236, 559, 1471] as [UInt64])
+    func walksThatFailed(seed: UInt64) async { await check(Walk(seed: seed)) }
+
     private func check(_ walk: Walk) async {
         do {
             _ = try await Simulation.run(walk)
