@@ -15,6 +15,7 @@ struct BadgeTests {
         return home
     }
 
+    @available(*, deprecated)
     @Test("NINFO-11, T-13: every push that badges says one more than the one before")
     func countsUp() async throws {
         let home = try await home(CKSubscription.NotificationInfo(shouldBadge: true))
@@ -26,6 +27,7 @@ struct BadgeTests {
         }
     }
 
+    @available(*, deprecated)
     @Test("NINFO-11, PUSH-9: all devices of a user show the same number, other users their own")
     func sharedByDevices() async throws {
         let home = try await home(
