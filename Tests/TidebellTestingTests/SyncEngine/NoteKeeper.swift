@@ -22,6 +22,9 @@ actor NoteKeeper: CKSyncEngineDelegate {
     private(set) var stateUpdates = 0
     /// Whether records that could not be saved are repaired and added again.
     var repairs = true
+    /// Whether a fetched record that is older than the note is overwritten again: it may
+    /// stand where the newer one was deleted (TOK-16).
+    var resendsNewer = false
     /// Whether all batches are atomic.
     var isAtomic = false
     /// Whether batches are made by hand, of everything in the list.
@@ -71,6 +74,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
     func creationDate(of name: String) -> Date? { knownRecord(name)?.creationDate }
 
     func set(repairs: Bool) { self.repairs = repairs }
+    func set(resendsNewer: Bool) { self.resendsNewer = resendsNewer }
     func set(isAtomic: Bool) { self.isAtomic = isAtomic }
     func set(ignoresLimits: Bool) { self.ignoresLimits = ignoresLimits }
     func set(prioritized: [CKRecordZone.ID]) { self.prioritized = prioritized }
@@ -120,7 +124,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
             }
             let gone = changes.deletions.map { "-\($0.zoneID.zoneName) (\($0.reason))" }
             say("zones", changes.modifications.map { "+\($0.zoneID.zoneName)" } + gone)
-        case .fetchedRecordZoneChanges(let changes): handle(changes)
+        case .fetchedRecordZoneChanges(let changes): handle(changes, syncEngine)
         case .sentDatabaseChanges(let sent):
             let failed = sent.failedZoneSaves.map { "!\($0.zone.zoneID.zoneName) \($0.error.code)" }
             say(
@@ -203,10 +207,15 @@ actor NoteKeeper: CKSyncEngineDelegate {
         }
     }
 
-    private func handle(_ event: CKSyncEngine.Event.FetchedRecordZoneChanges) {
+    private func handle(
+        _ event: CKSyncEngine.Event.FetchedRecordZoneChanges, _ engine: CKSyncEngine
+    ) {
         for change in event.modifications {
-            merge(change.record)
+            let isOlder = !merge(change.record)
             keepSystemFields(of: change.record)
+            if resendsNewer, isOlder {
+                engine.state.add(pendingRecordZoneChanges: [.saveRecord(change.record.recordID)])
+            }
         }
         for deletion in event.deletions {
             notes[deletion.recordID.recordName] = nil
@@ -257,14 +266,19 @@ actor NoteKeeper: CKSyncEngineDelegate {
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
     }
 
-    private func merge(_ record: CKRecord) {
+    /// Takes over a record unless the note is newer; tells whether it is not.
+    @discardableResult
+    private func merge(_ record: CKRecord) -> Bool {
         let name = record.recordID.recordName
         let theirs = Note(
             title: record.encryptedValues["title"] as? String ?? "",
             edited: record["edited"] as? Int ?? 0
         )
-        if let own = notes[name], own.edited >= theirs.edited { return }
+        if let own = notes[name], own.edited >= theirs.edited {
+            return own.edited == theirs.edited
+        }
         notes[name] = theirs
+        return true
     }
 
     private func record(_ recordID: CKRecord.ID) -> CKRecord? {
