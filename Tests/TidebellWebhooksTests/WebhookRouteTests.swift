@@ -62,7 +62,8 @@ struct WebhookRouteTests {
                 try await world.waitUntilDelivered(webhook, pushed[19])
             }
             #expect(world.receiver.mostUnderWay <= 4)
-            #expect(world.receiver.arrived == (0..<20).map(String.init))
+            // Those under way together may arrive in any order, each once.
+            #expect(world.receiver.arrived.compactMap { Int($0) }.sorted() == Array(0..<20))
         }
     }
 
