@@ -22,14 +22,14 @@ import TidebellWire
         }
     }
 
-    /// How devices are told.
-    enum Route: CaseIterable { case stream, courier }
+    /// How devices are told: from the log, as it happens, or by a poll.
+    enum Route: CaseIterable { case stream, liveStream, courier }
 
     @Test(
         "SUB-46, SUB-47, SUB-60, T-10: on every route the origin alone is not told",
         arguments: Act.allCases, Route.allCases)
     func origin(act: Act, route: Route) async throws {
-        let scene = try await Scene(route)
+        var scene = try await Scene(route)
         try await scene.perform(act, as: "origin")
         try await scene.finish()
         #expect(try await scene.told("origin") == 0)
@@ -40,7 +40,7 @@ import TidebellWire
         "SUB-46: a change without client ID has no origin, everybody is told",
         arguments: Route.allCases)
     func noOrigin(route: Route) async throws {
-        let scene = try await Scene(route)
+        var scene = try await Scene(route)
         try await scene.perform(.cascade, as: nil)
         try await scene.finish()
         #expect(try await scene.told("origin") == Act.cascade.pushes)
@@ -53,6 +53,7 @@ private struct Scene {
     let api: TestAPI
     let route: OriginTests.Route
     private var couriers: [String: String] = [:]
+    private var streams: [String: Pieces] = [:]
 
     init(_ route: OriginTests.Route) async throws {
         self.route = route
@@ -81,11 +82,18 @@ private struct Scene {
             """
         )
         for client in ["origin", "other"] {
-            if route == .stream {
-                try await send("ext", "notifications/ack", #"{"cursor":"0"}"#, as: client)
-            } else {
+            if route == .courier {
                 couriers[client] = try await makeCourier(of: client)
+            } else {
+                try await send("ext", "notifications/ack", #"{"cursor":"0"}"#, as: client)
             }
+        }
+        guard route == .liveStream else { return }
+        // What a stream has told once it is past the log: the rest comes live.
+        try await finish()
+        for client in ["origin", "other"] {
+            streams[client] = try await openStream(of: client)
+            _ = try await told(client)
         }
     }
 
@@ -117,7 +125,7 @@ private struct Scene {
         _ = try await api.post(
             "private/records/modify",
             """
-            {"zoneID":{"zoneName":"_defaultZone"},"operations":[{"operationType":"create",\
+            {"zoneID":{"zoneName":"_defaultZone"},"operations":[{"operationType":"forceUpdate",\
             "record":{"recordName":"last","recordType":"Note","fields":{}}}]}
             """, query: "&clientId=somebody"
         )
@@ -125,19 +133,27 @@ private struct Scene {
     }
 
     /// How much a device was told before the last.
-    func told(_ client: String) async throws -> Int {
+    mutating func told(_ client: String) async throws -> Int {
         var count = 0
         switch route {
-        case .stream:
-            let target = api.target(under: "ext", "notifications/stream") + "&clientId=\(client)"
-            var pieces = Pieces(await api.cloud.respond("GET", target))
-            _ = try await pieces.next()
+        case .stream, .liveStream:
+            let open = streams.removeValue(forKey: client)
+            var pieces = if let open { open } else { try await openStream(of: client) }
             while let piece = try await pieces.next(), !piece.isLast { count += 1 }
+            streams[client] = pieces
         case .courier:
             let path = try #require(couriers[client])
             while try await !api.send("GET", path).text.isLast { count += 1 }
         }
         return count
+    }
+
+    private func openStream(of client: String) async throws -> Pieces {
+        let target = api.target(under: "ext", "notifications/stream") + "&clientId=\(client)"
+        var pieces = Pieces(await api.cloud.respond("GET", target))
+        // It says that it is ready.
+        _ = try await pieces.next()
+        return pieces
     }
 
     private func makeCourier(of client: String) async throws -> String {
