@@ -96,7 +96,8 @@ struct WebhookRouteTests {
                 await world.clock.advance(by: .seconds(301))
                 try await world.waitUntilDelivered(webhook, pushed[2])
             }
-            #expect(world.receiver.arrived.suffix(3) == ["a", "b", "c"])
+            // Those under way together may arrive in any order, each once.
+            #expect(world.receiver.arrived.suffix(3).sorted() == ["a", "b", "c"])
             #expect(
                 world.log.lines == [
                     "warning: a webhook fails; its pushes wait in the log and are tried again",

@@ -21,7 +21,9 @@ package struct ChangedRecords: Sendable {
         for (index, element) in elements.enumerated() {
             let type = element.change.recordType
             byType[type, default: []].append(index)
-            for term in element.view.terms {
+            // Without fields, where nobody queried, no filter can pass.
+            let terms = element.change.fields == nil ? [.none] : element.view.terms
+            for term in terms {
                 byTrigger[SubscriptionTrigger(recordType: type, term: term), default: []]
                     .append(index)
             }
