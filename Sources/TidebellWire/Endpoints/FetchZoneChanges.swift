@@ -108,10 +108,8 @@ package enum FetchZoneChanges {
 }
 
 extension FetchZoneChanges.Options {
-    fileprivate mutating func readMember(
-        _ name: String,
-        from reader: inout JSONReader
-    ) throws {
+    /// Reads a member of an object that holds options.
+    mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
         guard try !reader.readNull() else { return }
         switch name {
         case "resultsLimit": resultsLimit = try reader.readInt()
@@ -124,7 +122,8 @@ extension FetchZoneChanges.Options {
         }
     }
 
-    fileprivate func write(to writer: inout JSONWriter) {
+    /// Writes the options as members of the object around them.
+    func write(to writer: inout JSONWriter) {
         if let resultsLimit { writer.member("resultsLimit", resultsLimit) }
         writer.member("desiredKeys", desiredKeys)
         writer.member("desiredRecordTypes", desiredRecordTypes)

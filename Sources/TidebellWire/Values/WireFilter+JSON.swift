@@ -50,11 +50,7 @@ extension WireFilter {
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("comparator", comparator.rawValue)
-            switch subject {
-            case .field(let name): writer.member("fieldName", name)
-            case .system(let field): writer.member("systemFieldName", field.rawValue)
-            case .allText: break
-            }
+            subject.write(to: &writer)
             writer.key("fieldValue")
             Field(value).write(to: &writer)
             if let distance {
@@ -75,12 +71,21 @@ extension WireFilter.Subject {
 
     /// The subject a `systemFieldName` names, by either of the names a system
     /// field has.
-    fileprivate init(systemFieldName: String) throws {
+    init(systemFieldName: String) throws {
         let field =
             WireFilter.SystemField(rawValue: systemFieldName)
             ?? WireFilter.SystemField.allCases.first { $0.schemaName == systemFieldName }
         guard let field else { throw JSONError("unknown system field \"\(systemFieldName)\"") }
         self = .system(field)
+    }
+
+    /// Writes the member that names the subject; all text has none.
+    func write(to writer: inout JSONWriter) {
+        switch self {
+        case .field(let name): writer.member("fieldName", name)
+        case .system(let field): writer.member("systemFieldName", field.rawValue)
+        case .allText: break
+        }
     }
 
     /// The subject's name as clients write it.
