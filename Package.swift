@@ -153,6 +153,15 @@ let package = Package(
             name: "feed-demo", dependencies: ["CloudKit", "TidebellProcesses", "tidebell"],
             path: "Examples/FeedDemo", swiftSettings: strict
         ),
+        // The package of the article "Test your CloudKit code in CI".
+        .target(
+            name: "Notes", dependencies: ["CloudKit"], path: "Examples/Notes/Sources/Notes",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "NotesTests", dependencies: ["Notes", "TidebellTesting"],
+            path: "Examples/Notes/Tests/NotesTests", swiftSettings: strict
+        ),
         .executableTarget(
             name: "tidebell-benchmarks",
             dependencies: [

@@ -12,7 +12,9 @@ open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
 
     /// Creates a descriptor.
     ///
-    /// - Parameter key: The name of a field that holds locations.
+    /// - Parameters:
+    ///   - key: The name of a field that holds locations.
+    ///   - relativeLocation: The place that distances are measured from.
     public init(key: String, relativeLocation: CLLocation) {
         place = relativeLocation
         super.init(

@@ -3,7 +3,7 @@ import Foundation
 
 /// A set of named values that is saved in a database.
 ///
-/// Values are kept as ``FieldValue``s and read as Foundation objects. A record
+/// Values are copied when they are set and read as Foundation objects. A record
 /// compares by identity, as Apple's class does. It may be used from several threads;
 /// each call is atomic by itself.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecord>.

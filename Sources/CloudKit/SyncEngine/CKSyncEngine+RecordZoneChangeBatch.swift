@@ -26,8 +26,10 @@ extension CKSyncEngine {
         /// Creates a batch of the first pending changes, as many as fit; nil when there
         /// is nothing to send (SYNC-22).
         ///
-        /// - Parameter recordProvider: Gives the record of a change to save; with nil the
-        ///   change is passed over.
+        /// - Parameters:
+        ///   - pendingChanges: What is to be sent, oldest first.
+        ///   - recordProvider: Gives the record of a change to save; with nil the change
+        ///     is passed over.
         public init?(
             pendingChanges: [CKSyncEngine.PendingRecordZoneChange],
             recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?

@@ -30,7 +30,12 @@ public enum RemoteNotification {
 
     /// Returns the payload of a database subscription's push.
     ///
-    /// - Parameter zoneID: The zone that changed.
+    /// - Parameters:
+    ///   - subscriptionID: The subscription that fired.
+    ///   - zoneID: The zone that changed.
+    ///   - scope: The database the zone is in.
+    ///   - container: The container's identifier.
+    ///   - user: The record name of the user whose device it is.
     public static func database(
         subscriptionID: CKSubscription.ID,
         zoneID: CKRecordZone.ID,
@@ -44,7 +49,14 @@ public enum RemoteNotification {
 
     /// Returns the payload of a query subscription's push.
     ///
-    /// - Parameter recordFields: The values of the desired keys: strings and numbers.
+    /// - Parameters:
+    ///   - subscriptionID: The subscription that fired.
+    ///   - recordID: The record that changed.
+    ///   - reason: What happened to it.
+    ///   - recordFields: The values of the desired keys: strings and numbers.
+    ///   - scope: The database the record is in.
+    ///   - container: The container's identifier.
+    ///   - user: The record name of the user whose device it is.
     public static func query(
         subscriptionID: CKSubscription.ID,
         recordID: CKRecord.ID,

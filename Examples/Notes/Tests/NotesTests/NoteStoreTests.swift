@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#if os(Linux)
+    import CloudKit
+    import Notes
+    import Testing
+    import TidebellTesting
+
+    @Suite("Notes on two devices")
+    struct NoteStoreTests {
+        @Test("a note is saved")
+        func save() async throws {
+            let cloud = try await TestCloud()
+            let phone = try await cloud.device(user: "anna")
+            let store = await phone.run { NoteStore() }
+            try await store.start()
+            try await store.save("milk", as: "shopping")
+            #expect(
+                try await cloud.dump() == """
+                    iCloud.org.example.app development
+                      anna private
+                        zone Notes
+                          Note shopping {"text":{"value":"milk","type":"STRING"}}
+                        zone _defaultZone
+                        subscription notes-changes zone zone Notes
+                    """)
+        }
+
+        @Test("a push tells the other device, and nobody else")
+        func push() async throws {
+            let cloud = try await TestCloud()
+            let phone = try await cloud.device(user: "anna")
+            let laptop = try await cloud.device(user: "anna")
+            let onPhone = await phone.run { NoteStore() }
+            let onLaptop = await laptop.run { NoteStore() }
+            for store in [onPhone, onLaptop] { try await store.start() }
+            for device in [phone, laptop] { try await device.registerForRemoteNotifications() }
+
+            try await onPhone.save("milk", as: "shopping")
+
+            let push = try await laptop.nextPush()
+            try await onLaptop.receive(try #require(push.notification))
+            #expect(await onLaptop.notes == ["shopping": "milk"])
+            try await phone.expectNoPushes()
+        }
+
+        @Test("what happened while a device was offline comes when it is back")
+        func offline() async throws {
+            let home = try await Home()
+            home.phone.goOffline()
+            await #expect(throws: CKError.self) {
+                try await home.onPhone.save("milk", as: "shopping")
+            }
+            try await home.onLaptop.save("bread", as: "shopping")
+            try await home.phone.goOnline()
+            let push = try await home.phone.nextPush()
+            try await home.onPhone.receive(try #require(push.notification))
+            #expect(await home.onPhone.notes == ["shopping": "bread"])
+        }
+
+        @Test("two devices change one note: nothing is lost")
+        func conflict() async throws {
+            let home = try await Home()
+            try await home.onPhone.save("milk", as: "shopping")
+            try await home.onLaptop.fetchChanges()
+
+            try await home.onPhone.save("milk, bread", as: "shopping")
+            try await home.onLaptop.save("eggs", as: "shopping")
+
+            try await home.onPhone.fetchChanges()
+            #expect(await home.onPhone.notes == ["shopping": "milk, bread\neggs"])
+        }
+
+        @Test("after a year in a drawer a device has what there is now")
+        func expiredToken() async throws {
+            let home = try await Home()
+            try await home.onPhone.save("milk", as: "shopping")
+            try await home.onLaptop.fetchChanges()
+            try await home.onPhone.delete("shopping")
+
+            await home.cloud.clock.jump(by: .seconds(365 * 24 * 3600))
+            try await home.cloud.settle()  // the server forgets what was deleted
+
+            try await home.onLaptop.fetchChanges()
+            #expect(await home.onLaptop.notes == [:])
+        }
+
+        @Test("without an account the store says so")
+        func noAccount() async throws {
+            let cloud = try await TestCloud()
+            let phone = try await cloud.device(user: nil)
+            #expect(try await phone.container().accountStatus() == .noAccount)
+            let store = await phone.run { NoteStore() }
+            do {
+                try await store.start()
+                Issue.record("nobody is signed in")
+            } catch let error as CKError {
+                #expect(error.code == .notAuthenticated)
+            }
+        }
+
+        @Test("another user on the same device sees nothing of the first")
+        func anotherUser() async throws {
+            let cloud = try await TestCloud()
+            let annasPhone = try await cloud.device(user: "anna")
+            let annas = await annasPhone.run { NoteStore() }
+            try await annas.start()
+            try await annas.save("milk", as: "shopping")
+
+            let bensPhone = try await annasPhone.signIn("ben")
+            let bens = await bensPhone.run { NoteStore() }
+            try await bens.start()
+            #expect(await bens.notes == [:])
+        }
+    }
+
+    /// Two devices of anna, each with its notes, told of changes.
+    private struct Home {
+        let cloud: TestCloud
+        let phone: TestDevice
+        let laptop: TestDevice
+        let onPhone: NoteStore
+        let onLaptop: NoteStore
+
+        init() async throws {
+            cloud = try await TestCloud()
+            phone = try await cloud.device(user: "anna")
+            laptop = try await cloud.device(user: "anna")
+            onPhone = await phone.run { NoteStore() }
+            onLaptop = await laptop.run { NoteStore() }
+            for store in [onPhone, onLaptop] { try await store.start() }
+            for device in [phone, laptop] { try await device.registerForRemoteNotifications() }
+        }
+    }
+#endif
