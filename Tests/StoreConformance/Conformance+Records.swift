@@ -163,6 +163,12 @@ extension StoreConformance {
                 #expect(try transaction.references(to: ["y"], in: zone) == [references[3]])
                 #expect(try transaction.references(to: [], in: zone).isEmpty)
                 #expect(try transaction.references(to: ["x"], in: other).isEmpty)
+                #expect(
+                    try transaction.deleteSelfCounts(to: ["x", "y", "z"], in: zone)
+                        == ["x": 2, "y": 1]
+                )
+                #expect(try transaction.deleteSelfCounts(to: [], in: zone).isEmpty)
+                #expect(try transaction.deleteSelfCounts(to: ["x"], in: other).isEmpty)
             }
         },
         Check("Putting references replaces all that went out from their sources") { store in

@@ -34,6 +34,8 @@ package struct Limits: Sendable, Hashable {
     package var duplicateSubscriptions = DuplicatePolicy.standard
     /// Push tokens of one user (WS:PropertyMetrics).
     package var pushTokensPerUser = 200
+    /// Records that refer to one record with `DELETE_SELF` (REF-4, LIMIT-7).
+    package var deleteSelfReferences = 750
     /// Records that one deletion may take along through references.
     package var cascadedDeletions = 10_000
     /// How long tombstones are kept, and so change tokens stay valid (TOK-22).

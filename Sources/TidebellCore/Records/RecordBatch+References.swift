@@ -8,6 +8,7 @@ extension RecordBatch {
     /// until nothing fails any more; each round fails at least one operation.
     mutating func followReferences(in reader: any StoreReader) throws {
         checkParentsExist()
+        try checkReferenceCounts(in: reader)
         repeat {
             let closure = try deletionClosure(in: reader)
             cascaded = closure.cascaded

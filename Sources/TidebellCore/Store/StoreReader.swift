@@ -45,6 +45,10 @@ package protocol StoreReader {
     /// Returns the references that point to these records.
     func references(to targets: Set<String>, in zone: ZoneKey) throws -> [StoredReference]
 
+    /// Returns how many records refer to each of these records with `DELETE_SELF`;
+    /// a record that none refers to is absent.
+    func deleteSelfCounts(to targets: Set<String>, in zone: ZoneKey) throws -> [String: Int]
+
     // MARK: Schema
 
     /// Returns the known fields of these record types; a type that no record

@@ -64,6 +64,24 @@ extension SQLiteReading {
             )
         }
     }
+
+    package func deleteSelfCounts(
+        to targets: Set<String>, in zone: ZoneKey
+    ) throws -> [String: Int] {
+        guard !targets.isEmpty else { return [:] }
+        let counts = try connection.rows(
+            """
+            SELECT reference.target, count(*)
+            FROM json_each(?) AS wanted CROSS JOIN reference
+            WHERE reference.zone = ? AND reference.target = wanted.value AND reference.kind = ?
+            GROUP BY reference.target
+            """,
+            JSONText(targets), zone, StoredReference.Kind.deleteSelf
+        ) { columns in
+            (columns.text(0), Int(columns.int(1)))
+        }
+        return Dictionary(counts) { first, _ in first }
+    }
 }
 
 extension StoredRecord {

@@ -72,14 +72,16 @@ private struct DeviceHistory: History {
 
 @Suite("The notification history of an app")
 struct NotificationHistoryTests {
-    private func home(told names: String...) async throws -> Household {
+    /// Anna's devices, after pushes of records with these names; with a long body a push
+    /// is pruned.
+    private func home(told names: String..., body: String = "New") async throws -> Household {
         let home = try await Household()
         let subscription = CKQuerySubscription(
             recordType: "FeedItem",
             predicate: NSPredicate(format: "title BEGINSWITH 'long'"),
             subscriptionID: "query"
         )
-        let info = CKSubscription.NotificationInfo(alertBody: "New", shouldBadge: true)
+        let info = CKSubscription.NotificationInfo(alertBody: body, shouldBadge: true)
         info.desiredKeys = ["title"]
         subscription.notificationInfo = info
         try await home.phone.privateDatabase.save(subscription)
@@ -104,6 +106,20 @@ struct NotificationHistoryTests {
         #expect(fetched.notificationID == push.notificationID)
         #expect(fetched.subscriptionID == "query")
         #expect(fetched.recordID == push.recordID)
+        #expect(!fetched.isPruned)
+        #expect(fetched.recordFields?["title"] is String)
+    }
+
+    @Test("NOTIF-7, NOTIF-8: what a push had to leave out is fetched from the history")
+    func pruned() async throws {
+        let home = try await home(told: "a", body: String(repeating: "b", count: 3_900))
+        let push = try #require(
+            try await home.phone.nextNotification() as? CKQueryNotification)
+        #expect(push.isPruned)
+        #expect(push.recordFields == nil)
+        let page = try await history(home.phone).fetch(nil, limit: 0)
+        let fetched = try #require(page.notifications.first as? CKQueryNotification)
+        #expect(fetched.notificationID == push.notificationID)
         #expect(!fetched.isPruned)
         #expect(fetched.recordFields?["title"] is String)
     }

@@ -31,7 +31,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "REF-2, SAVE-21: deleting a target deletes what refers to it with deleteSelf, recursively, without reporting it"
+        "REF-2, REF-3, SAVE-21: deleting a target deletes what refers to it with deleteSelf, recursively, without reporting it"
     )
     func cascade() async throws {
         let home = try await Household()

@@ -63,6 +63,21 @@ struct SyncEventTests {
         )
     }
 
+    @Test("SYNC-28: records of the default zone are not fetched, neither by a push nor by asking")
+    func defaultZone() async throws {
+        let pair = try await SyncedPair()
+        try await pair.database.save(item("loose", zone: .default))
+        await pair.keeperA.write("a", "a", in: pair.engineA)
+        try await pair.engineA.sendChanges()
+        try await pair.engineB.fetchChanges()
+        #expect(await pair.keeperB.events.filter { $0.hasPrefix("zones") } == ["zones +Notes"])
+        #expect(await pair.keeperB.events.filter { $0.hasPrefix("records") } == ["records +a"])
+        let all = CKSyncEngine.FetchChangesOptions(scope: .zoneIDs([.default]))
+        await pair.keeperB.forgetEvents()
+        try await pair.engineB.fetchChanges(all)
+        #expect(await pair.keeperB.events.filter { $0.hasPrefix("records") } == [])
+    }
+
     @Test("SYNC-25: prioritized zones are fetched first, zones out of scope later")
     func fetchScope() async throws {
         let pair = try await SyncedPair()
