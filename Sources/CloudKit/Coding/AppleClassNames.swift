@@ -15,6 +15,7 @@ import Foundation
         unarchiver.setClass(CKRecordZoneID.self, forClassName: "CKRecordZoneID")
         unarchiver.setClass(CKRecordReference.self, forClassName: "CKReference")
         unarchiver.setClass(CKServerChangeToken.self, forClassName: "CKServerChangeToken")
+        unarchiver.setClass(CKQueryCursor.self, forClassName: "CKQueryCursor")
         unarchiver.setClass(AppleRecordValueStore.self, forClassName: "CKRecordValueStore")
         unarchiver.setClass(AppleRecordValueStore.self, forClassName: "CKEncryptedRecordValueStore")
         unarchiver.setClass(CLLocation.self, forClassName: "CLLocation")

@@ -26,6 +26,16 @@ extension DatabaseConnection {
         return try answer.counted(request.records.count)
     }
 
+    func queryRecords(
+        _ request: QueryRecords.Request,
+        _ options: RequestOptions
+    ) async throws(CKError) -> WebServicesAnswer<QueryRecords.Response> {
+        let call = post("records/query", isRead: true) { request.write(to: &$0) }
+        return try await container.answer(to: call, options: options) {
+            try QueryRecords.Response(from: &$0)
+        }
+    }
+
     func fetchZoneChanges(
         _ request: FetchZoneChanges.Request,
         _ options: RequestOptions

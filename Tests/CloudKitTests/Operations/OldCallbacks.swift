@@ -175,3 +175,15 @@ extension CKServerChangeToken? {
     /// The token's text, as the script gave it.
     var plain: String { self.map(\.plain) ?? "nil" }
 }
+
+/// Those of ``CKQueryOperation``.
+struct OldQuery: OldCallbacks {
+    @available(*, deprecated)
+    func set(_ operation: CKQueryOperation, _ log: CallbackLog, _ errors: Locked<CKError?>) {
+        operation.recordFetchedBlock = { log.add("fetched \($0.recordID.recordName)") }
+        operation.queryCompletionBlock = { cursor, error in
+            errors.current = error as? CKError
+            log.add("completion \(cursor != nil) \(text(error))")
+        }
+    }
+}

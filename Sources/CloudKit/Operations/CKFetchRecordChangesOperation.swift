@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Fetches the changes of one custom zone since a token, a page of them (TOK-28).
+///
+/// When ``moreComing`` is true afterwards, run another operation with the token the
+/// completion block got.
+/// See <https://developer.apple.com/documentation/cloudkit/ckfetchrecordchangesoperation>.
+@available(*, deprecated, message: "Use CKFetchRecordZoneChangesOperation.")
+open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Sendable: see CKOperation.
+    private let pageWasNotLast = Locked(false)
+
+    /// Creates an operation without a zone.
+    public override init() {
+        super.init()
+    }
+
+    /// Creates an operation.
+    public convenience init(
+        recordZoneID: CKRecordZone.ID,
+        previousServerChangeToken: CKServerChangeToken?
+    ) {
+        self.init()
+        self.recordZoneID = recordZoneID
+        self.previousServerChangeToken = previousServerChangeToken
+    }
+
+    /// The zone; the operation fails with `invalidArguments` without one.
+    open var recordZoneID: CKRecordZone.ID?
+
+    /// The token of the last fetch; nil fetches the complete state (TOK-6).
+    open var previousServerChangeToken: CKServerChangeToken?
+
+    /// The most records to fetch; 0, the default, leaves it to the server.
+    open var resultsLimit = 0
+
+    /// The fields to fetch: nil is all, none is system fields only.
+    open var desiredKeys: [String]?
+
+    /// Called for each record that is new or changed.
+    open var recordChangedBlock: ((CKRecord) -> Void)?
+
+    /// Called for each record that was deleted.
+    open var recordWithIDWasDeletedBlock: ((CKRecord.ID) -> Void)?
+
+    /// Whether the server has more; set before the completion block is called.
+    open var moreComing: Bool { pageWasNotLast.current }
+
+    /// Called once: with the token, and the client's token of the newest save that gave
+    /// one, or with the zone's error.
+    open var fetchRecordChangesCompletionBlock:
+        ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
+
+    override func plan() -> OperationPlan {
+        let completion = UnsafeTransfer(fetchRecordChangesCompletionBlock)
+        guard let recordZoneID else {
+            return { _ in
+                let error = CKError.local(
+                    .invalidArguments,
+                    "The operation has no zone to fetch changes of: set recordZoneID."
+                )
+                return LastCallback { completion.value?(nil, nil, error) }
+            }
+        }
+        let work = FetchZoneChangesWork(
+            zoneIDs: [recordZoneID],
+            configurations: [
+                recordZoneID: CKFetchRecordZoneChangesConfiguration.Values(
+                    previousServerChangeToken: previousServerChangeToken,
+                    resultsLimit: resultsLimit,
+                    desiredKeys: desiredKeys
+                )
+            ],
+            fetchesAll: false,
+            database: connection,
+            callbacks: callbacks(handingTo: fetchRecordChangesCompletionBlock)
+        )
+        return { await work.perform($0) }
+    }
+
+    /// The callbacks of an operation on several zones, of which there is one.
+    private func callbacks(
+        handingTo completion: ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
+    ) -> FetchZoneChangesWork.Callbacks {
+        let deleted = recordWithIDWasDeletedBlock
+        let moreComing = pageWasNotLast
+        var end: CKFetchRecordZoneChangesOperation.ZoneResult?
+        return FetchZoneChangesWork.Callbacks(
+            oldRecord: recordChangedBlock,
+            deleted: { recordID, _ in deleted?(recordID) },
+            zone: { _, result in
+                end = result
+                if case .success(let page) = result { moreComing.current = page.moreComing }
+            },
+            oldCompletion: { summary in
+                switch end {
+                case .success(let page):
+                    completion?(page.serverChangeToken, page.clientChangeTokenData, summary)
+                case .failure(let error): completion?(nil, nil, error)
+                case nil: completion?(nil, nil, summary)
+                }
+            }
+        )
+    }
+}

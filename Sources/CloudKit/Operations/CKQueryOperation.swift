@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Searches a database for records, a page of results at a time.
+///
+/// One request: when there is more, the result is a cursor, from which another operation
+/// goes on (QUERY-16, QUERY-17). Of old and new callbacks of the same kind, the new one
+/// is called (QUERY-19).
+/// See <https://developer.apple.com/documentation/cloudkit/ckqueryoperation>.
+open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Sendable: see CKOperation.
+
+    /// Where the results of a query go on.
+    public typealias Cursor = CKQueryCursor
+
+    /// The results limit that leaves the number to the server: 0 (QUERY-16).
+    public static let maximumResults: Int = 0
+
+    /// Creates an operation without a query.
+    public override init() {
+        super.init()
+    }
+
+    /// Creates an operation that searches.
+    public convenience init(query: CKQuery) {
+        self.init()
+        self.query = query
+    }
+
+    /// Creates an operation that goes on where another one ended.
+    public convenience init(cursor: CKQueryOperation.Cursor) {
+        self.init()
+        self.cursor = cursor
+    }
+
+    /// What to search for; a copy of what was set. Ignored beside a cursor (QUERY-17).
+    open var query: CKQuery? {
+        get { ownQuery }
+        set { ownQuery = newValue?.copy() as? CKQuery }
+    }
+
+    /// Where to go on; nil begins at the first result.
+    open var cursor: CKQueryOperation.Cursor?
+
+    /// The zone to search; nil is every zone of the database, which a shared database does
+    /// not offer (QUERY-12, QUERY-13). Ignored beside a cursor.
+    open var zoneID: CKRecordZone.ID?
+
+    /// The most records to fetch; fewer may come, also when there are more (QUERY-16).
+    open var resultsLimit = CKQueryOperation.maximumResults
+
+    /// The fields to fetch: nil is all, none is system fields only.
+    open var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Called for each record, in the order of the query.
+    @available(*, deprecated, renamed: "recordMatchedBlock")
+    open var recordFetchedBlock: ((CKRecord) -> Void)? {
+        get { oldRecordBlock }
+        set { oldRecordBlock = newValue }
+    }
+
+    /// Called for each record, in the order of the query, with the record or why it could
+    /// not be fetched (QUERY-19).
+    open var recordMatchedBlock:
+        ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
+
+    /// Called once, with a cursor when there is more; with `partialFailure` when some
+    /// records could not be fetched (ERR-3).
+    @available(*, deprecated, renamed: "queryResultBlock")
+    open var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
+        get { oldCompletionBlock }
+        set { oldCompletionBlock = newValue }
+    }
+
+    /// Called once, with a cursor when there is more; fails only when the operation as a
+    /// whole did.
+    open var queryResultBlock:
+        ((_ operationResult: Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
+
+    private var ownQuery: CKQuery?
+    private var oldRecordBlock: ((CKRecord) -> Void)?
+    private var oldCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+
+    override func plan() -> OperationPlan {
+        let work = QueryRecordsWork(
+            search: cursor.map(QueryRecordsWork.Search.rest)
+                ?? (query?.copy() as? CKQuery).map { .first($0, zoneID) },
+            resultsLimit: resultsLimit > 0 ? resultsLimit : nil,
+            desiredKeys: desiredKeys,
+            database: connection,
+            callbacks: QueryRecordsWork.Callbacks(
+                record: recordMatchedBlock,
+                oldRecord: oldRecordBlock,
+                result: queryResultBlock,
+                oldCompletion: oldCompletionBlock
+            )
+        )
+        return { await work.perform($0) }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// The work of a ``CKQueryOperation``: one page of results.
+struct QueryRecordsWork: Sendable {
+    /// Which results to fetch.
+    enum Search: Sendable {
+        /// The first ones of a query; no zone is every zone.
+        case first(CKQuery, CKRecordZone.ID?)
+        /// Those from a cursor on.
+        case rest(CKQueryCursor)
+    }
+
+    /// The app's callbacks.
+    struct Callbacks: @unchecked Sendable {
+        // Sendable: called on the operation's callback queue only.
+        var record: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+        var oldRecord: ((CKRecord) -> Void)?
+        var result: ((Result<CKQueryCursor?, any Error>) -> Void)?
+        var oldCompletion: ((CKQueryCursor?, (any Error)?) -> Void)?
+    }
+
+    /// Nil when the app set neither a query nor a cursor.
+    let search: Search?
+    let resultsLimit: Int?
+    let desiredKeys: [CKRecord.FieldKey]?
+    let database: DatabaseConnection
+    let callbacks: Callbacks
+
+    /// Does the work; returns the callback with the result.
+    func perform(_ run: OperationRun) async -> LastCallback {
+        var outcomes = ItemOutcomes()
+        var cursor: CKQueryCursor?
+        do {
+            cursor = try await fetch(run, &outcomes)
+        } catch {
+            outcomes.fail(error)
+        }
+        let callbacks = callbacks
+        let ended = (outcomes: outcomes, cursor: cursor)
+        return LastCallback {
+            if let result = callbacks.result {
+                result(ended.outcomes.result.map { ended.cursor })
+            } else {
+                callbacks.oldCompletion?(ended.cursor, ended.outcomes.completionError)
+            }
+        }
+    }
+
+    /// Fetches and reports a page; returns where the next one begins.
+    private func fetch(
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) async throws(CKError) -> CKQueryCursor? {
+        var request = try await request(run.options)
+        request.resultsLimit = resultsLimit.map { min($0, WireProtocol.pageLimit) }
+        request.desiredKeys = desiredKeys
+        let answer = try await database.queryRecords(request, run.options)
+        outcomes.report = answer.report
+        for result in answer.value.records { tell(result, of: request.zoneID, run, &outcomes) }
+        return answer.value.continuationMarker.map { marker in
+            request.continuationMarker = marker
+            return CKQueryCursor(request)
+        }
+    }
+
+    // MARK: - The request
+
+    private func request(
+        _ options: RequestOptions
+    ) async throws(CKError) -> QueryRecords.Request {
+        switch search {
+        case .rest(let cursor): return try cursor.request()
+        case .first(let query, let zoneID):
+            if query.predicate.namesCurrentUser {
+                _ = try await database.container.fetchUserRecordName(options)
+            }
+            return try request(for: query, in: zoneID)
+        case nil:
+            throw .local(
+                .invalidArguments,
+                "The query operation has neither a query nor a cursor: set one of them."
+            )
+        }
+    }
+
+    private func request(
+        for query: CKQuery,
+        in zoneID: CKRecordZone.ID?
+    ) throws(CKError) -> QueryRecords.Request {
+        guard zoneID != nil || database.scope != .shared else {
+            throw .local(
+                .invalidArguments,
+                "A query of type '\(query.recordType)' in a shared database needs a zone: set "
+                    + "the operation's zoneID, and run one operation for each zone."
+            )
+        }
+        // The public database has one zone.
+        let zone = database.scope == .public ? zoneID ?? .default : zoneID
+        return QueryRecords.Request(
+            query: try WireQuery(query, in: FilterContext(database: database, zoneID: zone)),
+            zoneID: zone.map(database.wire),
+            zoneWide: zone == nil
+        )
+    }
+
+    // MARK: - Callbacks
+
+    private func tell(
+        _ result: RecordResult,
+        of zone: ZoneID?,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) {
+        let zoneID = zone.map { $0.asSent }
+        switch result {
+        case .record(let wire):
+            database.learn(from: wire.zoneID)
+            let recordID = CKRecord.ID(
+                unchecked: wire.recordName, zoneID: zoneID ?? database.zoneID(wire.zoneID))
+            let record = Result { () throws(CKError) in
+                try CKRecord(wire, recordID: recordID, in: database)
+            }
+            tell(recordID, record, run, &outcomes)
+        case .failed(let name, let error):
+            let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID ?? .default)
+            tell(recordID, .failure(.server(error, report: outcomes.report)), run, &outcomes)
+        case .deleted:
+            // It went while the server searched, and matches no more.
+            break
+        }
+    }
+
+    private func tell(
+        _ recordID: CKRecord.ID,
+        _ record: Result<CKRecord, CKError>,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) {
+        if case .failure(let error) = record { outcomes.fail(recordID, error) }
+        let callbacks = callbacks
+        run.callbacks.enqueue {
+            if let block = callbacks.record {
+                block(recordID, record.mapError { $0 })
+            } else if case .success(let record) = record {
+                callbacks.oldRecord?(record)
+            }
+        }
+    }
+}
+
+extension ZoneID {
+    /// The zone's ID as the app spelled it in the request.
+    fileprivate var asSent: CKRecordZone.ID {
+        CKRecordZone.ID(
+            unchecked: zoneName,
+            ownerName: ownerRecordName ?? CKCurrentUserDefaultName
+        )
+    }
+}
