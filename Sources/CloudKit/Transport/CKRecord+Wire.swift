@@ -33,20 +33,22 @@ extension CKRecord {
         recordID: CKRecord.ID,
         in database: DatabaseConnection
     ) throws(CKError) -> [CKRecord.Field] {
-        let decoded: [String: TidebellWire.Field]
+        var fields: [CKRecord.Field] = []
         do {
-            decoded = try wire.fields.decoded()
+            try wire.fields.forEach { name, field in
+                fields.append(
+                    CKRecord.Field(
+                        key: name,
+                        value: FieldValue(field.value, of: recordID, in: database),
+                        isEncrypted: field.isEncrypted
+                    )
+                )
+            }
+            return fields
         } catch {
             throw .local(
                 .internalError,
                 "The fields of record '\(wire.recordName)' cannot be read: \(error)"
-            )
-        }
-        return decoded.map { name, field in
-            CKRecord.Field(
-                key: name,
-                value: FieldValue(field.value, of: recordID, in: database),
-                isEncrypted: field.isEncrypted
             )
         }
     }

@@ -21,8 +21,23 @@ extension JSONReader {
         throw JSONError("unterminated string")
     }
 
-    /// Reads past a string, checking escapes and encoding.
+    /// Reads past a string, checking escapes and encoding; makes no text unless it must.
     mutating func skipString() throws {
+        let start = position
+        var bits: UInt8 = 0
+        position += 1
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\""), bits < 0x80 {
+                position += 1
+                return
+            }
+            // The careful way, from the beginning.
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            bits |= byte
+            position += 1
+        }
+        position = start
         _ = try scanString()
     }
 

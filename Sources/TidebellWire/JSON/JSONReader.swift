@@ -160,7 +160,7 @@ package struct JSONReader {
     /// Reads past the next value, checking its syntax.
     package mutating func skipValue() throws {
         switch try kind() {
-        case .object: try readObject { reader, _ in try reader.skipValue() }
+        case .object: try skipObject()
         case .array: try readArray { reader in try reader.skipValue() }
         case .string: try skipString()
         case .number: _ = try readNumber()
@@ -195,6 +195,41 @@ package struct JSONReader {
             position += 1
         }
         return nil
+    }
+
+    /// Reads past an object without making its members' names, unless one is to blame.
+    private mutating func skipObject() throws {
+        try enter()
+        position += 1
+        if skipSpace() == UInt8(ascii: "}") {
+            position += 1
+            depth -= 1
+            return
+        }
+        while true {
+            guard skipSpace() == UInt8(ascii: "\"") else {
+                throw JSONError("expected a member name at byte \(position)")
+            }
+            let start = position
+            try skipString()
+            guard skipSpace() == UInt8(ascii: ":") else {
+                let name = try name(at: start)
+                throw JSONError("expected ':' after \"\(name)\" at byte \(position)")
+            }
+            position += 1
+            do {
+                try skipValue()
+            } catch let error as JSONError {
+                throw error.inside(try name(at: start))
+            }
+            if try endsContainer(with: UInt8(ascii: "}")) { return }
+        }
+    }
+
+    private func name(at start: Int) throws -> String {
+        var reader = self
+        reader.position = start
+        return try reader.scanString()
     }
 
     private mutating func enter() throws {

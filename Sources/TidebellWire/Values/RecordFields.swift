@@ -36,6 +36,15 @@ package struct RecordFields: Sendable, Hashable {
         }
     }
 
+    /// Decodes the fields one by one, in the order they stand.
+    package func forEach(_ body: (_ name: String, _ field: Field) throws -> Void) throws {
+        try JSONReader.read(json) { reader in
+            try reader.readObject { reader, name in
+                if let field = try Field.read(from: &reader) { try body(name, field) }
+            }
+        }
+    }
+
     /// Whether there is no field.
     package var isEmpty: Bool { json.count <= 2 }
 }

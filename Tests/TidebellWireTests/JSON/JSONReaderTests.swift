@@ -164,6 +164,30 @@ struct JSONReaderTests {
         #expect(failure(reading: "") { try $0.skipValue() } == "unexpected end of the document")
     }
 
+    @Test("reading past a document finds the same fault in it as reading it, or none")
+    func skippingChecks() {
+        let document = utf8(#"{"a":[1,-2.5e3,"é💌\u00e9\\"],"bé":{"c":null,"\n":true},"d":""}"#)
+        var generator = SeededGenerator(seed: 41)
+        for _ in 0..<5000 {
+            var damaged = document
+            for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                let place = damaged.indices.randomElement(using: &generator) ?? 0
+                damaged[place] = UInt8.random(in: 0...255, using: &generator)
+            }
+            func failure(_ read: () throws -> Void) -> JSONError? {
+                do {
+                    try read()
+                    return nil
+                } catch {
+                    return error as? JSONError
+                }
+            }
+            let reading = failure { _ = try JSONTree.read(damaged) }
+            let skipping = failure { try JSONReader.read(damaged) { try $0.skipValue() } }
+            #expect(skipping == reading, "\(damaged), seed 41")
+        }
+    }
+
     @Test("hands back the text of a value byte for byte")
     func rawText() throws {
         let document = #" {"a" : [1, {"b":"\u0041"} ] , "c": 2 } "#
