@@ -133,8 +133,10 @@ extension __CKRemoteNotification {
     /// ``CKDatabaseNotification`` where the push says so (NOTIF-1). Nil when the push
     /// is not one of CloudKit (PUSH-16), or not of the class the initializer is called on.
     public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
-        let notification = CKNotification.notification(from: notificationDictionary)
-        guard let notification = notification as? Self else { return nil }
+        // NB: not in one step: casting the optional, optimized code casts what is not there.
+        guard let notification = CKNotification.notification(from: notificationDictionary),
+            let notification = notification as? Self
+        else { return nil }
         self = notification
     }
 }

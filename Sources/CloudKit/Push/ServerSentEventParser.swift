@@ -71,13 +71,16 @@ struct ServerSentEventParser: Sendable {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         if isAtStart, line.starts(with: byteOrderMark) { line.removeFirst(byteOrderMark.count) }
         guard !line.isEmpty else { return endEvent() }
-        guard let text = String(validating: line, as: UTF8.self) else { throw .notUTF8 }
+        // Cut as bytes: an accent after the colon or the space would be one character with it.
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        var rest = line[colon...].dropFirst()
+        if rest.first == UInt8(ascii: " ") { rest.removeFirst() }
+        guard let field = String(validating: line[..<colon], as: UTF8.self),
+            let value = String(validating: rest, as: UTF8.self)
+        else { throw .notUTF8 }
         // A line that begins with a colon is a comment: the server's heart-beat.
-        guard line[0] != UInt8(ascii: ":") else { return nil }
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        var value = parts.count == 2 ? parts[1] : ""
-        if value.first == " " { value.removeFirst() }
-        try take(field: String(parts[0]), value: String(value))
+        guard colon > line.startIndex else { return nil }
+        try take(field: field, value: value)
         return nil
     }
 

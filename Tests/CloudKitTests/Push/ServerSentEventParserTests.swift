@@ -30,6 +30,11 @@ import Testing
             ]
         ),
         ("event: x\nevent:\ndata: y\n\n", [ServerSentEvent(data: "y")]),
+        // Accents that join the colon or the space before them to one character.
+        (
+            "data:\u{301}a\ndata: \u{301}b\n\n",
+            [ServerSentEvent(data: "\u{301}a\n\u{301}b")]
+        ),
         ("data: never ended\n", []),
     ]
 
