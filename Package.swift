@@ -165,8 +165,8 @@ let package = Package(
         .executableTarget(
             name: "tidebell-benchmarks",
             dependencies: [
-                "TidebellProcesses", "TidebellPush", "TidebellSQLite", "TidebellTesting",
-                "tidebell",
+                "CloudKit", "TidebellProcesses", "TidebellPush", "TidebellSQLite",
+                "TidebellTesting", "tidebell",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict

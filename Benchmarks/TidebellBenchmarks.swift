@@ -7,21 +7,26 @@ import TidebellProcesses
 ///
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days say nothing; compare within one run.
-/// Arguments (`saves`, `latency`, `fan-out`, `changes`, `apple`) choose among them.
+/// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `apple`, `records`,
+/// `first-sync`) choose among them.
 @main
 struct TidebellBenchmarks {
     static func main() async {
         do {
             let names = CommandLine.arguments.dropFirst()
+            if names.first == InitialSyncBenchmark.deviceArgument {
+                return try await InitialSyncBenchmark.runDevice(names.last)
+            }
             func wants(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
             if wants("matching") {
                 try await MatchingBenchmark(subscriptions: 10_000).run()
                 try await MatchingBenchmark(subscriptions: 1_000_000).run()
             }
-            let ofOneServer = Set(["saves", "latency", "fan-out", "changes"])
+            let ofOneServer = Set(["saves", "latency", "fan-out", "changes", "first-sync"])
             let wanted = names.isEmpty ? ofOneServer : ofOneServer.intersection(names)
             if !wanted.isEmpty { try await measureOneServer(wanted) }
             if wants("apple") { try await ApplePushBenchmark.run() }
+            if wants("records") { try await RecordCodingBenchmark().run() }
         } catch {
             say("The benchmarks failed: \(error)")
             exit(1)
@@ -40,6 +45,7 @@ private func measureOneServer(_ wanted: Set<String>) async throws {
     if wanted.contains("latency") { try PushLatencyBenchmark(server: bench).run() }
     if wanted.contains("fan-out") { try FanOutBenchmark(server: bench).run() }
     if wanted.contains("changes") { try FetchChangesBenchmark(server: bench).run() }
+    if wanted.contains("first-sync") { try await InitialSyncBenchmark(server: bench).run() }
 }
 
 /// How often each measurement is repeated.
