@@ -14,6 +14,8 @@ package struct Cloud: Sendable {
     package var journal: DeliveryJournal
     /// Told of every native push token that was registered.
     package var nativeTokenRegistered: @Sendable (StoredPushToken, ContainerKey) -> Void
+    /// Where passwords are checked.
+    package var signIns = SignInGate()
     /// The bound of device streams and courier polls together.
     package var heldRequests: HeldRequests
     package var limits: Limits

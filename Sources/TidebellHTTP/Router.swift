@@ -39,6 +39,11 @@ package enum Router {
 
     /// `/ext/1/{container}/{environment}/…` (web-services 9).
     private static let extensions: [String: any Endpoint.Type] = [
+        "account/signIn": SignIn.self,
+        "account/signOut": SignOut.self,
+        "account/webToken": FetchWebAuthToken.self,
+        "account/permission": ModifyPermission.self,
+
         "notifications/stream": StreamNotifications.self,
         "notifications/ack": AcknowledgeNotifications.self,
         "notifications/changes": FetchNotificationChanges.self,

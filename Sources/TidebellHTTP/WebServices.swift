@@ -66,7 +66,11 @@ package struct WebServices: Sendable {
             let exchange = try await exchange(
                 request, body, target, access: endpoint.access, container: container, scope: scope
             )
-            return try await endpoint.respond(to: exchange)
+            var response = try await endpoint.respond(to: exchange)
+            if let token = exchange.nextWebToken {
+                response.headers[WireProtocol.webAuthTokenHeader] = token
+            }
+            return response
         case .admin(let endpoint, let container):
             try await cloud.requireAdmin(request)
             return try await endpoint.respond(to: target, of: container, in: cloud)
@@ -79,11 +83,14 @@ package struct WebServices: Sendable {
     ) async throws -> Exchange {
         let now = cloud.time.now()
         let baseURL = publicURL ?? request.baseURL
-        let signIn = SignIn(baseURL: baseURL, container: container)
-        let user = try await authentication.user(
+        let signIn = SignInPage(baseURL: baseURL, container: container)
+        let caller = try await authentication.caller(
             of: request, target, in: container, signIn: signIn, at: now
         )
-        if user == nil, access == .user || scope != .public { throw signIn.required }
+        let user = caller.user
+        if user == nil, access == .user || access == .reader && scope != .public {
+            throw signIn.required
+        }
         let call = Call(
             container: container,
             scope: scope,
@@ -97,7 +104,7 @@ package struct WebServices: Sendable {
         )
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
-            body: body
+            nextWebToken: caller.nextWebToken, body: body
         )
     }
 }

@@ -12,9 +12,9 @@ package struct Accounts: Sendable {
     /// The longest user name.
     package static let nameLength = 64
 
-    private let store: any Store
+    let store: any Store
     private let time: Time
-    private let randomness: Randomness
+    let randomness: Randomness
 
     /// Creates accounts over a store.
     package init(store: any Store, time: Time = .system, randomness: Randomness = .system) {
@@ -42,7 +42,8 @@ package struct Accounts: Sendable {
             }
             let account = try transaction.createAccount(named: name, at: now)
             try transaction.putWebToken(
-                hash: hash, account: account, expiresAt: now.advanced(by: tokenLifetime)
+                hash: hash, account: account, expiresAt: now.advanced(by: tokenLifetime),
+                lifetime: nil
             )
         }
         return token
@@ -59,7 +60,8 @@ package struct Accounts: Sendable {
                 throw OperatorError("There is no user '\(name)'.")
             }
             try transaction.putWebToken(
-                hash: hash, account: account, expiresAt: now.advanced(by: lifetime)
+                hash: hash, account: account, expiresAt: now.advanced(by: lifetime),
+                lifetime: nil
             )
         }
         return token

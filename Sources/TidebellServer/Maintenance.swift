@@ -71,7 +71,10 @@ package struct Maintenance: Service {
                 )
             }
             _ = try await removeAll {
-                try $0.removeWebTokens(expiredBefore: now, limit: Self.batchSize)
+                try $0.removeWebTokens(
+                    expiredBefore: now.advanced(by: .zero - WebTokenRules.memory),
+                    limit: Self.batchSize
+                )
             }
             let explanations = try await removeExplanations()
             logger.debug(

@@ -6,8 +6,11 @@ import TidebellServer
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Add, list and remove users, and make tokens for them.",
-        subcommands: [Add.self, List.self, Remove.self, Token.self]
+        abstract: "Add, list, disable and remove users; make tokens and passwords for them.",
+        subcommands: [
+            Add.self, List.self, Token.self, SetPassword.self, Disable.self, Enable.self,
+            Remove.self,
+        ]
     )
 
     /// How long a token is valid.
@@ -57,7 +60,8 @@ struct UserCommand: AsyncParsableCommand {
             guard !names.isEmpty else {
                 return complain("There are no users yet; add one: tidebell user add NAME")
             }
-            for name in names { say(name) }
+            let disabled = try await data.withAccounts { try await $0.disabledNames() }
+            for name in names { say(disabled.contains(name) ? "\(name)  disabled" : name) }
         }
     }
 
@@ -102,6 +106,8 @@ extension UserCommand {
             A web token of '\(name)', valid for \(validity.days) days; it is shown only now:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(token)
+
+            To keep a device signed in: tidebell login --container ID --token TOKEN
             """
         )
     }

@@ -26,18 +26,78 @@ extension StoreConformance {
             }
             #expect(try await store.read { try $0.accountNames() } == ["anna"])
         },
-        Check("A web token gives its account until it expires") { store in
+        Check("A web token gives its account, its end and its renewal") { store in
             try await store.write { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 let end = Instant.noon.advanced(by: .seconds(60))
-                try transaction.putWebToken(hash: [1, 0, 2], account: anna, expiresAt: end)
-                func account(_ hash: [UInt8], at moment: Instant) throws -> AccountID? {
-                    try transaction.account(webTokenHash: hash, at: moment)
+                try transaction.putWebToken(
+                    hash: [1, 0, 2], account: anna, expiresAt: end, lifetime: nil
+                )
+                try transaction.putWebToken(
+                    hash: [3], account: anna, expiresAt: end, lifetime: .seconds(90)
+                )
+                try transaction.markWebTokenRenewed(hash: [3], at: .noon)
+                var expected = StoredWebToken(account: anna, expiresAt: end)
+                #expect(try transaction.webToken(hash: [1, 0, 2]) == expected)
+                #expect(try transaction.webToken(hash: [1, 0]) == nil)
+                expected.lifetime = .seconds(90)
+                expected.renewedAt = .noon
+                #expect(try transaction.webToken(hash: [3]) == expected)
+                try transaction.removeWebToken(hash: [3])
+                #expect(try transaction.webToken(hash: [3]) == nil)
+                #expect(try transaction.webToken(hash: [1, 0, 2]) != nil)
+            }
+        },
+        Check("An account has a password, and can be disabled") { store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                try transaction.putWebToken(
+                    hash: [1], account: anna, expiresAt: .noon, lifetime: nil
+                )
+                var expected = StoredSignIn(account: anna, isDisabled: false, password: nil)
+                #expect(try transaction.signIn(named: "anna") == expected)
+                #expect(try transaction.signIn(named: "ben") == nil)
+                try transaction.setPassword("hash", of: anna)
+                try transaction.setDisabled(true, anna)
+                expected = StoredSignIn(account: anna, isDisabled: true, password: "hash")
+                #expect(try transaction.signIn(named: "anna") == expected)
+                #expect(try transaction.disabledAccountNames() == ["anna"])
+                #expect(try transaction.webToken(hash: [1])?.isDisabled == true)
+                try transaction.setDisabled(false, anna)
+                #expect(try transaction.disabledAccountNames().isEmpty)
+            }
+        },
+        Check("SUB-51: a device that signs out is told nothing more, others are") { store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                let user = try transaction.makeUser(of: anna, in: .notes, recordName: "_a")
+                for clientID in ["phone", "tablet"] {
+                    _ = try transaction.registerDevice(
+                        clientID: clientID, user: user.id, container: .notes, at: .noon
+                    )
                 }
-                #expect(try account([1, 0, 2], at: .noon) == anna)
-                #expect(try account([1, 0, 2], at: Instant(rawValue: end.rawValue - 1)) == anna)
-                #expect(try account([1, 0, 2], at: end) == nil)
-                #expect(try account([1, 0], at: .noon) == nil)
+                try transaction.removeDevice(clientID: "phone", of: user.id)
+                try transaction.removeDevice(clientID: "unknown", of: user.id)
+                #expect(try transaction.devices(of: user.id).map(\.clientID) == ["tablet"])
+            }
+        },
+        Check("ACCT-6: a permission is kept for each user") { store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                let notes = try transaction.makeUser(of: anna, in: .notes, recordName: "_a").id
+                let chess = try transaction.makeUser(of: anna, in: .chess, recordName: "_b").id
+                func answers() throws -> [PermissionAnswer?] {
+                    try [notes, chess].map {
+                        try transaction.permission(.userDiscoverability, of: $0)
+                    }
+                }
+                #expect(try answers() == [nil, nil])
+                try transaction.setPermission(.userDiscoverability, of: notes, to: .granted)
+                #expect(try answers() == [.granted, nil])
+                try transaction.setPermission(.userDiscoverability, of: notes, to: .denied)
+                #expect(try answers() == [.denied, nil])
+                try transaction.setPermission(.userDiscoverability, of: notes, to: nil)
+                #expect(try answers() == [nil, nil])
             }
         },
         Check("SUB-51: a removed account loses its web tokens and devices, others nothing") {
@@ -47,7 +107,7 @@ extension StoreConformance {
                     let account = try transaction.createAccount(named: name, at: .noon)
                     try transaction.putWebToken(
                         hash: [UInt8(index)], account: account,
-                        expiresAt: .noon.advanced(by: .seconds(60))
+                        expiresAt: .noon.advanced(by: .seconds(60)), lifetime: nil
                     )
                     return account
                 }
@@ -62,8 +122,8 @@ extension StoreConformance {
                 }
                 try transaction.removeAccount(accounts[0])
                 #expect(try transaction.accountNames() == ["ben"])
-                #expect(try transaction.account(webTokenHash: [0], at: .noon) == nil)
-                #expect(try transaction.account(webTokenHash: [1], at: .noon) == accounts[1])
+                #expect(try transaction.webToken(hash: [0]) == nil)
+                #expect(try transaction.webToken(hash: [1])?.account == accounts[1])
                 #expect(try transaction.devices(of: users[0].id).isEmpty)
                 #expect(try transaction.devices(of: users[1].id).count == 1)
                 let again = try transaction.createAccount(named: "anna", at: .noon)
@@ -99,6 +159,8 @@ extension StoreConformance {
                 let again = try transaction.makeUser(of: anna, in: .notes, recordName: "_other")
                 #expect(again == users[0])
                 #expect(try transaction.user(of: anna, in: .chess) == users[2])
+                #expect(try transaction.user(recordName: "_2", in: .chess) == users[2])
+                #expect(try transaction.user(recordName: "_2", in: .notes) == nil)
             }
         },
         Check("Users are found by ID, unknown ones left out") { store in

@@ -64,13 +64,13 @@ extension StoreConformance {
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 for day: Int64 in 1...4 {
                     try transaction.putWebToken(
-                        hash: [UInt8(day)], account: account, expiresAt: .day(day)
+                        hash: [UInt8(day)], account: account, expiresAt: .day(day), lifetime: nil
                     )
                 }
                 #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 2)
                 #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 1)
                 #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 0)
-                #expect(try transaction.account(webTokenHash: [4], at: .noon) == account)
+                #expect(try transaction.webToken(hash: [4])?.account == account)
             }
         },
         Check("SUB-51: an account that is removed takes its devices' push tokens along") { store in

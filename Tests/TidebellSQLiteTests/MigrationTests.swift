@@ -55,7 +55,7 @@ final class MigrationTests {
             #expect(try reader.user(of: AccountID(rawValue: 3), in: container)?.id == user)
             #expect(try reader.hasAPIToken(hash: [3, 4], for: container))
             #expect(
-                try reader.account(webTokenHash: [1, 2], at: .noon) == AccountID(rawValue: 3)
+                try reader.webToken(hash: [1, 2])?.account == AccountID(rawValue: 3)
             )
             #expect(
                 try reader.zones(nil, in: database).map(\.name).sorted()

@@ -9,6 +9,8 @@ package enum CKErrorCode {
     package static let badDatabase = 24
     package static let limitExceeded = 27
     package static let userDeletedZone = 28
+    package static let managedAccountRestricted = 32
+    package static let accountTemporarilyUnavailable = 36
 }
 
 extension WireError {

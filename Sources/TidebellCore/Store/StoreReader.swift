@@ -204,11 +204,17 @@ package protocol StoreReader {
 
     // MARK: Accounts
 
-    /// Returns the account whose web token has this hash and has not expired.
-    func account(webTokenHash: [UInt8], at now: Instant) throws -> AccountID?
+    /// Returns the web token with this hash, also one that has expired.
+    func webToken(hash: [UInt8]) throws -> StoredWebToken?
 
     /// Returns the account with this name.
     func account(named name: String) throws -> AccountID?
+
+    /// Returns how the account with this name signs in.
+    func signIn(named name: String) throws -> StoredSignIn?
+
+    /// Returns the names of the accounts that may not be used.
+    func disabledAccountNames() throws -> Set<String>
 
     /// Returns all account names in alphabetical order.
     func accountNames() throws -> [String]
@@ -219,6 +225,14 @@ package protocol StoreReader {
 
     /// Returns an account's user in a container; nil before its first access.
     func user(of account: AccountID, in container: ContainerKey) throws -> StoredUser?
+
+    /// Returns the user of a container with this record name.
+    func user(recordName: String, in container: ContainerKey) throws -> StoredUser?
+
+    /// Returns what the user answered to an app that asked for a permission; nil
+    /// before the first answer.
+    func permission(_ permission: ApplicationPermission, of user: UserID) throws
+        -> PermissionAnswer?
 
     /// Returns users by ID.
     func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser]

@@ -184,8 +184,33 @@ package protocol StoreTransaction: StoreReader {
     /// that these are refused and told nothing more (SUB-51). Its databases stay.
     func removeAccount(_ account: AccountID) throws
 
-    /// Stores a web token by its hash.
-    func putWebToken(hash: [UInt8], account: AccountID, expiresAt: Instant) throws
+    /// Sets the hash of an account's password; nil takes the password away.
+    func setPassword(_ hash: String?, of account: AccountID) throws
+
+    /// Forbids the use of an account, or allows it again.
+    func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws
+
+    /// Stores a web token by its hash; one with a lifetime is renewed for as long
+    /// again before it expires.
+    func putWebToken(
+        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?
+    ) throws
+
+    /// Notes that a web token was followed by another.
+    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws
+
+    /// Removes a web token; what is gone is ignored.
+    func removeWebToken(hash: [UInt8]) throws
+
+    /// Removes a device of a user, with the push tokens that told nobody else
+    /// (SUB-51); what is gone is ignored.
+    func removeDevice(clientID: String, of user: UserID) throws
+
+    /// Keeps the user's answer to an app that asked for a permission; nil forgets
+    /// it.
+    func setPermission(
+        _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
+    ) throws
 
     /// Stores an API token by its hash; nil means all containers.
     func putAPIToken(hash: [UInt8], name: String, container: ContainerKey?, at now: Instant) throws

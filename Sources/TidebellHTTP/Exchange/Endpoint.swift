@@ -21,6 +21,8 @@ package enum EndpointAccess: Sendable {
     case reader
     /// Signed-in users.
     case user
+    /// Everybody with an API token, in any path: who is about to sign in.
+    case anyone
 }
 
 extension Endpoint {

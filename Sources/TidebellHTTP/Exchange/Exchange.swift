@@ -14,6 +14,8 @@ package struct Exchange: Sendable {
     /// The URL under which the caller reaches this server, without a slash at
     /// the end.
     package let baseURL: String
+    /// The web token that takes the place of the request's; nil for none.
+    let nextWebToken: String?
     let body: [UInt8]
 
     /// Reads the body, which must be one JSON document of what `read` expects.

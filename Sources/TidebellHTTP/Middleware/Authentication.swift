@@ -13,14 +13,14 @@ struct Authentication: Sendable {
         randomness = cloud.randomness
     }
 
-    /// Returns the user of the request's web token, nil without one.
+    /// Returns the caller, whose user is that of the request's web token.
     ///
-    /// An unknown API token fails with `AUTHENTICATION_FAILED`, an unknown or
-    /// expired web token with `AUTHENTICATION_REQUIRED`.
-    func user(
+    /// An unknown API token fails with `AUTHENTICATION_FAILED`, a web token that is
+    /// unknown, expired or of a disabled account with `AUTHENTICATION_REQUIRED`.
+    func caller(
         of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
-        signIn: SignIn, at now: Instant
-    ) async throws -> StoredUser? {
+        signIn: SignInPage, at now: Instant
+    ) async throws -> CallerCache.Caller {
         guard request.headers["X-Apple-CloudKit-Request-KeyID"] == nil else {
             throw WireError(
                 .authenticationFailed, "server-to-server keys are not supported by this server"
@@ -37,44 +37,33 @@ struct Authentication: Sendable {
             apiTokenHash: Secret.hash(apiToken),
             webTokenHash: try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
         )
-        if let caller = cache.caller(with: credentials, at: now) { return caller.user }
+        if let caller = cache.caller(with: credentials, at: now) { return caller }
         let caller = try await caller(with: credentials, signIn: signIn, at: now)
         cache.remember(caller, for: credentials, at: now)
-        return caller.user
+        return caller
     }
 
     /// What the store knows of a caller.
     private enum Found: Sendable {
         case noAPIToken
         case noAccount
+        case refused(WireError)
         case anonymous
-        case newUser(AccountID)
         case user(StoredUser)
+        /// Something is to be written: the container's user, or the next web token.
+        case unfinished(StoredWebToken)
     }
 
     private func caller(
-        with credentials: CallerCache.Credentials, signIn: SignIn, at now: Instant
+        with credentials: CallerCache.Credentials, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
         switch try await store.read({ try Self.find(credentials, in: $0, at: now) }) {
-        case .noAPIToken:
-            throw WireError(
-                .authenticationFailed,
-                "the API token is not known for container '\(credentials.container.container)' "
-                    + "(\(credentials.container.environment.rawValue))"
-            )
-        case .noAccount:
-            throw signIn.required
-        case .anonymous:
-            return CallerCache.Caller(user: nil)
-        case .user(let user):
-            return CallerCache.Caller(user: user)
-        case .newUser(let account):
-            // ACCT-5: the first access makes the container's user.
-            let recordName = Secret.makeUserRecordName(from: randomness)
-            let user = try await store.write {
-                try $0.makeUser(of: account, in: credentials.container, recordName: recordName)
-            }
-            return CallerCache.Caller(user: user)
+        case .noAPIToken: throw WireError.unknownAPIToken(credentials.container)
+        case .noAccount: throw signIn.required
+        case .refused(let error): throw signIn.leading(error)
+        case .anonymous: return CallerCache.Caller(user: nil)
+        case .user(let user): return CallerCache.Caller(user: user)
+        case .unfinished(let token): return try await finish(token, of: credentials, at: now)
         }
     }
 
@@ -85,27 +74,69 @@ struct Authentication: Sendable {
             try reader.hasAPIToken(hash: credentials.apiTokenHash, for: credentials.container)
         else { return .noAPIToken }
         guard let webTokenHash = credentials.webTokenHash else { return .anonymous }
-        guard let account = try reader.account(webTokenHash: webTokenHash, at: now) else {
-            return .noAccount
+        guard let token = try reader.webToken(hash: webTokenHash) else { return .noAccount }
+        do {
+            try WebTokenRules.check(token, at: now)
+        } catch let error as WireError {
+            return .refused(error)
         }
-        guard let user = try reader.user(of: account, in: credentials.container) else {
-            return .newUser(account)
-        }
+        guard !WebTokenRules.isRenewalDue(of: token, at: now),
+            let user = try reader.user(of: token.account, in: credentials.container)
+        else { return .unfinished(token) }
         return .user(user)
+    }
+
+    /// Makes the container's user at the first access (ACCT-5), and the next web
+    /// token when its time has come.
+    private func finish(
+        _ token: StoredWebToken, of credentials: CallerCache.Credentials, at now: Instant
+    ) async throws -> CallerCache.Caller {
+        let recordName = Secret.makeUserRecordName(from: randomness)
+        let next = Secret.make(from: randomness)
+        return try await store.write { transaction in
+            let user = try transaction.makeUser(
+                of: token.account, in: credentials.container, recordName: recordName
+            )
+            // Of requests that come at once, one brings the next token.
+            guard let hash = credentials.webTokenHash,
+                let token = try transaction.webToken(hash: hash),
+                let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
+            else { return CallerCache.Caller(user: user) }
+            try transaction.putWebToken(
+                hash: Secret.hash(next), account: token.account,
+                expiresAt: now.advanced(by: lifetime), lifetime: lifetime
+            )
+            try transaction.markWebTokenRenewed(hash: hash, at: now)
+            return CallerCache.Caller(user: user, nextWebToken: next)
+        }
     }
 }
 
 /// Where a user of a container can sign in.
-struct SignIn: Sendable {
+struct SignInPage: Sendable {
     var baseURL: String
     var container: ContainerKey
 
     /// The error that sends the caller there (web-services 2.2).
-    var required: WireError {
-        var error = WireError.authenticationRequired
+    var required: WireError { leading(.authenticationRequired) }
+
+    /// Adds the way to the page to an error.
+    func leading(_ error: WireError) -> WireError {
+        var error = error
         error.redirectURL =
             "\(baseURL)/sign-in?container=\(container.container)"
             + "&environment=\(container.environment.rawValue)"
         return error
+    }
+}
+
+extension WireError {
+    /// The API token is none of this container and environment (ENV-6).
+    static func unknownAPIToken(_ container: ContainerKey) -> WireError {
+        WireError(
+            .authenticationFailed,
+            "the API token is not known for container '\(container.container)' "
+                + "(\(container.environment.rawValue))"
+        )
     }
 }

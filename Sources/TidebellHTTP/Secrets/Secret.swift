@@ -28,11 +28,21 @@ package enum Secret {
         return Array(hasher.finalize())
     }
 
-    private static func hex(_ bytes: [UInt8]) -> String {
+    /// Writes bytes as hex digits.
+    static func hex(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
             as: UTF8.self
         )
+    }
+
+    /// Reads what ``hex(_:)`` wrote.
+    static func bytes(_ hex: Substring) -> [UInt8]? {
+        let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == hex.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map {
+            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        }
     }
 }

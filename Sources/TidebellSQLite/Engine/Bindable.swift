@@ -115,6 +115,7 @@ extension Bindable where Self: RawRepresentable, RawValue: Bindable {
 }
 
 extension AccountID: Bindable {}
+extension ApplicationPermission: Bindable {}
 extension CloudEnvironment: Bindable {}
 extension CollapseID: Bindable {}
 extension DatabaseID: Bindable {}
@@ -124,6 +125,7 @@ extension DeviceKey: Bindable {}
 extension FieldType: Bindable {}
 extension Instant: Bindable {}
 extension NotificationSequence: Bindable {}
+extension PermissionAnswer: Bindable {}
 extension Position: Bindable {}
 extension StoredReference.Kind: Bindable {}
 extension SubscriptionSerial: Bindable {}

@@ -204,13 +204,17 @@ extension Schema {
         CREATE TABLE account (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             name TEXT NOT NULL UNIQUE,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            password TEXT,
+            disabled INTEGER NOT NULL DEFAULT 0
         ) STRICT;
 
         CREATE TABLE web_token (
             hash BLOB NOT NULL PRIMARY KEY,
             account INTEGER NOT NULL,
-            expires_at INTEGER NOT NULL
+            expires_at INTEGER NOT NULL,
+            lifetime INTEGER,
+            renewed_at INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX web_token_account ON web_token (account);
         CREATE INDEX web_token_expiry ON web_token (expires_at);
@@ -232,5 +236,12 @@ extension Schema {
             UNIQUE (account, container, environment),
             UNIQUE (record_name, container, environment)
         ) STRICT;
+
+        CREATE TABLE application_permission (
+            user INTEGER NOT NULL,
+            permission TEXT NOT NULL,
+            status TEXT NOT NULL,
+            PRIMARY KEY (user, permission)
+        ) STRICT, WITHOUT ROWID;
         """
 }

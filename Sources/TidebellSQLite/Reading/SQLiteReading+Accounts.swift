@@ -3,9 +3,51 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func account(webTokenHash: [UInt8], at now: Instant) throws -> AccountID? {
+    package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
         try connection.first(
-            "SELECT account FROM web_token WHERE hash = ? AND expires_at > ?", webTokenHash, now
+            """
+            SELECT account, disabled, expires_at, ifnull(lifetime, 0), ifnull(renewed_at, 0)
+            FROM web_token CROSS JOIN account ON account.id = web_token.account WHERE hash = ?
+            """,
+            hash
+        ) { columns in
+            let (lifetime, renewedAt) = (columns.int(3), columns.int(4))
+            return StoredWebToken(
+                account: try columns.value(0), isDisabled: columns.bool(1),
+                expiresAt: try columns.value(2),
+                lifetime: lifetime == 0 ? nil : .milliseconds(lifetime),
+                renewedAt: renewedAt == 0 ? nil : Instant(rawValue: renewedAt)
+            )
+        }
+    }
+
+    package func signIn(named name: String) throws -> StoredSignIn? {
+        try connection.first(
+            "SELECT id, disabled, password FROM account WHERE name = ?", name
+        ) {
+            StoredSignIn(
+                account: try $0.value(0), isDisabled: $0.bool(1), password: $0.optionalText(2)
+            )
+        }
+    }
+
+    package func disabledAccountNames() throws -> Set<String> {
+        Set(try connection.rows("SELECT name FROM account WHERE disabled") { $0.text(0) })
+    }
+
+    package func user(recordName: String, in container: ContainerKey) throws -> StoredUser? {
+        try connection.first(
+            StoredUser.withRecordName, recordName, container.container, container.environment,
+            read: StoredUser.init
+        )
+    }
+
+    package func permission(
+        _ permission: ApplicationPermission, of user: UserID
+    ) throws -> PermissionAnswer? {
+        try connection.first(
+            "SELECT status FROM application_permission WHERE user = ? AND permission = ?",
+            user, permission
         ) { try $0.value(0) }
     }
 
@@ -50,6 +92,10 @@ extension StoredUser {
         "user.id, user.account, user.container, user.environment, user.record_name"
     fileprivate static let ofAccount = """
         SELECT \(columns) FROM user WHERE account = ? AND container = ? AND environment = ?
+        """
+    fileprivate static let withRecordName = """
+        SELECT \(columns) FROM user
+        WHERE record_name = ? AND container = ? AND environment = ?
         """
     fileprivate static let withIDs = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value

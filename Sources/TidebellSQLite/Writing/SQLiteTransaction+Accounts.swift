@@ -24,10 +24,56 @@ extension SQLiteTransaction {
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }
 
-    func putWebToken(hash: [UInt8], account: AccountID, expiresAt: Instant) throws {
+    func setPassword(_ hash: String?, of account: AccountID) throws {
+        try connection.run("UPDATE account SET password = ? WHERE id = ?", hash, account)
+    }
+
+    func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws {
+        try connection.run("UPDATE account SET disabled = ? WHERE id = ?", isDisabled, account)
+    }
+
+    func putWebToken(
+        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?
+    ) throws {
         try connection.run(
-            "INSERT OR REPLACE INTO web_token (hash, account, expires_at) VALUES (?, ?, ?)",
-            hash, account, expiresAt
+            """
+            INSERT OR REPLACE INTO web_token (hash, account, expires_at, lifetime)
+            VALUES (?, ?, ?, ?)
+            """,
+            hash, account, expiresAt, lifetime.map { Instant(rawValue: 0).advanced(by: $0) }
+        )
+    }
+
+    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws {
+        try connection.run("UPDATE web_token SET renewed_at = ? WHERE hash = ?", now, hash)
+    }
+
+    func removeWebToken(hash: [UInt8]) throws {
+        try connection.run("DELETE FROM web_token WHERE hash = ?", hash)
+    }
+
+    func removeDevice(clientID: String, of user: UserID) throws {
+        let devices: [DeviceKey] = try connection.rows(
+            "SELECT key FROM device WHERE user = ? AND client_id = ?", user, clientID
+        ) { try $0.value(0) }
+        for device in devices { try removeDeviceWithTokens(device) }
+    }
+
+    func setPermission(
+        _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
+    ) throws {
+        guard let answer else {
+            return try connection.run(
+                "DELETE FROM application_permission WHERE user = ? AND permission = ?",
+                user, permission
+            )
+        }
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO application_permission (user, permission, status)
+            VALUES (?, ?, ?)
+            """,
+            user, permission, answer
         )
     }
 

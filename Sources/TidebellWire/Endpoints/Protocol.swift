@@ -6,6 +6,8 @@ package enum WireProtocol {
     package static let extensionsHeader = "X-Tidebell-Extensions"
     /// The header of every answer that names the request in the server's log.
     package static let requestUUIDHeader = "X-Apple-Request-UUID"
+    /// The header of an answer that carries the next web token (web-services 1.4).
+    package static let webAuthTokenHeader = "X-Apple-CloudKit-Web-Auth-Token"
     /// Query parameter: the API token.
     package static let apiToken = "ckAPIToken"
     /// Query parameter: the signed-in user's web token.

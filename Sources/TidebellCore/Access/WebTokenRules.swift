@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// How long web tokens live, and when they are renewed (web-services 2.2).
+package enum WebTokenRules {
+    /// How long a token of `tidebell login` is valid; a device that is used once in
+    /// half that time never signs in again.
+    package static let signInLifetime = Duration.seconds(90 * 24 * 3600)
+    /// How long a token of `CKFetchWebAuthTokenOperation` is valid: as long as one
+    /// of a web page (WS:SettingUpWebServices).
+    package static let fetchedLifetime = Duration.seconds(30 * 60)
+    /// How long an expired token is remembered: so long its device is told to sign in
+    /// again, afterwards it has no account (ACCT-4).
+    package static let memory = Duration.seconds(365 * 24 * 3600)
+    /// The parts of its lifetime after which a token that was renewed is renewed once
+    /// more, since the answer with the new one may have been lost.
+    private static let retriesPerLifetime = 16
+
+    /// Whether the answer to a request with this token shall carry a new one: in the
+    /// second half of its lifetime, and not for each of many requests at once.
+    package static func isRenewalDue(of token: StoredWebToken, at now: Instant) -> Bool {
+        guard let lifetime = token.lifetime,
+            now >= token.expiresAt.advanced(by: .zero - lifetime / 2)
+        else { return false }
+        guard let renewedAt = token.renewedAt else { return true }
+        return now >= renewedAt.advanced(by: lifetime / retriesPerLifetime)
+    }
+
+    /// Fails unless the token may be used now.
+    ///
+    /// `noAccount` of a device is a removed or unknown token, which gives
+    /// `AUTHENTICATION_REQUIRED` alone; the exact codes of the others tell clients of
+    /// ours to keep what they have (ACCT-3, ACCT-4).
+    package static func check(_ token: StoredWebToken, at now: Instant) throws {
+        guard !token.isDisabled else { throw WireError.accountDisabled }
+        guard token.expiresAt > now else {
+            throw WireError(
+                .authenticationRequired, "the sign-in has expired: sign in again",
+                detail: .init(ckCode: CKErrorCode.accountTemporarilyUnavailable)
+            )
+        }
+    }
+}
+
+extension WireError {
+    /// The account exists, but may not be used.
+    package static let accountDisabled = WireError(
+        .authenticationRequired, "the account was disabled by the operator of the server",
+        detail: .init(ckCode: CKErrorCode.managedAccountRestricted)
+    )
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `account/webToken`, an extension: what `CKFetchWebAuthTokenOperation` calls
+/// (ACCT-10).
+extension FetchWebAuthToken: Endpoint {
+    /// Makes a web token of the caller, for use with an API token of the container.
+    ///
+    /// NB: Apple's is good for one request, whose answer brings the next one; there,
+    /// too, an older one works on. Ours lasts half an hour, and answers in its second
+    /// half bring the next one.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let request = try exchange.read { try Request(from: &$0) }
+        let (container, now) = (exchange.call.container, exchange.call.now)
+        let account = try exchange.call.requireUser().account
+        let token = Secret.make(from: exchange.cloud.randomness)
+        try await exchange.cloud.store.write { transaction in
+            guard
+                try transaction.hasAPIToken(hash: Secret.hash(request.apiToken), for: container)
+            else { throw WireError.unknownAPIToken(container) }
+            try transaction.putWebToken(
+                hash: Secret.hash(token), account: account,
+                expiresAt: now.advanced(by: WebTokenRules.fetchedLifetime),
+                lifetime: WebTokenRules.fetchedLifetime
+            )
+        }
+        return .json { Response(webAuthToken: token).write(to: &$0) }
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellServer
+import TidebellWire
+
+@Suite("Signing in")
+struct SignInTests {
+    private let api: TestAPI
+
+    init() async throws {
+        api = try await TestAPI()
+    }
+
+    /// Signs in with a password and returns the new token.
+    private func signIn(_ user: String, _ password: String) async throws -> TestAPI.Answer {
+        try await api.send(
+            "POST", anonymous("account/signIn"), #"{"user":"\#(user)","password":"\#(password)"}"#
+        )
+    }
+
+    private func anonymous(_ path: String) -> String {
+        api.target(under: "ext", path).replacing("&ckWebAuthToken=\(api.webToken)", with: "")
+    }
+
+    private func token(_ answer: TestAPI.Answer) throws -> SignIn.Response {
+        try JSONReader.read(Array(answer.text.utf8)) { try SignIn.Response(from: &$0) }
+    }
+
+    /// Asks who calls, with a token.
+    private func caller(_ token: String, extended: Bool = true) async throws -> TestAPI.Answer {
+        try await api.send(
+            "GET", api.target("public/users/caller").replacing(api.webToken, with: token),
+            headers: extended ? ["X-Tidebell-Extensions": "1"] : [:]
+        )
+    }
+
+    @Test("The right password gives a device a web token of its own")
+    func password() async throws {
+        try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
+        let answer = try token(try await signIn("me", "correct horse"))
+        #expect(answer.user == "me")
+        #expect(answer.userRecordName == api.user)
+        #expect(answer.webAuthToken != api.webToken)
+        #expect(try await caller(answer.webAuthToken).status == 200)
+    }
+
+    @Test("A wrong password, a user without one and an unknown user get the same answer")
+    func wrongPassword() async throws {
+        try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
+        _ = try await api.cloud.accounts.add(named: "ben")
+        let expected = WireError(
+            .authenticationFailed, "the user name or the password is wrong"
+        )
+        for (user, password) in [("me", "correct hors"), ("ben", ""), ("nobody", "x")] {
+            let answer = try await signIn(user, password)
+            #expect(answer.status == 401)
+            #expect(answer.error == expected)
+        }
+    }
+
+    @Test("After ten wrong passwords the account waits a quarter of an hour, others do not")
+    func attempts() async throws {
+        for user in ["me", "ben"] {
+            if user == "ben" { _ = try await api.cloud.accounts.add(named: user) }
+            try await api.cloud.accounts.setPassword("correct horse", of: user, cost: .least)
+        }
+        for _ in 0..<SignInAttempts.maximumFailures {
+            #expect(try await signIn("me", "wrong").status == 401)
+        }
+        let refused = try await signIn("me", "correct horse")
+        #expect(refused.status == 429)
+        #expect(refused.error?.retryAfter == 900)
+        #expect(try await signIn("ben", "correct horse").status == 200)
+        api.clock.advance(by: SignInAttempts.window)
+        #expect(try await signIn("me", "correct horse").status == 200)
+    }
+
+    @Test("A web token is exchanged for one of the device, and both work")
+    func exchange() async throws {
+        let answer = try await api.send("POST", api.target(under: "ext", "account/signIn"), "{}")
+        let token = try token(answer)
+        #expect(try await caller(token.webAuthToken).status == 200)
+        #expect(try await caller(api.webToken).status == 200)
+        #expect(try await api.send("POST", anonymous("account/signIn"), "{}").status == 421)
+    }
+
+    @Test("SUB-51: signing out ends the token and the device's pushes, within seconds")
+    func signOut() async throws {
+        let signedIn = try token(
+            try await api.send("POST", api.target(under: "ext", "account/signIn"), "{}")
+        )
+        let target = api.target(under: "ext", "account/signOut")
+            .replacing(api.webToken, with: signedIn.webAuthToken)
+        #expect(try await api.send("POST", target + "&clientId=phone", "{}").status == 200)
+        api.clock.advance(by: .seconds(5))
+        #expect(try await caller(signedIn.webAuthToken).status == 421)
+        #expect(try await caller(api.webToken).status == 200)
+    }
+
+    @Test("In the second half of its life an answer renews the token once, and both work (1.4)")
+    func renewal() async throws {
+        let first = try token(
+            try await api.send("POST", api.target(under: "ext", "account/signIn"), "{}")
+        ).webAuthToken
+        let name = WireProtocol.webAuthTokenHeader
+        #expect(try await caller(first)[header: name] == nil)
+        api.clock.advance(by: WebTokenRules.signInLifetime / 2)
+        let next = try #require(try await caller(first)[header: name])
+        #expect(next != first)
+        api.clock.advance(by: .seconds(10))
+        #expect(try await caller(first)[header: name] == nil)
+        #expect(try await caller(next)[header: name] == nil)
+        // The answer may have been lost: later the old one is told once more.
+        api.clock.advance(by: WebTokenRules.signInLifetime / 16)
+        #expect(try await caller(first)[header: name] != nil)
+        api.clock.advance(by: WebTokenRules.signInLifetime / 2)
+        #expect(try await caller(first).status == 421)
+        #expect(try await caller(next).status == 200)
+    }
+
+    @Test("A token of the command line is not renewed: its days were said")
+    func noRenewal() async throws {
+        api.clock.advance(by: Accounts.webTokenLifetime - .seconds(60))
+        let answer = try await caller(api.webToken)
+        #expect(answer.status == 200)
+        #expect(answer[header: WireProtocol.webAuthTokenHeader] == nil)
+    }
+
+    @Test("ACCT-4: an expired token is told apart for a year, only to clients of ours")
+    func expired() async throws {
+        let short = try await api.cloud.accounts.add(named: "short", tokenLifetime: .seconds(60))
+        api.clock.advance(by: .seconds(60))
+        let answer = try await caller(short)
+        #expect(answer.status == 421)
+        #expect(answer.error?.detail?.ckCode == 36)
+        #expect(answer.error?.redirectURL != nil)
+        #expect(try await caller(short, extended: false).error?.detail == nil)
+        #expect(try await caller("unknown").error?.detail == nil)
+    }
+
+    @Test("ACCT-3: a disabled account is refused everywhere until it is enabled")
+    func disabled() async throws {
+        try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
+        try await api.cloud.accounts.setDisabled(true, "me")
+        api.clock.advance(by: .seconds(5))
+        let answer = try await caller(api.webToken)
+        #expect(answer.status == 421)
+        #expect(answer.error?.detail?.ckCode == 32)
+        #expect(try await signIn("me", "correct horse").status == 421)
+        #expect(try await api.cloud.accounts.disabledNames() == ["me"])
+        try await api.cloud.accounts.setDisabled(false, "me")
+        #expect(try await caller(api.webToken).status == 200)
+    }
+
+    @Test("ACCT-10: an API token is exchanged for a web token of half an hour")
+    func webToken() async throws {
+        let target = api.target(under: "ext", "account/webToken")
+        let answer = try await api.send("POST", target, #"{"apiToken":"\#(api.apiToken)"}"#)
+        let token = try JSONReader.read(Array(answer.text.utf8)) {
+            try FetchWebAuthToken.Response(from: &$0)
+        }
+        #expect(try await caller(token.webAuthToken).status == 200)
+        api.clock.advance(by: .seconds(1800))
+        #expect(try await caller(token.webAuthToken).status == 421)
+        let refused = try await api.send("POST", target, #"{"apiToken":"unknown"}"#)
+        #expect(refused.status == 401)
+    }
+
+    @Test("ACCT-6: asking for a permission grants it, unless the user decided before")
+    func permission() async throws {
+        func ask(_ action: String) async throws -> String {
+            try await api.send(
+                "POST", api.target(under: "ext", "account/permission"),
+                #"{"permission":"userDiscoverability","action":"\#(action)"}"#
+            ).text
+        }
+        #expect(try await ask("read") == "{}")
+        #expect(try await ask("request") == #"{"answer":"granted"}"#)
+        #expect(try await ask("deny") == #"{"answer":"denied"}"#)
+        #expect(try await ask("request") == #"{"answer":"denied"}"#)
+        #expect(try await ask("read") == #"{"answer":"denied"}"#)
+        #expect(try await ask("reset") == "{}")
+        #expect(try await ask("request") == #"{"answer":"granted"}"#)
+    }
+
+    @Test("A password is stored as a salted scrypt hash, and compared with it")
+    func hash() throws {
+        let one = try Password.hash("correct horse", cost: .least, from: .seeded(1))
+        let two = try Password.hash("correct horse", cost: .least, from: .seeded(2))
+        #expect(one != two)
+        #expect(one.hasPrefix("scrypt:2:8:1:"))
+        #expect(try Password.matches("correct horse", one))
+        #expect(try Password.matches("correct horse", two))
+        #expect(try !Password.matches("correct horsf", one))
+        #expect(throws: WireError.self) { try Password.matches("x", "md5:1") }
+    }
+
+    @Test("A password has 8 to 256 characters")
+    func passwordLength() async throws {
+        await #expect(throws: OperatorError("A password has 8 to 256 characters.")) {
+            try await api.cloud.accounts.setPassword("1234567", of: "me")
+        }
+    }
+}
