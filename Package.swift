@@ -114,7 +114,7 @@ let package = Package(
         .executableTarget(
             name: "tidebell",
             dependencies: [
-                "TidebellServer",
+                "CloudKit", "TidebellServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

@@ -146,13 +146,20 @@ struct ServeCommand: AsyncParsableCommand {
             This is its first run: an API token and the user '\(firstRun.userName)' were made. \
             The tokens are shown only now.
 
-            1. Tell programs that use the CloudKit module where their cloud is:
+            1. Sign '\(firstRun.userName)' in on this machine, for the programs that use a \
+            container of the CloudKit module:
+
+               tidebell login --server \(url) --container iCloud.org.example.notes \\
+                  --api-token \(firstRun.apiToken) \\
+                  --token \(firstRun.webToken)
+
+               Or tell them by variables, in CI:
 
                export TIDEBELL_SERVER=\(url)
                export TIDEBELL_API_TOKEN=\(firstRun.apiToken)
                export TIDEBELL_WEB_AUTH_TOKEN=\(firstRun.webToken)
 
-            2. Or ask by hand:
+            2. Ask by hand:
 
                curl "$TIDEBELL_SERVER/\(list)?ckAPIToken=$TIDEBELL_API_TOKEN\
             &ckWebAuthToken=$TIDEBELL_WEB_AUTH_TOKEN"
@@ -160,6 +167,7 @@ struct ServeCommand: AsyncParsableCommand {
             More users and tokens, also while this runs:
 
                tidebell user add NAME\(data.hint)
+               tidebell user password NAME\(data.hint)
                tidebell user token NAME\(data.hint)
                tidebell api-token create\(data.hint)
 

@@ -13,7 +13,8 @@ struct Tidebell: AsyncParsableCommand {
             """,
         subcommands: [
             ServeCommand.self, UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
-            WebhookCommand.self, PushCommand.self,
+            WebhookCommand.self, PushCommand.self, LoginCommand.self, LogoutCommand.self,
+            WhoAmICommand.self, PermissionCommand.self,
         ]
     )
 }

@@ -5,20 +5,28 @@ import Foundation
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckaccountstatus>.
 public enum CKAccountStatus: Int, Sendable {
-    /// The server could not be asked.
+    /// The server could not be asked: no network, no server, no API token it knows.
     case couldNotDetermine = 0
-    /// A user is signed in.
+    /// A user is signed in, and the server knows them.
     case available = 1
-    /// The account may not be used on this device.
+    /// The operator of the server has disabled the account (`tidebell user disable`).
+    /// Requests fail with `notAuthenticated` until it is enabled again.
     case restricted = 2
-    /// No user is signed in, or the sign-in has ended.
+    /// No user is signed in: nobody did, or signed out, or the server has no such user.
     case noAccount = 3
-    /// The account cannot be used right now.
+    /// A user is signed in, but must sign in again (`tidebell login`), as the sign-in has
+    /// expired. Requests fail with `accountTemporarilyUnavailable`; keep what is cached
+    /// (ACCT-4).
     case temporarilyUnavailable = 4
 }
 
 extension NSNotification.Name {
-    /// Posted when another user signs in or out; ask for the status again (ACCT-2).
+    /// Posted once whenever a user signs in or out, also by another process such as
+    /// `tidebell login`, or the server takes the account otherwise than before; ask for
+    /// the status again (ACCT-2).
+    ///
+    /// Posted on an arbitrary queue, without an object, for the containers the program
+    /// has made.
     // The name is Apple's.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
@@ -73,20 +81,21 @@ extension CKContainer {
 
     private func fetchAccountStatus() async -> (CKAccountStatus, CKError?) {
         do {
+            guard try connection.place().account != nil else { return (.noAccount, nil) }
             _ = try await connection.fetchCaller()
             return (.available, nil)
         } catch {
-            switch error.code {
-            case .notAuthenticated: return (.noAccount, nil)
-            case .accountTemporarilyUnavailable: return (.temporarilyUnavailable, nil)
-            case .managedAccountRestricted: return (.restricted, nil)
-            default: return (.couldNotDetermine, error)
-            }
+            // What the server refuses is remembered; anything else is no answer.
+            let standing = connection.standing
+            guard standing.isRefused, let status = standing.status,
+                error.code == .notAuthenticated || error.code == .accountTemporarilyUnavailable
+            else { return (.couldNotDetermine, error) }
+            return (status, nil)
         }
     }
 
     /// Runs what a completion handler waits for: the handler's caller does not.
-    private func detached(_ work: @escaping @Sendable () async -> Void) {
+    func detached(_ work: @escaping @Sendable () async -> Void) {
         Task { await work() }
     }
 }

@@ -40,6 +40,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
         )
         conveniences = ConvenienceSettings()
         super.init()
+        connection.session.accounts.follow(containerIdentifier)
     }
 
     /// Creates a container that is reached in a given way.
@@ -50,6 +51,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
         self.connection = connection
         self.conveniences = conveniences
         super.init()
+        if let identifier = connection.identifier { connection.session.accounts.follow(identifier) }
     }
 
     /// The identifier; nil of a default container that is not configured.

@@ -16,6 +16,10 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         super.init()
     }
 
+    override var containerConnection: ContainerConnection {
+        database?.connection.container ?? super.containerConnection
+    }
+
     /// How the operation reaches its database.
     var connection: DatabaseConnection {
         if let database { return database.connection }

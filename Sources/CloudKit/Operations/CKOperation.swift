@@ -23,6 +23,9 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// The device the operation was made on, for an operation without a database.
     let device: DeviceSession = .current ?? .process
 
+    /// Whom the operation is for; nil takes who is signed in when it starts.
+    var account = AccountPin.current
+
     /// The container the operation was added to; nil for none.
     var addedTo: ContainerConnection?
 
@@ -94,7 +97,8 @@ open class CKOperation: Operation, @unchecked Sendable {
             options: RequestOptions(
                 timeout: settings.timeoutIntervalForRequest,
                 operationID: operationID,
-                operationGroupID: group?.operationGroupID
+                operationGroupID: group?.operationGroupID,
+                account: account ?? containerConnection.accountPin
             )
         )
         let plan = plan()

@@ -15,10 +15,13 @@ struct NotificationCursor: Sendable {
         of container: ContainerConnection,
         for listener: NotificationReceiver.Listener
     ) throws(CKError) {
-        let (configuration, identifier) = try container.configured()
+        let place = try container.place()
         session = container.session
+        // Each user's log is another one.
+        let user = place.account?.recordName.map { "-\($0)" } ?? ""
         let suffix = listener == .app ? "" : "-sync"
-        fileName = "notifications-\(identifier)-\(configuration.environment)\(suffix).cursor"
+        let name = "\(place.container)-\(place.configuration.environment)\(user)\(suffix)"
+        fileName = "notifications-\(name).cursor"
     }
 
     /// Returns the cursor; nil on a device that never had one.

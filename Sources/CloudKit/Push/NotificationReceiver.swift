@@ -41,7 +41,6 @@ final class NotificationReceiver: Sendable {
 
     private let container: ContainerConnection
     private let listener: Listener
-    private let cursor: NotificationCursor
     private let action: PushAction
     private let progress: Locked<Progress>
 
@@ -54,8 +53,8 @@ final class NotificationReceiver: Sendable {
         self.container = container
         self.listener = listener
         self.action = action
-        cursor = try NotificationCursor(of: container, for: listener)
-        progress = Locked(Progress(cursor: cursor.load()))
+        let cursor = try NotificationCursor(of: container, for: listener)
+        progress = Locked(Progress(cursor, of: container.accountPin))
     }
 
     /// Receives until the task is cancelled, or until trying again makes no sense.
@@ -123,7 +122,13 @@ final class NotificationReceiver: Sendable {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let activity = Locked(Activity())
-                group.addTask { try await self.receive(activity, signal: signal, ready: ready) }
+                let place = try self.turnToUser()
+                // Made before the first request: no change is missed.
+                let changes = self.container.session.accounts.changes()
+                group.addTask {
+                    try await self.receive(activity, in: place, signal: signal, ready: ready)
+                }
+                group.addTask { try await self.waitForOtherUser(than: place, changes) }
                 group.addTask { try await self.watch(activity) }
                 defer { group.cancelAll() }
                 try await group.next()
@@ -137,8 +142,34 @@ final class NotificationReceiver: Sendable {
         }
     }
 
+    /// Begins anew at another user's place in their log, when another one is signed in
+    /// (SUB-51).
+    private func turnToUser() throws(CKError) -> ContainerConnection.Place {
+        let place = try container.place()
+        let pin = AccountPin(account: place.account)
+        guard progress.withLock({ $0.account }) != pin else { return place }
+        let cursor = try NotificationCursor(of: container, for: listener)
+        progress.current = Progress(cursor, of: pin)
+        return place
+    }
+
+    /// Ends the connection when its user is signed in no more.
+    private func waitForOtherUser(
+        than place: ContainerConnection.Place,
+        _ changes: AsyncStream<Void>
+    ) async throws {
+        for await _ in changes {
+            let now = container.session.accounts.account(of: place.container)
+            guard now == place.account else {
+                throw TransportError.connectionLost("another user signed in")
+            }
+        }
+        try Task.checkCancellation()
+    }
+
     private func receive(
         _ activity: Locked<Activity>,
+        in place: ContainerConnection.Place,
         signal: @Sendable () -> Void,
         ready: @Sendable () -> Void
     ) async throws {
@@ -146,20 +177,24 @@ final class NotificationReceiver: Sendable {
         let parameters = sentCursor.map { [(WireProtocol.cursor, $0)] } ?? []
         let request = TransportRequest(
             method: "GET",
-            path: try container.extensionPath(Self.streamEndpoint, parameters: parameters),
+            path: try container.extensionPath(
+                Self.streamEndpoint, parameters: parameters, in: place
+            ),
             headers: ContainerConnection.headers(RequestOptions(), hasBody: false)
                 + [("Accept", "text/event-stream")]
         )
-        let stream = try await container.session.transport.stream(request)
+        let transport = container.session.transport(to: place.configuration)
+        let stream = try await transport.stream(request)
+        let response = TransportResponse(
+            status: stream.status,
+            headers: stream.headers,
+            body: stream.body
+        )
         guard stream.status == 200 else {
-            let response = TransportResponse(
-                status: stream.status,
-                headers: stream.headers,
-                body: stream.body
-            )
             let report = CKError.ServerReport(response, container: container.identifier)
-            throw CKError.server(response, report: report)
+            throw CKError.server(response, report: report).ofAccount
         }
+        try container.take(response, in: place)
         var parser = ServerSentEventParser()
         for try await chunk in stream.chunks {
             activity.withLock { $0.chunks += 1 }
@@ -212,7 +247,11 @@ final class NotificationReceiver: Sendable {
             // nothing about pushes of the old one.
             if sentCursor != nil { progress.handled.removeAll() }
         }
-        cursor.save(start)
+        save(start)
+    }
+
+    private func save(_ id: String) {
+        progress.withLock { $0.place }.save(id)
     }
 
     /// Returns the push that stands for those the server's log no longer has: it says
@@ -249,7 +288,7 @@ final class NotificationReceiver: Sendable {
             progress.cursor = id
             progress.handled.remember(id, atMost: Self.maximumRememberedPushes)
         }
-        cursor.save(id)
+        save(id)
     }
 
     /// Returns a payload as the plain Foundation values that Apple's systems hand over.
@@ -266,9 +305,11 @@ final class NotificationReceiver: Sendable {
     /// time will tell as well.
     private func acknowledge(timeout: Duration = RequestOptions.defaultTimeout) async {
         guard listener == .app else { return }
-        let (cursor, acknowledged) = progress.withLock { ($0.cursor, $0.acknowledged) }
-        guard let cursor, cursor != acknowledged,
-            let path = try? container.extensionPath(Self.acknowledgeEndpoint)
+        let progress = progress.current
+        guard let cursor = progress.cursor, cursor != progress.acknowledged,
+            let place = try? container.place(),
+            progress.account == AccountPin(account: place.account),
+            let path = try? container.extensionPath(Self.acknowledgeEndpoint, in: place)
         else { return }
         let request = TransportRequest(
             method: "POST",
@@ -281,15 +322,22 @@ final class NotificationReceiver: Sendable {
                 }
             }
         )
-        let response = try? await container.session.transport.send(request, timeout: timeout)
+        let transport = container.session.transport(to: place.configuration)
+        let response = try? await transport.send(request, timeout: timeout)
         guard response?.status == 200 else { return }
-        progress.withLock { $0.acknowledged = cursor }
+        self.progress.withLock { now in
+            if now.account == progress.account { now.acknowledged = cursor }
+        }
     }
 }
 
 extension NotificationReceiver {
     /// How far the device came.
     private struct Progress {
+        /// Whose log it is.
+        let account: AccountPin
+        /// Where it is kept beyond the process.
+        let place: NotificationCursor
         /// The last push that was handled, or where the first stream began.
         var cursor: String?
         /// The last one the server was told of.
@@ -297,8 +345,10 @@ extension NotificationReceiver {
         /// The pushes that were handled in this process, as far back as remembered.
         var handled = RecentIDs()
 
-        init(cursor: String?) {
-            self.cursor = cursor
+        init(_ place: NotificationCursor, of account: AccountPin) {
+            self.account = account
+            self.place = place
+            cursor = place.load()
         }
     }
 
@@ -342,5 +392,6 @@ extension CKError.Code {
     /// Whether the server will refuse the device again, however often it tries.
     fileprivate var endsRegistration: Bool {
         self == .notAuthenticated || self == .permissionFailure || self == .badContainer
+            || self == .accountTemporarilyUnavailable
     }
 }

@@ -11,12 +11,13 @@ extension SyncEngineCore {
     // NB: a token that the server refuses is no sign-out: apps delete their data then. Only
     // a device without any token has no user.
     func ensureAccount() async throws(CKError) {
-        guard !isAccountKnown else { return }
+        let pin = container.accountPin
+        guard !isAccountKnown || account != pin else { return }
         let previous = state.values.userRecordName
         if hasSignedOut, let previous {
             await tellAccount(.signOut(previousUser: .user(previous)), user: nil)
         }
-        let current = try await container.fetchCaller()
+        let current = try await container.fetchCaller(RequestOptions(account: pin))
         switch previous {
         case current: break
         case nil: await tellAccount(.signIn(currentUser: .user(current)), user: current)
@@ -27,6 +28,7 @@ extension SyncEngineCore {
             )
             await tellAccount(change, user: current)
         }
+        account = pin
         isAccountKnown = true
     }
 
@@ -34,10 +36,8 @@ extension SyncEngineCore {
 
     /// Whether the device has no user, as far as it knows by itself.
     var hasSignedOut: Bool {
-        guard case .success(let configuration) = container.session.configuration else {
-            return false
-        }
-        return configuration.webAuthToken == nil
+        guard let place = try? container.place() else { return false }
+        return place.configuration.webAuthToken == nil
     }
 
     private func tellAccount(_ change: AccountChangeType, user: String?) async {

@@ -16,7 +16,9 @@ extension SyncEngineCore {
         try await ensureAccount()
         await tell(.willFetchChanges(CKSyncEngine.Event.WillFetchChanges(context: context)))
         var failures = SyncFailures()
-        let requests = SyncRequests(database, group: context.options.operationGroup)
+        let requests = SyncRequests(
+            database, for: account, group: context.options.operationGroup
+        )
         do throws(CKError) {
             try await fetchZones(requests)
             try await fetchRecords(context, requests, &failures)

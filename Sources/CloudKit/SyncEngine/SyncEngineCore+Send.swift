@@ -36,7 +36,9 @@ extension SyncEngineCore {
         await tell(.willSendChanges(CKSyncEngine.Event.WillSendChanges(context: context)))
         var ledger = Ledger(
             context: context,
-            requests: SyncRequests(database, group: context.options.operationGroup)
+            requests: SyncRequests(
+                database, for: account, group: context.options.operationGroup
+            )
         )
         for _ in 0..<Self.maximumBatches {
             if Task.isCancelled { ledger.failures.end(.cancelled()) }

@@ -25,6 +25,8 @@ final class SyncEngineCore: Sendable {
         var delegateTask: Int?
         /// Whether the server was asked who is signed in.
         var isAccountKnown = false
+        /// Whom the state is of.
+        var account: AccountPin?
     }
 
     let database: CKDatabase
@@ -76,6 +78,13 @@ final class SyncEngineCore: Sendable {
     var isAccountKnown: Bool {
         get { running.withLock { $0.isAccountKnown } }
         set { running.withLock { $0.isAccountKnown = newValue } }
+    }
+
+    /// Whom the state is of, since the account is known; what is sent for them is not
+    /// sent for another.
+    var account: AccountPin? {
+        get { running.withLock { $0.account } }
+        set { running.withLock { $0.account = newValue } }
     }
 
     // MARK: - The delegate

@@ -51,15 +51,22 @@ struct SyncRequests: Sendable {
     }
 
     private let database: CKDatabase
+    /// Whom the requests are for: the user whose changes the engine holds.
+    private let account: AccountPin?
 
     /// Creates the requests of a database in a group.
-    init(_ database: CKDatabase, group: CKOperationGroup) {
+    init(_ database: CKDatabase, for account: AccountPin?, group: CKOperationGroup) {
         self.database = database.configuredWith(group: group) { $0 }
+        self.account = account
     }
 
     /// Fetches a page of zones.
     func databaseChanges(since token: CKServerChangeToken?) async throws(CKError) -> DatabasePage {
-        let page = try await Self.failing { try await database.databaseChanges(since: token) }
+        let page = try await Self.failing {
+            try await AccountPin.$current.withValue(account) {
+                try await database.databaseChanges(since: token)
+            }
+        }
         return DatabasePage(
             modifications: page.modifications,
             deletions: page.deletions,
@@ -82,6 +89,7 @@ struct SyncRequests: Sendable {
                 )
             ]
         )
+        operation.account = account
         operation.fetchAllChanges = false
         operation.recordWasChangedBlock = { recordID, result in
             records.withLock { $0.add(recordID, result) }
@@ -121,7 +129,9 @@ struct SyncRequests: Sendable {
         deletions: [CKRecordZone.ID: Result<Void, CKError>]
     ) {
         let results = try await Self.failing {
-            try await database.modifyRecordZones(saving: zones, deleting: zoneIDs)
+            try await AccountPin.$current.withValue(account) {
+                try await database.modifyRecordZones(saving: zones, deleting: zoneIDs)
+            }
         }
         return (
             results.saveResults.mapValues { $0.mapError(CKError.of) },
@@ -159,6 +169,7 @@ struct SyncRequests: Sendable {
             recordsToSave: batch.recordsToSave,
             recordIDsToDelete: batch.recordIDsToDelete
         )
+        operation.account = account
         operation.isAtomic = batch.atomicByZone
         operation.perRecordSaveBlock = { recordID, result in
             outcome.withLock { $0.saves[recordID] = result.map { _ in }.mapError(CKError.of) }

@@ -3,14 +3,21 @@ import Foundation
 internal import TidebellWire
 
 extension ContainerConnection {
-    /// The device's configuration and the container's identifier, or the error that
-    /// says what to configure.
+    /// The device's configuration for whoever is signed in to the container now, and the
+    /// container's identifier, or the error that says what to configure.
     func configured() throws(CKError) -> (DeviceConfiguration, container: String) {
-        let configuration = try session.configuration.get()
+        let place = try place()
+        return (place.configuration, place.container)
+    }
+
+    /// The container of whoever is signed in now, or the error that says what to
+    /// configure.
+    func place() throws(CKError) -> Place {
+        _ = try session.configuration.get()
         guard let identifier else {
             throw .local(
                 .badContainer,
-                "This device has no default container: set "
+                "This device has no default container: sign in with tidebell login, or set "
                     + Self.remedy(DeviceConfiguration.Variable.container, "container")
             )
         }
@@ -24,45 +31,67 @@ extension ContainerConnection {
                     + "hyphens are allowed."
             )
         }
-        return (configuration, identifier)
+        let (configuration, account) = try session.accounts.configuration(of: identifier)
+        return Place(container: identifier, configuration: configuration, account: account)
+    }
+
+    /// A container of whoever is signed in: where a request goes, and for whom.
+    struct Place: Sendable {
+        /// The container's identifier.
+        let container: String
+        /// The device's configuration, with the user's tokens.
+        var configuration: DeviceConfiguration
+        /// The user; nil when nobody is signed in.
+        let account: DeviceAccount?
+    }
+
+    /// Who is signed in now, for work that is begun.
+    var accountPin: AccountPin {
+        AccountPin(account: identifier.flatMap { session.accounts.account(of: $0) })
     }
 
     /// Returns path and query of a call, or the error that says what to configure.
     func path(of call: WebServicesCall) throws(CKError) -> String {
-        guard let scope = call.scope else { return try extensionPath(call.endpoint) }
-        let (configuration, container) = try configured()
-        let path =
-            "/database/1/\(container)/\(configuration.environment)/\(scope.rawValue)/"
-            + call.endpoint
-        return try path + query(configuration, needsUser: call.needsUser)
+        try path(of: call, in: try place())
     }
 
-    /// Returns path and query of one of our extensions, which all need a user.
+    /// Returns path and query of a call for a user.
+    func path(of call: WebServicesCall, in place: Place) throws(CKError) -> String {
+        let environment = place.configuration.environment
+        let path =
+            if let scope = call.scope {
+                "/database/1/\(place.container)/\(environment)/\(scope.rawValue)/\(call.endpoint)"
+            } else {
+                "/ext/1/\(place.container)/\(environment)/\(call.endpoint)"
+            }
+        return try path + query(place, needsUser: call.needsUser)
+    }
+
+    /// Returns path and query of one of our extensions that need a user.
     func extensionPath(
         _ endpoint: String,
-        parameters: [(String, String)] = []
+        parameters: [(String, String)] = [],
+        in place: Place? = nil
     ) throws(CKError) -> String {
-        let (configuration, container) = try configured()
-        return "/ext/1/\(container)/\(configuration.environment)/\(endpoint)"
-            + (try query(configuration, needsUser: true))
+        let call = WebServicesCall(nil, endpoint, isRead: true)
+        let place = if let place { place } else { try self.place() }
+        return try path(of: call, in: place)
             + parameters.map { "&\($0.0)=\(Self.percentEncoded($0.1))" }.joined()
     }
 
-    private func query(
-        _ configuration: DeviceConfiguration,
-        needsUser: Bool
-    ) throws(CKError) -> String {
+    private func query(_ place: Place, needsUser: Bool) throws(CKError) -> String {
+        let configuration = place.configuration
         guard let apiToken = configuration.apiToken else {
             throw .local(
                 .notAuthenticated,
-                "This device has no API token: set "
+                "This device has no API token: \(Self.login(place)), or set "
                     + Self.remedy(DeviceConfiguration.Variable.apiToken, "apiToken")
             )
         }
         if needsUser && configuration.webAuthToken == nil {
             throw .local(
                 .notAuthenticated,
-                "No user is signed in on this device: set "
+                "No user is signed in on this device: \(Self.login(place)), or set "
                     + Self.remedy(DeviceConfiguration.Variable.webAuthToken, "webAuthToken")
             )
         }
@@ -75,6 +104,10 @@ extension ContainerConnection {
             value.map { "\(name)=\(Self.percentEncoded($0))" }
         }
         return "?" + pairs.joined(separator: "&")
+    }
+
+    private static func login(_ place: Place) -> String {
+        "sign in with tidebell login --container \(place.container)"
     }
 
     private static func remedy(_ variable: String, _ member: String) -> String {

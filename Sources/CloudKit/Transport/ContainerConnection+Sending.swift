@@ -35,24 +35,18 @@ extension ContainerConnection {
         options: RequestOptions,
         _ read: (inout JSONReader) throws -> Value
     ) async throws(CKError) -> WebServicesAnswer<Value> {
-        let request = TransportRequest(
-            method: call.body == nil ? "GET" : "POST",
-            path: try path(of: call),
-            headers: Self.headers(options, hasBody: call.body != nil),
-            body: call.body
-        )
         var attempt = 0
         while true {
             attempt += 1
             let failure: RequestFailure
             do {
-                return try await send(request, timeout: options.timeout, read)
+                return try await exchange(call, options, read)
             } catch {
                 failure = error
             }
             guard call.isRead, failure.isPassing,
                 let delay = ReadRetry.delay(after: attempt, error: failure.error)
-            else { throw failure.error }
+            else { throw failure.error.ofAccount }
             do {
                 try await session.clock.sleep(for: delay)
             } catch {
@@ -74,21 +68,35 @@ extension ContainerConnection {
         return headers
     }
 
-    private func send<Value: Sendable>(
-        _ request: TransportRequest,
-        timeout: Duration,
+    /// Sends a call for a user, and reads the answer's body.
+    func send<Value: Sendable>(
+        _ call: WebServicesCall,
+        _ options: RequestOptions,
+        in place: Place,
         _ read: (inout JSONReader) throws -> Value
     ) async throws(RequestFailure) -> WebServicesAnswer<Value> {
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
         let response: TransportResponse
         do {
-            response = try await session.transport.send(request, timeout: timeout)
+            let request = TransportRequest(
+                method: call.body == nil ? "GET" : "POST",
+                path: try path(of: call, in: place),
+                headers: Self.headers(options, hasBody: call.body != nil),
+                body: call.body
+            )
+            response = try await session.transport(to: place.configuration)
+                .send(request, timeout: options.timeout)
         } catch {
             throw RequestFailure(error, container: identifier)
         }
         let report = CKError.ServerReport(response, container: identifier)
         guard response.status == 200 else {
-            throw RequestFailure(.server(response, report: report))
+            throw RequestFailure(.server(response, report: report), status: response.status)
+        }
+        do {
+            try take(response, in: place)
+        } catch {
+            throw RequestFailure(error)
         }
         do {
             let value = try JSONReader.read(response.body, read)
@@ -111,10 +119,13 @@ struct RequestFailure: Error {
     var error: CKError
     /// Whether the cause is likely to pass by itself.
     var isPassing: Bool
+    /// What the error says about the user; nil for nothing.
+    var standing: AccountStanding?
 
-    /// Takes an error the server gave.
-    init(_ error: CKError) {
+    /// Takes an error the server gave with a status.
+    init(_ error: CKError, status: Int = 0) {
         self.error = error
+        standing = AccountStanding(error, status: status)
         switch error.code {
         case .serviceUnavailable, .requestRateLimited, .zoneBusy: isPassing = true
         default: isPassing = false

@@ -30,6 +30,8 @@ struct RequestOptions: Sendable {
     var timeout = Self.defaultTimeout
     var operationID: String?
     var operationGroupID: String?
+    /// Whom the request is for; nil takes who is signed in when it is sent.
+    var account: AccountPin?
 }
 
 /// A request of the Web Services API, before it knows device and container.

@@ -57,7 +57,8 @@ extension ContainerConnection {
     func fetchUserRecordName(
         _ options: RequestOptions = RequestOptions()
     ) async throws(CKError) -> String {
-        if let known = userRecordName { return known }
+        // Who is signed in may be somebody else since the last look.
+        if accountPin.account != nil, let known = userRecordName { return known }
         return try await fetchCaller(options)
     }
 

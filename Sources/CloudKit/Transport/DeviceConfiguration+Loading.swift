@@ -34,6 +34,12 @@ extension DeviceConfiguration {
         func setting(_ variable: String, _ member: String?) -> String? {
             variables[variable].flatMap { $0.isEmpty ? nil : $0 } ?? member
         }
+        var given: Set<Given> = []
+        for (variable, setting) in [
+            (Variable.server, Given.server), (Variable.apiToken, .apiToken),
+            (Variable.webAuthToken, .webAuthToken), (Variable.environment, .environment),
+        ] where variables[variable]?.isEmpty == false { given.insert(setting) }
+        if file.environment != nil { given.insert(.environment) }
         let server = setting(Variable.server, file.server) ?? defaultServer
         let name = setting(Variable.environment, file.environment) ?? "development"
         guard let environment = CloudEnvironment(rawValue: name) else {
@@ -50,11 +56,13 @@ extension DeviceConfiguration {
             environment: environment.rawValue,
             defaultContainer: setting(Variable.container, file.container),
             deviceID: try DeviceState(folder: folder).deviceID(),
+            given: given,
             stateFolder: folder
         )
     }
 
-    private static func stateFolder(_ variables: [String: String]) -> URL {
+    /// Returns the device's folder.
+    static func stateFolder(_ variables: [String: String]) -> URL {
         if let home = variables[Variable.home], !home.isEmpty {
             return URL(fileURLWithPath: home, isDirectory: true)
         }
@@ -63,7 +71,8 @@ extension DeviceConfiguration {
             .appendingPathComponent(".tidebell", isDirectory: true)
     }
 
-    private static func address(_ text: String) throws(CKError) -> URL {
+    /// Returns the address of a server that somebody wrote.
+    static func address(_ text: String) throws(CKError) -> URL {
         guard let url = URL(string: text), url.scheme == "http" || url.scheme == "https",
             url.host?.isEmpty == false, url.query == nil, url.fragment == nil
         else {

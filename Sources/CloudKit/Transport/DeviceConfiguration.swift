@@ -12,7 +12,8 @@ import Foundation
 /// | `TIDEBELL_CONTAINER` | `container` | the container `CKContainer.default()` returns |
 /// | `TIDEBELL_HOME` | – | folder of the device's state; `$HOME/.tidebell` when not set |
 ///
-/// Variables win over the file `device.json` in that folder.
+/// Variables win over who signed in with `tidebell login`, who wins over the file
+/// `device.json` in that folder.
 package struct DeviceConfiguration: Sendable {
     /// The server's address.
     package var server: URL
@@ -26,6 +27,15 @@ package struct DeviceConfiguration: Sendable {
     package var defaultContainer: String?
     /// The device, as the server tells it from the user's other ones.
     package var deviceID: String
+    /// What was said by environment variables, which win over `tidebell login`; of the
+    /// environment, also what `device.json` says.
+    package var given: Set<Given>
+
+    /// A setting that signing in also knows.
+    package enum Given: Sendable {
+        case server, apiToken, webAuthToken, environment
+    }
+
     /// Where the device keeps what outlives the process; nil keeps it in memory.
     package var stateFolder: URL?
 
@@ -37,6 +47,7 @@ package struct DeviceConfiguration: Sendable {
         environment: String = "development",
         defaultContainer: String? = nil,
         deviceID: String,
+        given: Set<Given> = [],
         stateFolder: URL? = nil
     ) {
         self.server = server
@@ -45,6 +56,7 @@ package struct DeviceConfiguration: Sendable {
         self.environment = environment
         self.defaultContainer = defaultContainer
         self.deviceID = deviceID
+        self.given = given
         self.stateFolder = stateFolder
     }
 }

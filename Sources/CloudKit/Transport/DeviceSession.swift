@@ -18,9 +18,14 @@ package final class DeviceSession: Sendable {
     /// The most operations of a device that run at a time; others wait their turn.
     static let maximumRunningOperations = 256
 
-    /// The configuration, or why there is none.
+    /// The configuration, or why there is none; who is signed in is said by
+    /// ``accounts``.
     let configuration: Result<DeviceConfiguration, CKError>
+    /// Who is signed in.
+    let accounts: DeviceAccounts
+    /// The way to the server of the configuration.
     let transport: any Transport
+    private let reachesOtherServers: Bool
     let clock: any Clock<Duration>
     /// Where operations run that were added to a database or a container.
     let operations: OperationQueue
@@ -29,7 +34,7 @@ package final class DeviceSession: Sendable {
     /// device without a state folder.
     let notificationCursors = Locked<[String: String]>([:])
 
-    private let userRecordNames = Locked<[String: String]>([:])
+    private let userRecordNames = Locked<[UserPlace: String]>([:])
     private let defaultContainer = Locked(WeakContainer())
 
     /// Creates a device.
@@ -39,13 +44,15 @@ package final class DeviceSession: Sendable {
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.configuration = .success(configuration)
+        accounts = DeviceAccounts(self.configuration, clock: clock)
         self.transport = transport
+        reachesOtherServers = false
         self.clock = clock
         operations = Self.makeOperationQueue()
     }
 
     /// Creates the device that the environment variables describe.
-    private init(variables: [String: String]) {
+    package init(variables: [String: String]) {
         do {
             let configuration = try DeviceConfiguration.load(environment: variables)
             self.configuration = .success(configuration)
@@ -56,6 +63,8 @@ package final class DeviceSession: Sendable {
             transport = NoTransport()
         }
         clock = ContinuousClock()
+        accounts = DeviceAccounts(configuration, clock: clock)
+        reachesOtherServers = true
         operations = Self.makeOperationQueue()
     }
 
@@ -70,7 +79,8 @@ package final class DeviceSession: Sendable {
     func makeDefaultContainer() -> CKContainer {
         defaultContainer.withLock { known in
             if let container = known.container { return container }
-            let identifier = (try? configuration.get())?.defaultContainer
+            let identifier =
+                (try? configuration.get())?.defaultContainer ?? accounts.onlyContainer
             let container = CKContainer(
                 connection: ContainerConnection(identifier: identifier, session: self)
             )
@@ -79,15 +89,47 @@ package final class DeviceSession: Sendable {
         }
     }
 
+    /// The way to the server of a container.
+    func transport(to configuration: DeviceConfiguration) -> any Transport {
+        guard reachesOtherServers else { return transport }
+        return HTTPTransport(server: configuration.server)
+    }
+
     /// The signed-in user's record name in a container, as far as answers told it.
     func userRecordName(in container: String) -> String? {
-        userRecordNames.withLock { $0[container] }
+        guard let account = accounts.knownAccount(of: container) else { return nil }
+        return account.recordName
+            ?? userRecordNames.withLock { $0[UserPlace(container: container, account: account)] }
     }
 
     /// Remembers the signed-in user's record name in a container.
     func learn(userRecordName: String, in container: String) {
-        userRecordNames.withLock { $0[container] = userRecordName }
+        guard let account = accounts.knownAccount(of: container) else { return }
+        userRecordNames.withLock {
+            $0[UserPlace(container: container, account: account)] = userRecordName
+        }
     }
+
+    // MARK: - For tests
+
+    /// Signs a user in to all containers, in place of whoever was; returns when the app
+    /// was told.
+    package func signIn(webAuthToken: String, user: String) async {
+        accounts.signIn(token: webAuthToken, user: user)
+        await accounts.flush()
+    }
+
+    /// Signs the user out; returns when the app was told.
+    package func signOut() async {
+        accounts.signOut()
+        await accounts.flush()
+    }
+}
+
+/// A user in a container.
+private struct UserPlace: Hashable {
+    var container: String
+    var account: DeviceAccount
 }
 
 /// The default container, kept as long as the app keeps it.
@@ -103,5 +145,13 @@ private struct NoTransport: Transport {
 
     func stream(_: TransportRequest) async throws -> TransportStream {
         throw TransportError.unreachable("the device is not configured")
+    }
+}
+
+extension Notification {
+    /// Whether an account notification is about a device.
+    package func isOf(_ device: DeviceSession) -> Bool {
+        let id = (try? device.configuration.get())?.deviceID
+        return id != nil && userInfo?[DeviceAccounts.deviceKey] as? String == id
     }
 }

@@ -38,7 +38,7 @@ struct DeviceState: Sendable {
     }
 
     /// Returns the text of a file; nil when it is missing or empty.
-    func read(_ name: String) throws -> String? {
+    func read(_ name: String, upTo limit: Int = maximumFileSize) throws -> String? {
         let path = folder.appendingPathComponent(name).path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -46,7 +46,7 @@ struct DeviceState: Sendable {
             return nil
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard let data = try file.read(upToCount: Self.maximumFileSize), !data.isEmpty else {
+        guard let data = try file.read(upToCount: limit), !data.isEmpty else {
             return nil
         }
         let text = String(decoding: data, as: UTF8.self)
@@ -63,12 +63,30 @@ struct DeviceState: Sendable {
         }
     }
 
-    private func writeDraft(_ text: String, of name: String) throws -> URL {
+    /// Returns the open file that locks others out until it is closed.
+    func lock(_ name: String) throws -> Int32 {
+        try makeFolder()
+        let path = folder.appendingPathComponent(name).path
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StateError(errno) }
+        guard flock(descriptor, LOCK_EX) == 0 else {
+            let failure = StateError(errno)
+            close(descriptor)
+            throw failure
+        }
+        return descriptor
+    }
+
+    private func makeFolder() throws {
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
+    }
+
+    private func writeDraft(_ text: String, of name: String) throws -> URL {
+        try makeFolder()
         let draft = folder.appendingPathComponent(".\(name).\(UUID().uuidString)")
         let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StateError(errno) }

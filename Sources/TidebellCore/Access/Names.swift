@@ -3,6 +3,9 @@ import TidebellWire
 
 /// The rules for names, each with the sentence that refuses a bad one.
 enum Names {
+    /// The type of the records that users have (ACCT-5).
+    static let userRecordType = "Users"
+
     /// Checks a record name that a client chose (REC-1).
     static func checkRecordName(_ name: String, limits: Limits) throws {
         try check(name, what: "record name", limits: limits)
@@ -40,7 +43,7 @@ enum Names {
                     + "and underscores, at most \(limits.nameLength) characters"
             )
         }
-        guard type != "Users" else {
+        guard type != userRecordType else {
             throw WireError(.accessDenied, "records of the system type 'Users' cannot be created")
         }
     }

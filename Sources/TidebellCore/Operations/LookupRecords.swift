@@ -9,7 +9,11 @@ extension LookupRecords {
     ) throws -> Response {
         let place = try call.zone(request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
-        let records = try place.map { try reader.records(names, in: $0.zone.key) } ?? [:]
+        var records = try place.map { try reader.records(names, in: $0.zone.key) } ?? [:]
+        let missing = names.subtracting(records.keys)
+        records.merge(
+            try call.userRecords(missing, in: request.zoneID.zoneName, reader)
+        ) { stored, _ in stored }
         let zoneID = call.answered(request.zoneID.zoneName)
         return Response(
             records: try request.records.map { item in

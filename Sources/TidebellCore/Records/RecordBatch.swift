@@ -46,7 +46,12 @@ struct RecordBatch {
         self.zone = zone
         names = request.operations.map { $0.recordName ?? call.makeUUID().uuidString }
         let parents = request.operations.compactMap { $0.parent ?? nil }
-        existing = try reader.records(Set(names).union(parents), in: zone.key)
+        let wanted = Set(names).union(parents)
+        let stored = try reader.records(wanted, in: zone.key)
+        let missing = wanted.subtracting(stored.keys)
+        existing = stored.merging(
+            try call.userRecords(missing, in: zone.name, reader)
+        ) { stored, _ in stored }
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
         schema = RecordSchema(
             known: try reader.fieldTypes(of: Set(types), in: call.container)
@@ -79,6 +84,9 @@ struct RecordBatch {
         )
         if let existing { try checkWriter(of: existing) }
         if operation.type.deletes {
+            guard existing?.type != Names.userRecordType else {
+                throw WireError(.accessDenied, "the record of a user cannot be deleted")
+            }
             return existing.map { .delete($0) } ?? .nothingToDelete
         }
         if existing == nil { try Names.checkRecordName(name, limits: call.limits) }
@@ -107,7 +115,7 @@ struct RecordBatch {
                 "record '\(name)' is of type '\(previous?.type ?? "")'; a record's type cannot change"
             )
         }
-        try Names.checkRecordType(type, limits: call.limits)
+        if previous == nil { try Names.checkRecordType(type, limits: call.limits) }
         let changes = try schema.conform(
             operation.fields, of: type, in: call.scope, limits: call.limits
         )

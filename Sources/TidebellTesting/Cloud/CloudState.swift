@@ -112,8 +112,7 @@ final class CloudState: Sendable {
         environment: TestCloud.Environment,
         id: String? = nil
     ) async throws -> TestDevice {
-        var token: String?
-        if let user { token = try await signIn(user) }
+        let token = try await makeWebToken(user: user)
         guard let address = URL(string: "http://\(InProcessTransport.host)") else {
             preconditionFailure("a constant URL is valid")
         }
@@ -132,18 +131,18 @@ final class CloudState: Sendable {
             environment: environment,
             cloud: self
         )
-        state.withLock { state in
-            state.devices.append(WeakDevice(device: device))
-            if let user { state.accounts.insert(user) }
-        }
+        state.withLock { $0.devices.append(WeakDevice(device: device)) }
         return device
     }
 
     /// Longer than any test's clock is moved.
     private static let tokenLifetime = Duration.seconds(100 * 365 * 24 * 3600)
 
-    /// Returns a new web token of a user, whose account is created at first.
-    private func signIn(_ user: String) async throws -> String {
+    /// Returns a new web token of a user, whose account is created at first; nil for
+    /// nobody.
+    func makeWebToken(user: String?) async throws -> String? {
+        guard let user else { return nil }
+        state.withLock { _ = $0.accounts.insert(user) }
         let accounts = try running().accounts
         guard try await accounts.names().contains(user) else {
             return try await accounts.add(named: user, tokenLifetime: Self.tokenLifetime)

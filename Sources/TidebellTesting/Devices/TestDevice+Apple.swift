@@ -27,7 +27,7 @@ extension TestDevice {
         )
         let name = identifier ?? cloud.defaultContainer
         let query = [
-            "ckAPIToken": configuration.apiToken, "ckWebAuthToken": configuration.webAuthToken,
+            "ckAPIToken": configuration.apiToken, "ckWebAuthToken": webAuthToken,
         ].compactMapValues(\.self).sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
         let answer = try await link.send(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import Synchronization
 
 /// One device of one user of a ``TestCloud``.
 ///
@@ -14,7 +15,7 @@ import CloudKit
 /// ```
 public final class TestDevice: Sendable {
     /// The name of the user's account; nil when nobody is signed in.
-    public let user: String?
+    public var user: String? { signedIn.withLock { $0.user } }
 
     /// The ID by which the server tells the device from the user's others.
     public let deviceID: String
@@ -27,6 +28,13 @@ public final class TestDevice: Sendable {
     let inbox = Inbox()
     let configuration: DeviceConfiguration
     private let session: DeviceSession
+    private let signedIn: Mutex<SignedIn>
+
+    /// Who is signed in.
+    private struct SignedIn {
+        var user: String?
+        var webAuthToken: String?
+    }
     private let registrations = Registrations()
 
     init(
@@ -35,7 +43,7 @@ public final class TestDevice: Sendable {
         environment: TestCloud.Environment,
         cloud: CloudState
     ) {
-        self.user = user
+        signedIn = Mutex(SignedIn(user: user, webAuthToken: configuration.webAuthToken))
         self.environment = environment
         self.cloud = cloud
         self.configuration = configuration
@@ -67,17 +75,39 @@ public final class TestDevice: Sendable {
         try await DeviceSession.$current.withValue(session, operation: body)
     }
 
-    /// Signs another user in on this device (nil: nobody), and returns it anew.
+    /// Signs a user in on this device, in place of whoever was (nil: nobody), as
+    /// `tidebell login` does while an app runs: its containers are the new user's from now
+    /// on, operations of the old one fail with `notAuthenticated`, and `CKAccountChanged`
+    /// was posted when this returns.
     ///
-    /// The old one is registered for no pushes any more; its containers must not be
-    /// used further.
+    /// The device is registered for no pushes any more.
     ///
     /// ```swift
-    /// let bensPhone = try await annasPhone.signIn("ben")
+    /// try await phone.signIn("ben")
+    /// #expect(try await phone.container().accountStatus() == .available)
     /// ```
+    ///
+    /// - Returns: The device.
+    @discardableResult
     public func signIn(_ user: String?) async throws -> TestDevice {
         unregisterForRemoteNotifications()
-        return try await cloud.makeDevice(user: user, environment: environment, id: deviceID)
+        let token = try await cloud.makeWebToken(user: user)
+        signedIn.withLock { $0 = SignedIn(user: user, webAuthToken: token) }
+        if let token, let user {
+            await session.signIn(webAuthToken: token, user: user)
+        } else {
+            await session.signOut()
+        }
+        return self
+    }
+
+    /// Signs the user out on this device: the account's status is `noAccount` from now on.
+    ///
+    /// ```swift
+    /// try await phone.signOut()
+    /// ```
+    public func signOut() async throws {
+        try await signIn(nil)
     }
 
     // MARK: Pushes
@@ -161,6 +191,9 @@ public final class TestDevice: Sendable {
     }
 
     // MARK: -
+
+    /// The web token of the user.
+    var webAuthToken: String? { signedIn.withLock { $0.webAuthToken } }
 
     /// The device as error texts call it.
     var name: String { "the device \(deviceID) of \(user ?? "nobody")" }

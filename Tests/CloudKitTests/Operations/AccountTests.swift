@@ -9,7 +9,15 @@ import Testing
     static let answers: [(TransportResponse, String)] = [
         (.json(#"{"userRecordName":"_me"}"#), "1 nil"),
         (.json(#"{"serverErrorCode":"AUTHENTICATION_REQUIRED"}"#, status: 421), "3 nil"),
-        (.json(#"{"serverErrorCode":"AUTHENTICATION_FAILED"}"#, status: 401), "3 nil"),
+        (
+            .json(#"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"no"}"#, status: 401),
+            "0 notAuthenticated: no"
+        ),
+        (
+            .json(
+                #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","ext":{"ckCode":32}}"#, status: 421),
+            "2 nil"
+        ),
         (
             .json(#"{"serverErrorCode":"BAD_REQUEST","ext":{"ckCode":36}}"#, status: 400),
             "4 nil"

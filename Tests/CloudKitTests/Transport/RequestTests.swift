@@ -61,8 +61,9 @@ import Testing
         let read = await Result { try await database.record(for: CKRecord.ID(recordName: "n")) }
         let write = await Result { try await database.save(CKRecord(recordType: "Note")) }
         let signIn =
-            "notAuthenticated: No user is signed in on this device: set "
-            + "TIDEBELL_WEB_AUTH_TOKEN, or \"webAuthToken\" in device.json of the folder "
+            "notAuthenticated: No user is signed in on this device: sign in with tidebell "
+            + "login --container iCloud.notes, or set TIDEBELL_WEB_AUTH_TOKEN, or "
+            + "\"webAuthToken\" in device.json of the folder "
             + "TIDEBELL_HOME names."
         #expect(text(read) == (scope == .public ? "success" : signIn))
         #expect(text(write) == signIn)

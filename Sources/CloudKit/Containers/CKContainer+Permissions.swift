@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// Permissions an app can ask its user for (ACCT-6).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckcontainer/applicationpermissions>.
+// NB: top-level, with the nested name as an alias, as all types of CloudKit here.
+public struct CKContainerApplicationPermissions: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    /// Creates permissions of bits.
+    public init(rawValue: UInt) {
+        self.rawValue = rawValue
+    }
+
+    /// That other users of the app find the user by address or record ID.
+    @available(*, deprecated, message: "No longer supported; people find each other by sharing.")
+    public static var userDiscoverability: CKContainerApplicationPermissions { .init(rawValue: 1) }
+}
+
+/// How a user answered to an app that asked for a permission (ACCT-6).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckcontainer/applicationpermissionstatus>.
+public enum CKContainerApplicationPermissionStatus: Int, Sendable {
+    /// The app has not asked yet.
+    case initialState = 0
+    /// The answer could not be had; an error says why.
+    case couldNotComplete = 1
+    /// The user said no.
+    case denied = 2
+    /// The user said yes.
+    case granted = 3
+}
+
+extension CKContainer {
+    /// Permissions an app can ask its user for.
+    public typealias ApplicationPermissions = CKContainerApplicationPermissions
+
+    /// How a user answered.
+    @available(*, deprecated, message: "No longer supported.")
+    public typealias ApplicationPermissionStatus = CKContainerApplicationPermissionStatus
+
+    /// Takes a user's answer.
+    @available(*, deprecated, message: "No longer supported.")
+    public typealias ApplicationPermissionBlock =
+        (CKContainerApplicationPermissionStatus, (any Error)?) -> Void
+
+    /// The namespace of older names.
+    @available(*, deprecated, message: "Use the names in CKContainer.")
+    public enum Application {
+        /// Use `CKContainer.ApplicationPermissions`.
+        public typealias Permissions = CKContainerApplicationPermissions
+        /// Use `CKContainer.ApplicationPermissionStatus`.
+        public typealias PermissionStatus = CKContainerApplicationPermissionStatus
+        /// Use `CKContainer.ApplicationPermissionBlock`.
+        public typealias PermissionBlock =
+            (CKContainerApplicationPermissionStatus, (any Error)?) -> Void
+    }
+
+    /// Tells how the user answered to a permission, without asking (ACCT-6).
+    @available(*, deprecated, message: "No longer supported.")
+    @preconcurrency
+    public func status(
+        forApplicationPermission applicationPermission: CKContainer.ApplicationPermissions,
+        completionHandler:
+            @escaping @Sendable (CKContainer.ApplicationPermissionStatus, (any Error)?) -> Void
+    ) {
+        permission(applicationPermission, .read, completionHandler)
+    }
+
+    /// Returns how the user answered to a permission, without asking (ACCT-6).
+    ///
+    /// Fails with `notAuthenticated` when nobody is signed in.
+    @available(*, deprecated, message: "No longer supported.")
+    public func applicationPermissionStatus(
+        for applicationPermission: CKContainer.ApplicationPermissions
+    ) async throws -> CKContainer.ApplicationPermissionStatus {
+        try await permission(applicationPermission, .read)
+    }
+
+    /// Asks the user for a permission (ACCT-6); see ``requestApplicationPermission(_:)``.
+    @available(*, deprecated, message: "No longer supported.")
+    @preconcurrency
+    public func requestApplicationPermission(
+        _ applicationPermission: CKContainer.ApplicationPermissions,
+        completionHandler:
+            @escaping @Sendable (CKContainer.ApplicationPermissionStatus, (any Error)?) -> Void
+    ) {
+        permission(applicationPermission, .request, completionHandler)
+    }
+
+    /// Asks the user for a permission (ACCT-6).
+    ///
+    /// The answer is kept on the server, for the user and the container: who answered on
+    /// one device is not asked on another. Linux has nobody to show a question to: who did
+    /// not deny it before, with `tidebell permission deny`, is taken to agree.
+    @available(*, deprecated, message: "No longer supported.")
+    public func requestApplicationPermission(
+        _ applicationPermission: CKContainer.ApplicationPermissions
+    ) async throws -> CKContainer.ApplicationPermissionStatus {
+        try await permission(applicationPermission, .request)
+    }
+
+    private func permission(
+        _ permission: CKContainerApplicationPermissions,
+        _ action: ModifyPermission.Action,
+        _ completionHandler:
+            @escaping @Sendable (CKContainerApplicationPermissionStatus, (any Error)?) -> Void
+    ) {
+        detached {
+            do {
+                completionHandler(try await self.permission(permission, action), nil)
+            } catch {
+                completionHandler(.couldNotComplete, error)
+            }
+        }
+    }
+
+    private func permission(
+        _ permission: CKContainerApplicationPermissions,
+        _ action: ModifyPermission.Action
+    ) async throws(CKError) -> CKContainerApplicationPermissionStatus {
+        guard permission.rawValue == 1 else {
+            throw .local(
+                .invalidArguments,
+                "There is one permission to ask for, userDiscoverability; "
+                    + "\(permission.rawValue) is another."
+            )
+        }
+        switch try await connection.modifyPermission(action) {
+        case nil: return .initialState
+        case .granted: return .granted
+        case .denied: return .denied
+        }
+    }
+}
+
+/// The older name of `CKContainer.ApplicationPermissions`.
+@available(*, deprecated, renamed: "CKContainer.ApplicationPermissions")
+// The name is Apple's.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public typealias CKContainer_Application_Permissions = CKContainerApplicationPermissions
+
+/// The older name of `CKContainer.ApplicationPermissionStatus`.
+@available(*, deprecated, renamed: "CKContainer.ApplicationPermissionStatus")
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public typealias CKContainer_Application_PermissionStatus = CKContainerApplicationPermissionStatus
+
+/// The older name of `CKContainer.ApplicationPermissionBlock`.
+@available(*, deprecated, renamed: "CKContainer.ApplicationPermissionBlock")
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public typealias CKContainer_Application_PermissionBlock =
+    (CKContainerApplicationPermissionStatus, (any Error)?) -> Void

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// Exchanges an API token for a web token of the signed-in user, with which a web page or
+/// another program uses the user's data in the container (ACCT-10).
+///
+/// The token is for a client of the Web Services API, which replaces it by the one that
+/// answers carry in `X-Apple-CloudKit-Web-Auth-Token`; one that does not can use it for
+/// half an hour. API tokens are per container and environment (ENV-6). Of both callbacks,
+/// the result block is called (OP-11).
+/// See <https://developer.apple.com/documentation/cloudkit/ckfetchwebauthtokenoperation>.
+open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Sendable: see CKOperation.
+
+    /// Creates an operation without an API token.
+    public override init() {
+        super.init()
+    }
+
+    /// Creates an operation.
+    public convenience init(apiToken APIToken: String) {
+        self.init()
+        apiToken = APIToken
+    }
+
+    /// The API token to exchange; needed.
+    open var apiToken: String?
+
+    /// Called once, with the web token.
+    @available(*, deprecated, renamed: "fetchWebAuthTokenResultBlock")
+    open var fetchWebAuthTokenCompletionBlock: ((String?, (any Error)?) -> Void)? {
+        get { oldCompletionBlock }
+        set { oldCompletionBlock = newValue }
+    }
+
+    /// Called once, with the web token.
+    ///
+    /// Fails with `notAuthenticated` when nobody is signed in or the API token is none of
+    /// the container, with `invalidArguments` when it is missing.
+    open var fetchWebAuthTokenResultBlock: ((_ operationResult: Result<String, any Error>) -> Void)?
+
+    private var oldCompletionBlock: ((String?, (any Error)?) -> Void)?
+
+    override func plan() -> OperationPlan {
+        let container = containerConnection
+        let apiToken = apiToken
+        // Transferred: called on the operation's callback queue only.
+        let callbacks = UnsafeTransfer((fetchWebAuthTokenResultBlock, oldCompletionBlock))
+        return { run in
+            let result: Result<String, any Error>
+            do {
+                result = .success(try await Self.fetch(apiToken, container, run.options))
+            } catch {
+                result = .failure(error)
+            }
+            return LastCallback {
+                let (resultBlock, oldBlock) = callbacks.value
+                if let resultBlock { return resultBlock(result) }
+                switch result {
+                case .success(let token): oldBlock?(token, nil)
+                case .failure(let error): oldBlock?(nil, error)
+                }
+            }
+        }
+    }
+
+    private static func fetch(
+        _ apiToken: String?,
+        _ container: ContainerConnection,
+        _ options: RequestOptions
+    ) async throws(CKError) -> String {
+        guard let apiToken, !apiToken.isEmpty else {
+            throw .local(
+                .invalidArguments,
+                "The operation has no API token: set apiToken to one of the container."
+            )
+        }
+        return try await container.fetchWebAuthToken(.init(apiToken: apiToken), options)
+    }
+}

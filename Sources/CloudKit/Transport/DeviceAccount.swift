@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Who uses a container on a device: stays the same when the user's token is renewed.
+struct DeviceAccount: Hashable, Sendable {
+    /// The address of the server.
+    let server: String
+    /// The name of the user's record, or the web token where nobody said whose it is.
+    let user: String
+    /// Whether ``user`` is a record name.
+    let isRecordName: Bool
+
+    /// The name of the user's record, as far as it is known without asking.
+    var recordName: String? { isRecordName ? user : nil }
+}
+
+/// Whom work was planned for. What was begun for one user is not sent for another.
+struct AccountPin: Hashable, Sendable {
+    /// The account; nil when nobody was signed in.
+    let account: DeviceAccount?
+
+    /// The account that operations made in this task are for; nil takes who is signed
+    /// in when they start.
+    @TaskLocal static var current: AccountPin?
+
+    /// Fails with `notAuthenticated` when somebody else is signed in by now.
+    func check(_ now: DeviceAccount?) throws(CKError) {
+        guard now != account else { return }
+        throw .local(
+            .notAuthenticated,
+            "Another user signed in, or this one signed out, while the operation was under way; "
+                + "it was stopped. Ask for the account's status and start anew."
+        )
+    }
+}
+
+/// How the server took the last request of an account.
+enum AccountStanding: Hashable, Sendable {
+    /// No request was answered yet.
+    case unknown
+    /// The server knows the user.
+    case good
+    /// The server does not know the web token (any more).
+    case noAccount
+    /// The sign-in has expired; the user must sign in again.
+    case expired
+    /// The operator has disabled the account.
+    case restricted
+
+    /// What an answer's error says; nil when it is about something else.
+    init?(_ error: CKError, status: Int) {
+        switch (error.code, status) {
+        case (.accountTemporarilyUnavailable, _): self = .expired
+        case (.managedAccountRestricted, _): self = .restricted
+        case (.notAuthenticated, 421): self = .noAccount
+        default: return nil
+        }
+    }
+
+    /// The status an app is told, when the server could be asked.
+    var status: CKAccountStatus? {
+        switch self {
+        case .unknown: nil
+        case .good: .available
+        case .noAccount: .noAccount
+        case .expired: .temporarilyUnavailable
+        case .restricted: .restricted
+        }
+    }
+
+    /// Whether the server refuses the account's token.
+    var isRefused: Bool { self != .unknown && self != .good }
+}
+
+extension CKError {
+    /// The error an app gets: of a disabled account the same as without one (ACCT-3);
+    /// the account's status tells the difference.
+    var ofAccount: CKError {
+        code == .managedAccountRestricted ? CKError(.notAuthenticated, userInfo: userInfo) : self
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// Signs users in and out on this device: what `tidebell login` and `logout` do.
+///
+/// The session is kept in `sessions.json` of the device's folder, for each container
+/// and environment; programs that run see it within a second.
+package struct DeviceLogin: Sendable {
+    /// How a user shows who they are.
+    package enum Proof: Sendable {
+        /// A name and a password.
+        case password(user: String, password: String)
+        /// A web token of the server's command line; it is exchanged for one of the
+        /// device.
+        case webToken(String)
+    }
+
+    /// The configuration from outside.
+    private let configuration: DeviceConfiguration
+    private let file: SessionFile
+    private let transport: (@Sendable (URL) -> any Transport)
+
+    /// Creates it for the device that environment variables describe.
+    package init(
+        environment variables: [String: String],
+        transport: @escaping @Sendable (URL) -> any Transport = { HTTPTransport(server: $0) }
+    ) throws(CKError) {
+        configuration = try DeviceConfiguration.load(environment: variables)
+        file = SessionFile(folder: DeviceConfiguration.stateFolder(variables))
+        self.transport = transport
+    }
+
+    /// The environment where none is said.
+    package var environment: String { configuration.environment }
+
+    /// The container where none is said.
+    package var defaultContainer: String? { configuration.defaultContainer }
+
+    /// Whether an environment variable names a web token, which wins over all sessions.
+    package var isOverridden: Bool { configuration.given.contains(.webAuthToken) }
+
+    /// Returns the sessions of the device.
+    package func sessions() throws(CKError) -> [SignedInSession] { try file.read() }
+
+    /// Signs a user in to a container, in place of whoever was.
+    ///
+    /// - Parameters:
+    ///   - server: The server's address; nil takes the configured one.
+    ///   - apiToken: The API token of the container; nil takes the configured one, or one
+    ///     of another session with the server.
+    package func signIn(
+        to container: String,
+        environment: String? = nil,
+        server: String? = nil,
+        apiToken: String? = nil,
+        with proof: Proof
+    ) async throws(CKError) -> SignedInSession {
+        var configuration = configuration
+        if let server { configuration.server = try DeviceConfiguration.address(server) }
+        configuration.environment = environment ?? configuration.environment
+        let address = configuration.server
+        let known = (try? sessions())?.last { $0.isAt(address) }?.apiToken
+        configuration.apiToken = apiToken ?? configuration.apiToken ?? known
+        guard let token = configuration.apiToken else {
+            throw .local(
+                .notAuthenticated,
+                "The API token of the container is missing: give it with --api-token; the "
+                    + "server's operator makes one with tidebell api-token create."
+            )
+        }
+        var request = SignIn.Request()
+        switch proof {
+        case .password(let user, let password):
+            configuration.webAuthToken = nil
+            request = SignIn.Request(user: user, password: password)
+        case .webToken(let token): configuration.webAuthToken = token
+        }
+        let answer = try await connection(to: container, configuration).signIn(request)
+        let session = SignedInSession(
+            container: container,
+            environment: configuration.environment,
+            server: address.absoluteString,
+            apiToken: token,
+            webAuthToken: answer.webAuthToken,
+            user: answer.user,
+            userRecordName: answer.userRecordName
+        )
+        let before = (try? sessions())?.first { $0.isOfSamePlace(as: session) }
+        try file.change { sessions in
+            sessions.removeAll { $0.isOfSamePlace(as: session) }
+            sessions.append(session)
+        }
+        // The device's old token is of no use any more.
+        if let before { try? await end(before) }
+        return session
+    }
+
+    /// Signs out of containers: of those `isWanted` says. Works without the server too,
+    /// which then refuses the tokens only when they expire.
+    ///
+    /// - Returns: The sessions that ended, with why the server does not know, if so.
+    package func signOut(
+        _ isWanted: @Sendable (SignedInSession) -> Bool
+    ) async throws(CKError) -> [(session: SignedInSession, failure: CKError?)] {
+        let ended = try sessions().filter(isWanted)
+        guard !ended.isEmpty else { return [] }
+        try file.change { sessions in
+            sessions.removeAll { session in ended.contains { $0.isOfSamePlace(as: session) } }
+        }
+        var results: [(session: SignedInSession, failure: CKError?)] = []
+        for session in ended {
+            do {
+                try await end(session)
+                results.append((session, nil))
+            } catch {
+                results.append((session, error))
+            }
+        }
+        return results
+    }
+
+    /// Asks the server how an account stands.
+    package func status(of session: SignedInSession) async throws(CKError) -> String {
+        var configuration = configuration
+        // Nothing but the session counts.
+        configuration.given = []
+        configuration.environment = session.environment
+        let device = DeviceSession(
+            configuration: configuration, transport: transport(try address(of: session))
+        )
+        let container = CKContainer(identifier: session.container, session: device)
+        do {
+            return "\(try await container.accountStatus())"
+        } catch {
+            throw .of(error)
+        }
+    }
+
+    /// What a user decides about being found by others (ACCT-6).
+    package enum Decision: String, Sendable {
+        case show, grant, deny, reset
+    }
+
+    /// Reads or changes the signed-in user's decision in a container; nil before there is
+    /// one.
+    package func decide(
+        _ decision: Decision,
+        in container: String,
+        environment: String
+    ) async throws(CKError) -> String? {
+        let session = try sessions().first {
+            $0.container == container && $0.environment == environment
+        }
+        guard let session else {
+            throw .local(
+                .notAuthenticated,
+                "Nobody is signed in to \(container) (\(environment)): sign in with tidebell login."
+            )
+        }
+        let action: ModifyPermission.Action =
+            switch decision {
+            case .show: .read
+            case .grant: .grant
+            case .deny: .deny
+            case .reset: .reset
+            }
+        return try await connection(of: session).modifyPermission(action)?.rawValue
+    }
+
+    private func end(_ session: SignedInSession) async throws(CKError) {
+        try await connection(of: session).signOut()
+    }
+
+    private func connection(of session: SignedInSession) throws(CKError) -> ContainerConnection {
+        var configuration = configuration
+        configuration.server = try address(of: session)
+        configuration.environment = session.environment
+        configuration.apiToken = session.apiToken
+        configuration.webAuthToken = session.webAuthToken
+        return connection(to: session.container, configuration)
+    }
+
+    private func address(of session: SignedInSession) throws(CKError) -> URL {
+        try DeviceConfiguration.address(session.server)
+    }
+
+    /// The container as the configuration alone says, whoever is signed in.
+    private func connection(
+        to container: String,
+        _ configuration: DeviceConfiguration
+    ) -> ContainerConnection {
+        var configuration = configuration
+        configuration.stateFolder = nil
+        let session = DeviceSession(
+            configuration: configuration, transport: transport(configuration.server)
+        )
+        return ContainerConnection(identifier: container, session: session)
+    }
+}

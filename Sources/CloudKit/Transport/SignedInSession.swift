@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// A user who is signed in to a container on this device, as `tidebell login` keeps it.
+package struct SignedInSession: Sendable, Hashable {
+    /// The container's identifier.
+    package var container: String
+    /// `development` or `production`.
+    package var environment: String
+    /// The server's address.
+    package var server: String
+    /// The API token of the container.
+    package var apiToken: String
+    /// The web token of the user; another one after each renewal.
+    package var webAuthToken: String
+    /// The name of the user's account.
+    package var user: String
+    /// The name of the user's record in the container.
+    package var userRecordName: String
+
+    /// Creates a session.
+    package init(
+        container: String,
+        environment: String,
+        server: String,
+        apiToken: String,
+        webAuthToken: String,
+        user: String,
+        userRecordName: String
+    ) {
+        self.container = container
+        self.environment = environment
+        self.server = server
+        self.apiToken = apiToken
+        self.webAuthToken = webAuthToken
+        self.user = user
+        self.userRecordName = userRecordName
+    }
+
+    /// Whether the session is of the same container and environment.
+    func isOfSamePlace(as other: SignedInSession) -> Bool {
+        container == other.container && environment == other.environment
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("container", container)
+            writer.member("environment", environment)
+            writer.member("server", server)
+            writer.member("apiToken", apiToken)
+            writer.member("webAuthToken", webAuthToken)
+            writer.member("user", user)
+            writer.member("userRecordName", userRecordName)
+        }
+    }
+
+    fileprivate init(from reader: inout JSONReader) throws {
+        var members: [String: String] = [:]
+        try reader.readObject { reader, name in
+            members[name] = try reader.readString()
+        }
+        func member(_ name: String) throws -> String {
+            guard let value = members[name] else { throw JSONError("missing field '\(name)'") }
+            return value
+        }
+        self.init(
+            container: try member("container"),
+            environment: try member("environment"),
+            server: try member("server"),
+            apiToken: try member("apiToken"),
+            webAuthToken: try member("webAuthToken"),
+            user: try member("user"),
+            userRecordName: try member("userRecordName")
+        )
+    }
+}
+
+/// The file with the sessions of a device, which several processes read and change.
+///
+/// Readable by its owner only, replaced as a whole, and changed by one process at a
+/// time.
+struct SessionFile: Sendable {
+    /// The file in the state folder.
+    static let name = "sessions.json"
+    /// The file that whoever changes the other one holds a lock on.
+    private static let lockName = "sessions.lock"
+    /// The longest file that is read, in bytes.
+    static let maximumFileSize = 1 << 20
+    /// The most sessions of a device.
+    static let maximumSessions = 1000
+
+    /// What tells that a file is another one than before.
+    struct Stamp: Equatable, Sendable {
+        fileprivate var inode: UInt64
+        fileprivate var size: Int64
+        fileprivate var seconds: Int
+        fileprivate var nanoseconds: Int
+    }
+
+    private let state: DeviceState
+
+    init(folder: URL) {
+        state = DeviceState(folder: folder)
+    }
+
+    private var path: String { state.folder.appendingPathComponent(Self.name).path }
+
+    /// Returns what tells the file from the one before; nil when there is none.
+    func stamp() -> Stamp? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Stamp(
+            inode: UInt64(status.st_ino),
+            size: Int64(status.st_size),
+            seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec
+        )
+    }
+
+    /// Returns the sessions; none when there is no file.
+    func read() throws(CKError) -> [SignedInSession] {
+        do {
+            guard let text = try state.read(Self.name, upTo: Self.maximumFileSize) else {
+                return []
+            }
+            var sessions: [SignedInSession] = []
+            try JSONReader.read(Array(text.utf8)) { reader in
+                try reader.readObject { reader, name in
+                    guard name == "sessions" else { return try reader.skipValue() }
+                    try reader.readArray { sessions.append(try SignedInSession(from: &$0)) }
+                }
+            }
+            return sessions
+        } catch {
+            throw .local(
+                .badContainer,
+                "\(path) cannot be read: \(error). Sign in again: tidebell login."
+            )
+        }
+    }
+
+    /// Changes the sessions while no other process does.
+    func change(_ body: (inout [SignedInSession]) -> Void) throws(CKError) {
+        do {
+            let lock = try state.lock(Self.lockName)
+            defer { close(lock) }
+            var sessions = (try? read()) ?? []
+            let before = sessions
+            body(&sessions)
+            guard sessions != before || stamp() == nil else { return }
+            let text = JSONWriter.write { writer in
+                writer.object { writer in
+                    writer.key("sessions")
+                    writer.array(sessions.suffix(Self.maximumSessions)) { $1.write(to: &$0) }
+                }
+            }
+            try state.write(String(decoding: text, as: UTF8.self), to: Self.name)
+        } catch {
+            throw .local(
+                .internalError,
+                "\(path) cannot be written: \(error). Set \(DeviceConfiguration.Variable.home) "
+                    + "to a folder that can be."
+            )
+        }
+    }
+}

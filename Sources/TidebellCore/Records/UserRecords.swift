@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+// The records of users: in the public and in each private database one that exists
+// without having been saved (ACCT-5).
+extension Call {
+    /// Returns the user records among these names, as they are before the first save:
+    /// without fields. Of private databases only the caller's own is there; the public
+    /// one has everybody's.
+    ///
+    /// - Parameter names: Names of which no record is stored.
+    func userRecords(
+        _ names: some Sequence<String>, in zoneName: String, _ reader: any StoreReader
+    ) throws -> [String: StoredRecord] {
+        guard zoneName == ZoneID.defaultName, scope != .shared else { return [:] }
+        var records: [String: StoredRecord] = [:]
+        for name in names where name.hasPrefix("_") {
+            let isOwn = name == user?.recordName
+            guard isOwn || scope == .public,
+                try isOwn || reader.user(recordName: name, in: container) != nil
+            else { continue }
+            let stamp = RecordStamp(timestamp: 0, userRecordName: name, deviceID: "")
+            records[name] = StoredRecord(
+                name: name, type: Names.userRecordType, position: .start, created: stamp,
+                modified: stamp, fields: .none
+            )
+        }
+        return records
+    }
+}

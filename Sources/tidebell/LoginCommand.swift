@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CloudKit
+import TidebellServer
+
+/// `tidebell login`.
+struct LoginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Sign a user in on this device, for the programs that use a container.",
+        discussion: """
+            With a name and a password, or with a web token of `tidebell user token`. The session \
+            is kept in $TIDEBELL_HOME (or ~/.tidebell), one for each container and environment, \
+            and renewed as long as it is used; programs that run see it at once.
+            """
+    )
+
+    @OptionGroup var place: PlaceOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The server (default: $TIDEBELL_SERVER, else http://127.0.0.1:8642).", valueName: "url"
+        )
+    )
+    var server: String?
+
+    @Option(
+        help: "The container's API token (default: $TIDEBELL_API_TOKEN, else of another session.)"
+    )
+    var apiToken: String?
+
+    @Option(help: "The user who signs in with their password.")
+    var user: String?
+
+    @Option(help: "A web token of the user, instead of name and password.")
+    var token: String?
+
+    @OptionGroup var password: PasswordOption
+
+    func validate() throws {
+        guard (user == nil) != (token == nil) else {
+            throw ValidationError("Say who signs in: either --user NAME or --token TOKEN.")
+        }
+        guard token == nil || !password.passwordStdin else {
+            throw ValidationError("--password-stdin goes with --user only.")
+        }
+    }
+
+    func run() async throws {
+        try await Device.run { login in
+            let container = try place.container(login)
+            let proof: DeviceLogin.Proof =
+                if let user {
+                    .password(user: user, password: try password.read())
+                } else {
+                    .webToken(token ?? "")
+                }
+            let session = try await login.signIn(
+                to: container, environment: place.environment?.rawValue, server: server,
+                apiToken: apiToken, with: proof
+            )
+            say("\(session.user) is signed in to \(session.place) at \(session.server).")
+            Device.warnOfVariable(login)
+        }
+    }
+}
+
+/// `tidebell logout`.
+struct LogoutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout",
+        abstract: "Sign out on this device: of one container, or of all."
+    )
+
+    @OptionGroup var place: PlaceOptions
+
+    @Flag(help: "Sign out of all containers.")
+    var all = false
+
+    func validate() throws {
+        guard !all || place.container == nil else {
+            throw ValidationError("Say either --all or --container.")
+        }
+    }
+
+    func run() async throws {
+        try await Device.run { login in
+            let name = all ? nil : try place.container(login)
+            let environment = place.environment?.rawValue
+            let ended = try await login.signOut { session in
+                (name == nil || session.container == name)
+                    && (environment == nil || session.environment == environment)
+            }
+            guard !ended.isEmpty else {
+                throw OperatorError(
+                    "Nobody is signed in\(name.map { " to \($0)" } ?? ""); see tidebell whoami."
+                )
+            }
+            for (session, failure) in ended {
+                say("\(session.user) is signed out of \(session.place).")
+                guard let failure else { continue }
+                complain(
+                    "The server could not be told, so the token of \(session.user) stays valid "
+                        + "there: \(failure.localizedDescription)"
+                )
+            }
+            Device.warnOfVariable(login)
+        }
+    }
+}
+
+/// `tidebell whoami`.
+struct WhoAmICommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whoami",
+        abstract: "Print who is signed in on this device, and how the server takes them.",
+        aliases: ["status"]
+    )
+
+    func run() async throws {
+        try await Device.run { login in
+            let sessions = try login.sessions()
+            guard !sessions.isEmpty else {
+                return complain(
+                    "Nobody is signed in; sign in: tidebell login --container ID --user NAME"
+                )
+            }
+            for session in sessions {
+                let status: String
+                do {
+                    status = try await login.status(of: session)
+                } catch {
+                    status = "unknown: \(error.localizedDescription)"
+                }
+                say("\(session.user)  \(session.place)  \(session.server)  \(status)")
+            }
+            Device.warnOfVariable(login)
+        }
+    }
+}
+
+/// Which container, in which environment.
+struct PlaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The container, such as iCloud.org.example.notes (default: $TIDEBELL_CONTAINER).",
+            valueName: "id"
+        )
+    )
+    var container: String?
+
+    @Option(help: "The container's environment (default: $TIDEBELL_ENVIRONMENT, else development).")
+    var environment: APITokenCommand.Create.Environment?
+
+    /// The container that is meant.
+    func container(_ login: DeviceLogin) throws -> String {
+        guard let name = container ?? login.defaultContainer else {
+            throw OperatorError("Say which container is meant: --container iCloud.org.example.app")
+        }
+        return name
+    }
+}
+
+/// This device.
+enum Device {
+    /// Runs `body` with the device's sessions; its errors are told in one sentence.
+    static func run(_ body: (DeviceLogin) async throws -> Void) async throws {
+        do {
+            try await body(DeviceLogin(environment: ProcessInfo.processInfo.environment))
+        } catch let error as CKError {
+            throw OperatorError(error.localizedDescription)
+        }
+    }
+
+    /// Says that a variable wins over what the command did.
+    static func warnOfVariable(_ login: DeviceLogin) {
+        guard login.isOverridden else { return }
+        complain(
+            "TIDEBELL_WEB_AUTH_TOKEN is set and wins over sessions in programs that see it; "
+                + "unset it."
+        )
+    }
+}
+
+extension SignedInSession {
+    /// Container and environment as they are printed.
+    var place: String { "\(container) (\(environment))" }
+}

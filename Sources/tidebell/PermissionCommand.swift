@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CloudKit
+
+/// `tidebell permission`.
+struct PermissionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "permission",
+        abstract: "Decide whether apps of a container let other users find you.",
+        discussion: """
+            An app that asks for the permission is granted it unless you denied it here. The \
+            decision is kept on the server, for you and the container, and holds on all devices.
+            """
+    )
+
+    /// What is decided.
+    enum Decision: String, ExpressibleByArgument, CaseIterable {
+        case show, grant, deny, reset
+    }
+
+    @Argument(help: "show, grant, deny, or reset to undecided.")
+    var decision = Decision.show
+
+    @OptionGroup var place: PlaceOptions
+
+    func run() async throws {
+        try await Device.run { login in
+            let name = try place.container(login)
+            let environment = place.environment?.rawValue ?? login.environment
+            let action = DeviceLogin.Decision(rawValue: decision.rawValue) ?? .show
+            let answer = try await login.decide(action, in: name, environment: environment)
+            say("userDiscoverability in \(name) (\(environment)): \(answer ?? "undecided")")
+        }
+    }
+}

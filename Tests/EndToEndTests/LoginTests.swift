@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Foundation
+import Testing
+import TidebellProcesses
+
+/// Signing in on the command line while a program runs, which is this test.
+struct LoginTests {
+    private let program: TidebellProgram
+    private let home: URL
+
+    init() throws {
+        program = try Built.tidebell()
+        home = program.dataFolder.appendingPathComponent("home")
+    }
+
+    /// Runs a command of the device; `input` is its standard input.
+    private func device(_ arguments: [String], input: String? = nil) async throws -> [String] {
+        let child = try ChildProcess(
+            program.executable, arguments, environment: ["TIDEBELL_HOME": home.path],
+            mergesErrors: true
+        )
+        if let input { try child.send(input) }
+        var output: [String] = []
+        for await line in child.lines { output.append(line) }
+        _ = await child.waitUntilExit()
+        return output
+    }
+
+    private var place: [String] { ["--container", Household.container] }
+
+    @Test("ACCT-2: a program that runs sees tidebell login, a switch and logout, each once")
+    func aRunningProgram() async throws {
+        let server = try await program.serve()
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let apiToken = try await program.token(["api-token", "create", "--name", "tests"])
+        let anna = try await program.token(["user", "add", "anna"])
+        _ = try await program.token(["user", "add", "ben"])
+
+        let session = DeviceSession(variables: ["TIDEBELL_HOME": home.path])
+        let container = CKContainer(identifier: Household.container, session: session)
+        let changes = AccountChanges(of: session)
+        #expect(try await container.accountStatus() == .noAccount)
+
+        let address = ["--server", program.address, "--api-token", apiToken]
+        #expect(
+            try await device(["login"] + place + address + ["--token", anna])
+                == [
+                    "anna is signed in to \(Household.container) (development) at \(program.address)."
+                ]
+        )
+        try await changes.wait(for: 1)
+        #expect(try await container.accountStatus() == .available)
+        let annasID = try await container.userRecordID()
+        let zone = CKRecordZone(zoneName: "Annas")
+        _ = try await container.privateCloudDatabase.save(zone)
+
+        #expect(
+            try await device(["whoami"])
+                == ["anna  \(Household.container) (development)  \(program.address)  available"]
+        )
+        try await setPassword("correct horse", of: "ben")
+        let bens = try await device(
+            ["login"] + place + ["--server", program.address, "--user", "ben", "--password-stdin"],
+            input: "correct horse"
+        )
+        #expect(
+            bens
+                == [
+                    "ben is signed in to \(Household.container) (development) at \(program.address)."
+                ]
+        )
+        try await changes.wait(for: 2)
+        #expect(try await container.userRecordID() != annasID)
+        #expect(try await container.privateCloudDatabase.allRecordZones().count == 1)
+
+        #expect(
+            try await device(["logout"] + place)
+                == ["ben is signed out of \(Household.container) (development)."]
+        )
+        try await changes.wait(for: 3)
+        #expect(try await container.accountStatus() == .noAccount)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("What goes wrong at a login is one sentence that says what to do")
+    func mistakes() async throws {
+        let server = try await program.serve()
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let apiToken = try await program.token(["api-token", "create", "--name", "tests"])
+        let login = ["login"] + place + ["--server", program.address]
+        let rows: [([String], String)] = [
+            (login + ["--token", "x"], "The API token of the container is missing"),
+            (login + ["--api-token", "no", "--token", "x"], "the API token is not known"),
+            (
+                login + ["--api-token", apiToken, "--user", "nobody", "--password-stdin"],
+                "the user name or the password is wrong"
+            ),
+            (login + ["--api-token", apiToken, "--token", "x"], "request needs authorization"),
+            (
+                ["login"] + place
+                    + ["--server", "http://127.0.0.1:1", "--api-token", "a", "--token", "x"],
+                "The server cannot be reached"
+            ),
+            (["login", "--token", "x"], "Say which container is meant"),
+            (["logout", "--all"], "Nobody is signed in"),
+            (["whoami"], "Nobody is signed in"),
+            (login, "Say who signs in"),
+        ]
+        for (arguments, sentence) in rows {
+            let input = arguments.contains("--password-stdin") ? "wrong password" : nil
+            let output = try await device(arguments, input: input).joined(separator: "\n")
+            #expect(output.contains(sentence), "\(arguments): \(output)")
+        }
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    private func setPassword(_ password: String, of user: String) async throws {
+        let output = try await device(
+            [
+                "user", "password", user, "--password-stdin", "--data", program.dataFolder.path,
+            ],
+            input: password
+        )
+        #expect(
+            output == [
+                "The user '\(user)' signs in with the new password; their tokens stay valid."
+            ]
+        )
+    }
+}
+
+/// How often an app was told that its account changed.
+private final class AccountChanges: @unchecked Sendable {
+    // Sendable: the count is behind the lock; the token is given back only.
+    private let lock = NSLock()
+    private var count = 0
+    private var token: (any NSObjectProtocol)?
+
+    init(of session: DeviceSession) {
+        token = NotificationCenter.default.addObserver(
+            forName: .CKAccountChanged, object: nil, queue: nil
+        ) { [weak self] notification in
+            guard notification.isOf(session) else { return }
+            self?.add()
+        }
+    }
+
+    deinit {
+        if let token { NotificationCenter.default.removeObserver(token) }
+    }
+
+    private func add() {
+        lock.lock()
+        defer { lock.unlock() }
+        count += 1
+    }
+
+    private var current: Int {
+        lock.lock()
+        defer { lock.unlock() }
+        return count
+    }
+
+    /// Waits until the app was told so often; more often is a failure.
+    func wait(for expected: Int) async throws {
+        for _ in 0..<Self.checks where current < expected {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(current == expected)
+    }
+
+    /// Fifty milliseconds each.
+    private static let checks = 400
+}
