@@ -122,9 +122,9 @@ final class NotificationReceiver: Sendable {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let activity = Locked(Activity())
-                let place = try self.turnToUser()
-                // Made before the first request: no change is missed.
+                // Before the user is asked for: no change is missed.
                 let changes = self.container.session.accounts.changes()
+                let place = try self.turnToUser()
                 group.addTask {
                     try await self.receive(activity, in: place, signal: signal, ready: ready)
                 }

@@ -122,7 +122,7 @@ final class DeviceAccounts: Sendable {
         }
     }
 
-    /// A signal after each change of an account, also one that came just before.
+    /// A signal after each change of an account from now on.
     func changes() -> AsyncStream<Void> {
         let id = UUID()
         let (stream, continuation) = AsyncStream<Void>.makeStream(
