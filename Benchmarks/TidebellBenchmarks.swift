@@ -7,7 +7,7 @@ import TidebellProcesses
 ///
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days say nothing; compare within one run.
-/// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `apple`, `records`,
+/// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `apple`, `records`,
 /// `first-sync`) choose among them.
 @main
 struct TidebellBenchmarks {
@@ -22,7 +22,9 @@ struct TidebellBenchmarks {
                 try await MatchingBenchmark(subscriptions: 10_000).run()
                 try await MatchingBenchmark(subscriptions: 1_000_000).run()
             }
-            let ofOneServer = Set(["saves", "latency", "fan-out", "changes", "first-sync"])
+            let ofOneServer = Set([
+                "saves", "latency", "fan-out", "changes", "queries", "first-sync",
+            ])
             let wanted = names.isEmpty ? ofOneServer : ofOneServer.intersection(names)
             if !wanted.isEmpty { try await measureOneServer(wanted) }
             if wants("apple") { try await ApplePushBenchmark.run() }
@@ -45,6 +47,7 @@ private func measureOneServer(_ wanted: Set<String>) async throws {
     if wanted.contains("latency") { try PushLatencyBenchmark(server: bench).run() }
     if wanted.contains("fan-out") { try FanOutBenchmark(server: bench).run() }
     if wanted.contains("changes") { try FetchChangesBenchmark(server: bench).run() }
+    if wanted.contains("queries") { try QueryBenchmark(server: bench).run() }
     if wanted.contains("first-sync") { try await InitialSyncBenchmark(server: bench).run() }
 }
 

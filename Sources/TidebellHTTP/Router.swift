@@ -9,9 +9,12 @@ package enum Router {
         "zones/list": ListZones.self,
         "zones/lookup": LookupZones.self,
         "zones/modify": ModifyZones.self,
+        "zones/changes": FetchChangedZones.self,
 
+        "records/query": QueryRecords.self,
         "records/lookup": LookupRecords.self,
         "records/modify": ModifyRecords.self,
+        "records/changes": FetchRecordChanges.self,
 
         "changes/database": FetchDatabaseChanges.self,
         "changes/zone": FetchZoneChanges.self,

@@ -34,6 +34,23 @@ struct FuzzTests {
             "records":[{"recordName":"a"},{"recordName":"q"}]}
             """
         ),
+        (
+            "private/records/query",
+            """
+            {"zoneID":{"zoneName":"A"},"zoneWide":true,"query":{"recordType":"Note","filterBy":[\
+            {"fieldName":"s","comparator":"IN","fieldValue":{"type":"STRING_LIST","value":["h"]}},\
+            {"fieldName":"p","comparator":"NEAR","distance":5e3,"fieldValue":{"type":"LOCATION",\
+            "value":{"latitude":1,"longitude":-2.5}}}],"sortBy":[{"fieldName":"i",\
+            "ascending":false},{"fieldName":"p","relativeLocation":{"latitude":1,"longitude":2}}]},\
+            "resultsLimit":2,"desiredKeys":["s"],"numbersAsStrings":true,\
+            "continuationMarker":"bm9uc2Vuc2Vub25zZW5zZQ"}
+            """
+        ),
+        (
+            "private/records/changes",
+            #"{"zoneID":{"zoneName":"A"},"resultsLimit":1,"reverse":true,"syncToken":"AQQ"}"#
+        ),
+        ("private/zones/changes", #"{"metaSyncToken":null,"resultsLimit":5}"#),
         ("private/changes/database", #"{"syncToken":null,"resultsLimit":5}"#),
         (
             "private/changes/zone",

@@ -14,6 +14,12 @@ package struct Limits: Sendable, Hashable {
     package var recordsPerExtendedPage = 1000
     /// Bytes of fields in one page, whatever its number of records.
     package var pageBytes = 4 * 1024 * 1024
+    /// What one page of a query without order looks at; then it ends, be it ever
+    /// so short, and the next one goes on from there (QUERY-16).
+    package var queryScan = ScanBound(records: 100_000, bytes: 256 * 1024 * 1024)
+    /// What one page of a query with an order looks at, which is all records of
+    /// the type; a query that would need more is refused.
+    package var querySort = ScanBound(records: 1_000_000, bytes: 1024 * 1024 * 1024)
     /// Zones in one page of database changes.
     package var zonesPerPage = 200
     /// Bytes of one request body: LIMIT-2's 2 MB and room for JSON.
@@ -60,5 +66,25 @@ package struct Limits: Sendable, Hashable {
     /// The most items in one of this caller's requests.
     package func items(forExtendedClient isExtended: Bool) -> Int {
         isExtended ? itemsPerExtendedRequest : itemsPerRequest
+    }
+}
+
+/// How much one call reads through.
+package struct ScanBound: Sendable, Hashable {
+    package var records: Int
+    /// Bytes of fields.
+    package var bytes: Int
+
+    /// Creates a bound.
+    package init(records: Int, bytes: Int) {
+        self.records = records
+        self.bytes = bytes
+    }
+
+    /// Counts a record; false once the bound is passed.
+    mutating func admits(_ record: StoredRecord) -> Bool {
+        records -= 1
+        bytes -= record.fields.json.count
+        return records >= 0 && bytes >= 0
     }
 }

@@ -8,19 +8,26 @@ package struct QueriedType: Sendable {
     package var fields: [String: FieldType]?
     /// Which of the fields are stored encrypted (REC-11).
     package var encrypted: Set<String>
+    /// Whether a field that is not known yet may be asked for: it may come later
+    /// (ENV-1).
+    package var mayGrow: Bool
 
-    package init(name: String, fields: [String: FieldType]?, encrypted: Set<String> = []) {
+    package init(
+        name: String, fields: [String: FieldType]?, encrypted: Set<String> = [],
+        mayGrow: Bool = true
+    ) {
         self.name = name
         self.fields = fields
         self.encrypted = encrypted
+        self.mayGrow = mayGrow
     }
 }
 
 /// Which filters make sense (QUERY-2 to 11, QUERY-21), alone and beside what is
 /// known of the record type.
 ///
-/// What the schema does not know yet is accepted: the type and its fields may
-/// come later (ENV-1), and a filter on them then matches or not.
+/// What the schema does not know yet is accepted where the type may grow: a
+/// subscription waits for records that are yet to come, a query does not.
 enum FilterRules {
     /// Checks the filters of a query; fails with `BAD_REQUEST`, saying which
     /// filter of `what` is wrong and why.
@@ -72,8 +79,7 @@ enum FilterRules {
     /// Types whose values are not compared.
     private static func unqueryable(_ type: FieldType?) -> String? {
         switch type {
-        case .bytes, .bytesList, .asset, .assetList:
-            "\(type?.rawValue ?? "") fields cannot be queried"
+        case .asset, .assetList: "\(type?.rawValue ?? "") fields cannot be queried"
         default: nil
         }
     }
@@ -85,9 +91,9 @@ enum FilterRules {
         guard let distance = filter.distance, distance > 0, distance.isFinite else {
             return "needs a distance in metres, greater than 0"
         }
-        guard case .location(let center) = filter.value, abs(center.latitude) <= 90,
-            abs(center.longitude) <= 180
-        else { return "the location lies outside latitude -90...90, longitude -180...180" }
+        guard case .location(let center) = filter.value, center.isOnEarth else {
+            return "the location lies outside latitude -90...90, longitude -180...180"
+        }
         return nil
     }
 
@@ -120,13 +126,15 @@ enum FilterRules {
                 : "needs a fieldName or a systemFieldName; only tokens are looked for in all text"
         case .system(let field): return problem(in: filter, onSystem: field)
         case .field(let name):
-            guard Names.isFieldName(name) else {
-                return "a field name is a letter followed by letters, digits and underscores; "
-                    + "system fields are \(systemNames)"
-            }
+            guard Names.isFieldName(name) else { return badFieldName }
             return problem(in: filter, onField: name, of: type)
         }
     }
+
+    /// What is said of a name that no field can have.
+    static let badFieldName =
+        "a field name is a letter followed by letters, digits and underscores; "
+        + "system fields are \(systemNames)"
 
     private static let systemNames = WireFilter.SystemField.allCases
         .map { "\($0.rawValue) (\($0.schemaName))" }.joined(separator: ", ")
@@ -157,10 +165,7 @@ enum FilterRules {
         guard let fields = type.fields else { return nil }
         if type.encrypted.contains(name) { return "encrypted fields cannot be queried" }
         guard let known = fields[name] else {
-            guard WireFilter.SystemField(rawValue: name) != nil else { return nil }
-            // NB: the words are CloudKit's (QUERY-21).
-            return "Did not find field: '\(name)' in type '\(type.name)'; "
-                + "for the system field write systemFieldName"
+            return type.problem(withUnknown: name)
         }
         return problem(in: filter, on: known)
     }
@@ -176,7 +181,7 @@ enum FilterRules {
             if field.element != nil {
                 return "a \(field.rawValue) field is compared with LIST_CONTAINS"
             }
-            if filter.comparator.isOrdering, field == .reference || field == .location {
+            if filter.comparator.isOrdering, !field.hasOrder {
                 return "\(field.rawValue) fields have no order"
             }
             return mismatch(value, in: field)
@@ -219,6 +224,28 @@ enum FilterRules {
         let needed: FieldType = isOfMembers ? .stringList : .string
         return field == needed
             ? nil : "expected a field of type \(needed.rawValue), not \(field.rawValue)"
+    }
+}
+
+extension QueriedType {
+    /// What is wrong with asking for a field that no record ever had; nil where it
+    /// may come.
+    func problem(withUnknown field: String) -> String? {
+        let isSystem = WireFilter.SystemField(rawValue: field) != nil
+        guard isSystem || !mayGrow else { return nil }
+        // NB: the words are CloudKit's (QUERY-21).
+        let problem = "Did not find field: '\(field)' in type '\(name)'"
+        return isSystem ? problem + "; for the system field write systemFieldName" : problem
+    }
+}
+
+extension FieldType {
+    /// Whether one value of the type can stand before another.
+    var hasOrder: Bool {
+        switch self {
+        case .string, .int64, .double, .timestamp: true
+        default: false
+        }
     }
 }
 

@@ -21,9 +21,11 @@ package struct DatabaseID: RawRepresentable, Sendable, Hashable {
 
 /// One incarnation of a zone: deleting a zone and creating it again under the
 /// same name gives a new one, never used before in this store (TOK-22).
-package struct ZoneKey: RawRepresentable, Sendable, Hashable {
+package struct ZoneKey: RawRepresentable, Sendable, Hashable, Comparable {
     package let rawValue: Int64
     package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// One device of one user.
@@ -52,6 +54,18 @@ package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
 
     /// The change tag of a record whose latest change stands here (SAVE-4).
     package var changeTag: String { String(rawValue, radix: 36) }
+}
+
+/// Where a record's latest change stands among those of several zones.
+package struct RecordPlace: Sendable, Hashable {
+    package var zone: ZoneKey
+    package var position: Position
+
+    /// Creates a place.
+    package init(zone: ZoneKey, position: Position) {
+        self.zone = zone
+        self.position = position
+    }
 }
 
 /// The place of a notification in the server's notification log.

@@ -42,6 +42,17 @@ package protocol StoreReader {
         in zone: ZoneKey, after position: Position, limit: Int, byteLimit: Int, reverse: Bool
     ) throws -> (records: [StoredRecord], isComplete: Bool)
 
+    /// Calls `body` with the living records of a type in these zones, and with
+    /// the zone of each, until it returns false: zone by zone in the order of
+    /// `zones`, in each the oldest change first, those after `place` only.
+    ///
+    /// Holds one record at a time. Zones before that of `place` are left out;
+    /// `zones` must be in ascending order. `body` must not use the reader.
+    func scanRecords(
+        of type: String, in zones: [ZoneKey], after place: RecordPlace?,
+        _ body: (StoredRecord, ZoneKey) throws -> Bool
+    ) throws
+
     /// Returns the references that point to these records.
     func references(to targets: Set<String>, in zone: ZoneKey) throws -> [StoredReference]
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import TidebellWire
 
 /// A point in the history of a database or zone (TOK-1), or of a user's
@@ -39,10 +38,7 @@ struct SyncToken: Sendable, Hashable {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
         withUnsafeBytes(of: Self.checksum(bytes).bigEndian) { bytes.append(contentsOf: $0) }
-        return Data(bytes).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+        return Base64URL.text(bytes)
     }
 
     private static let version: UInt8 = 1
@@ -59,15 +55,7 @@ struct SyncToken: Sendable, Hashable {
 extension SyncToken {
     /// Reads a token's text; nil for what this server never issued.
     init?(text: String) {
-        let padded =
-            text
-            .replacingOccurrences(of: "-", with: "+")
-            .replacingOccurrences(of: "_", with: "/")
-            + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: padded), data.count == Self.byteCount else {
-            return nil
-        }
-        let bytes = [UInt8](data)
+        guard let bytes = Base64URL.bytes(text), bytes.count == Self.byteCount else { return nil }
         func value<Value: FixedWidthInteger>(at offset: Int, as: Value.Type) -> Value {
             bytes[offset..<offset + MemoryLayout<Value>.size].reduce(0) { $0 << 8 | Value($1) }
         }

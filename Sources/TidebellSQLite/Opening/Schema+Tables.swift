@@ -75,6 +75,7 @@ extension Schema {
             PRIMARY KEY (zone, position)
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX record_name ON record (zone, name);
+        CREATE INDEX record_type ON record (zone, type, position) WHERE deleted = 0;
         CREATE INDEX record_tombstones ON record (modified_at) WHERE deleted = 1;
 
         CREATE TABLE reference (

@@ -85,7 +85,8 @@ extension SQLiteReading {
 }
 
 extension StoredRecord {
-    private static let columns = """
+    /// What ``init(_:)`` reads.
+    static let columns = """
         record.name, record.type, record.position, record.created_at, record.created_by,
         record.created_device, record.modified_at, record.modified_by, record.modified_device,
         record.parent, record.deleted, record.fields
@@ -102,7 +103,8 @@ extension StoredRecord {
     fileprivate static let pageBackward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position < ? ORDER BY position DESC"
 
-    fileprivate init(_ columns: Columns) throws {
+    /// Reads a row of ``columns``.
+    init(_ columns: Columns) throws {
         self.init(
             name: columns.text(0),
             type: columns.text(1),

@@ -45,6 +45,20 @@ package struct RecordFields: Sendable, Hashable {
         }
     }
 
+    /// Decodes the fields with these names only; the others are passed over
+    /// unread.
+    package func decoded(only names: Set<String>) throws -> [String: Field] {
+        var fields: [String: Field] = [:]
+        guard !names.isEmpty else { return fields }
+        try JSONReader.read(json) { reader in
+            try reader.readObject { reader, name in
+                guard names.contains(name) else { return try reader.skipValue() }
+                fields[name] = try Field.read(from: &reader)
+            }
+        }
+        return fields
+    }
+
     /// Whether there is no field.
     package var isEmpty: Bool { json.count <= 2 }
 }

@@ -4,7 +4,7 @@
 /// (QUERY-1).
 package struct WireSort: Sendable, Hashable {
     /// The most sort keys in one query.
-    package static let countLimit = 16
+    package static let countLimit = 8
 
     /// What is sorted by: a field or a system field.
     package var subject: WireFilter.Subject

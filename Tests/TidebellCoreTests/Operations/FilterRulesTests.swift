@@ -71,6 +71,8 @@ import TidebellWire
                 .reference(WireReference(recordName: "_a"))
             ),
             WireFilter(.lessThan, .system(.modifiedTimestamp), .timestamp(5)),
+            WireFilter(.equals, .field("raw"), .bytes([1])),
+            WireFilter(.notIn, .field("raw"), .list(.bytesList, [.bytes([1])])),
             WireFilter(.equals, .field("later"), .string("x")), .nothing,
         ]
         #expect(try await reason(filters, on: bench) == nil)
@@ -128,16 +130,18 @@ import TidebellWire
         )
     }
 
-    @Test("QUERY-7, REC-11: bytes and encrypted fields cannot be queried")
+    @Test("QUERY-7, REC-11: bytes are equal or not, assets and encrypted fields cannot be queried")
     func unqueryable() async throws {
         let bench = try await bench()
         #expect(
-            try await reason(WireFilter(.equals, .field("raw"), .string("x")), on: bench)
-                == "subscription 's': filterBy[0], EQUALS on 'raw': BYTES fields cannot be queried"
+            try await reason(WireFilter(.lessThan, .field("raw"), .bytes([1])), on: bench)
+                == "subscription 's': filterBy[0], LESS_THAN on 'raw': BYTES fields have no order"
         )
+        let asset = FieldValue.asset(WireAsset(fileChecksum: "x", size: 1))
         #expect(
-            try await reason(WireFilter(.equals, .field("new"), .bytes([1])), on: bench)
-                == "subscription 's': filterBy[0], EQUALS on 'new': BYTES fields cannot be queried"
+            try await reason(WireFilter(.equals, .field("new"), asset), on: bench)
+                == "subscription 's': filterBy[0], EQUALS on 'new': "
+                + "ASSETID fields cannot be queried"
         )
         #expect(
             try await reason(WireFilter(.equals, .field("secret"), .string("x")), on: bench)

@@ -70,6 +70,7 @@ struct PlainFilter {
         if case .location(let left) = left, case .location(let right) = right {
             return left.latitude == right.latitude && left.longitude == right.longitude
         }
+        if case .bytes(let left) = left, case .bytes(let right) = right { return left == right }
         if let left = name(left), let right = name(right) { return left == right }
         return order(left, right) == .orderedSame
     }

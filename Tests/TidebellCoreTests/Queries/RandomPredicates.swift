@@ -75,12 +75,13 @@ struct RandomPredicates {
     }
 
     private mutating func scalar() -> FieldValue {
-        switch below(7) {
+        switch below(8) {
         case 0, 1: .string(pick(Self.texts))
         case 2: .int64(pick(Self.integers))
         case 3: .double(pick(Self.doubles))
         case 4: .timestamp(Int64(below(3)))
-        case 5:
+        case 5: .bytes(pick([[], [1], [1, 2]]))
+        case 6:
             .reference(
                 WireReference(
                     recordName: pick(Self.names), action: pick([.none, .deleteSelf, .validate])

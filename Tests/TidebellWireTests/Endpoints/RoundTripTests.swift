@@ -78,6 +78,95 @@ struct RoundTripTests {
         )
     }
 
+    @Test("records/query: request", arguments: seeds)
+    func queryRecordsRequest(seed: UInt64) throws {
+        try check(
+            seed: seed,
+            { random in
+                QueryRecords.Request(
+                    query: random.query(),
+                    zoneID: random.maybe { $0.zoneID() },
+                    zoneWide: random.oneIn(2),
+                    resultsLimit: random.maybe { $0.below(500) },
+                    continuationMarker: random.maybe { $0.text() },
+                    desiredKeys: random.maybe { $0.list(upTo: 2) { $0.text() } },
+                    numbersAsStrings: random.oneIn(2)
+                )
+            },
+            write: { $0.write(to: &$1) },
+            read: { try QueryRecords.Request(from: &$0) }
+        )
+    }
+
+    @Test("records/query: response", arguments: seeds)
+    func queryRecordsResponse(seed: UInt64) throws {
+        try check(
+            seed: seed,
+            { random in
+                QueryRecords.Response(
+                    records: random.list(upTo: 4) { $0.recordResult() },
+                    continuationMarker: random.maybe { $0.text() },
+                    syncToken: random.maybe { $0.text() }
+                )
+            },
+            write: { $0.write(to: &$1) },
+            read: { try QueryRecords.Response(from: &$0) }
+        )
+    }
+
+    @Test("records/changes: request and response", arguments: seeds)
+    func recordChanges(seed: UInt64) throws {
+        try check(
+            seed: seed,
+            { random in
+                FetchRecordChanges.Request(
+                    zoneID: random.zoneID(), syncToken: random.maybe { $0.text() },
+                    options: random.zoneOptions()
+                )
+            },
+            write: { $0.write(to: &$1) },
+            read: { try FetchRecordChanges.Request(from: &$0) }
+        )
+        try check(
+            seed: seed,
+            { random in
+                FetchRecordChanges.Response(
+                    records: random.list(upTo: 3) { $0.recordResult() },
+                    syncToken: random.text(), moreComing: random.oneIn(2),
+                    reverse: random.oneIn(2), clientChangeToken: random.maybe { $0.bytes() }
+                )
+            },
+            write: { $0.write(to: &$1) },
+            read: { try FetchRecordChanges.Response(from: &$0) }
+        )
+    }
+
+    @Test("zones/changes: request and response", arguments: seeds)
+    func changedZones(seed: UInt64) throws {
+        try check(
+            seed: seed,
+            { random in
+                FetchChangedZones.Request(
+                    metaSyncToken: random.maybe { $0.text() },
+                    resultsLimit: random.maybe { $0.below(500) }
+                )
+            },
+            write: { $0.write(to: &$1) },
+            read: { try FetchChangedZones.Request(from: &$0) }
+        )
+        try check(
+            seed: seed,
+            { random in
+                FetchChangedZones.Response(
+                    zones: random.list(upTo: 4) { $0.zoneResult() },
+                    metaSyncToken: random.text(), moreComing: random.oneIn(2)
+                )
+            },
+            write: { $0.write(to: &$1) },
+            read: { try FetchChangedZones.Response(from: &$0) }
+        )
+    }
+
     @Test("changes/database: request", arguments: seeds)
     func databaseChangesRequest(seed: UInt64) throws {
         try check(
@@ -286,6 +375,29 @@ extension SeededGenerator {
             parent: maybe { random -> String? in random.maybe { $0.text() } },
             desiredKeys: maybe { $0.list(upTo: 2) { $0.text() } }
         )
+    }
+
+    fileprivate mutating func query() -> WireQuery {
+        WireQuery(
+            recordType: text(),
+            filters: list(upTo: 3) { random in
+                let type = random.pick([FieldType.string, .int64, .location, .reference, .bytes])
+                return WireFilter(
+                    random.pick([.equals, .lessThan, .near]), random.subject(),
+                    random.scalar(type), distance: random.maybe { Double($0.below(9)) }
+                )
+            },
+            sorts: list(upTo: 3) { random in
+                WireSort(
+                    random.subject(), ascending: random.oneIn(2),
+                    relativeLocation: random.maybe { $0.location() }
+                )
+            }
+        )
+    }
+
+    private mutating func subject() -> WireFilter.Subject {
+        oneIn(2) ? .system(pick(WireFilter.SystemField.allCases)) : .field(name())
     }
 
     fileprivate mutating func zoneOptions() -> FetchZoneChanges.Options {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Where a page of a query ended, and which query that was: the continuation
+/// marker as clients store it.
+///
+/// It keeps a place, not a result (QUERY-17): the next page is what stands behind
+/// that place when it is asked for. A record that did not change meanwhile is
+/// never missed and never comes twice.
+struct QueryMarker: Sendable, Hashable {
+    /// What stands before the next page.
+    enum Place: Sendable, Hashable {
+        /// Of a query without order: everything up to a change.
+        case change(RecordPlace)
+        /// Of a query with an order.
+        case rank(QueryRank)
+    }
+
+    /// The hash of the query, its zones and its database.
+    var query: UInt64
+    var place: Place
+
+    /// The marker as clients store it; from a few dozen characters to about 12,000
+    /// for each sort key.
+    var text: String {
+        let json = JSONWriter.write { write(to: &$0) }
+        var bytes: [UInt8] = []
+        withUnsafeBytes(of: Self.checksum(json).bigEndian) { bytes.append(contentsOf: $0) }
+        return Base64URL.text(bytes + json)
+    }
+
+    /// Guards against damage, not against forgery: a marker grants nothing.
+    private static func checksum(_ json: some Sequence<UInt8>) -> UInt64 {
+        var hash = StableHash()
+        hash.combine(json)
+        return hash.value
+    }
+
+    /// Reads a marker's text; nil for what this server never issued.
+    init?(text: String) {
+        guard let bytes = Base64URL.bytes(text), bytes.count > 8 else { return nil }
+        let json = Array(bytes.dropFirst(8))
+        let checksum = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard checksum == Self.checksum(json),
+            let marker = try? JSONReader.read(json, QueryMarker.init(from:))
+        else { return nil }
+        self = marker
+    }
+
+    /// Creates a marker.
+    init(query: UInt64, place: Place) {
+        self.query = query
+        self.place = place
+    }
+}
+
+extension QueryRecords.Request {
+    /// Returns what must be the same from page to page: the query, its zones, the
+    /// database.
+    func hash(for call: Call) throws -> UInt64 {
+        var hash = StableHash()
+        hash.combine(try call.databaseHash())
+        hash.combine("\(zoneID?.zoneName ?? "")/\(zoneID == nil && zoneWide)/".utf8)
+        hash.combine(JSONWriter.write { query.write(to: &$0) })
+        return hash.value
+    }
+
+    /// Returns where the page begins; nil for the first one. Fails for a marker
+    /// that is damaged or of another query.
+    func start(of hash: UInt64) throws -> QueryMarker.Place? {
+        guard let continuationMarker else { return nil }
+        guard let marker = QueryMarker(text: continuationMarker) else {
+            throw WireError.badRequest("the continuationMarker was not issued by this server")
+        }
+        guard marker.query == hash, marker.place.fits(query.sorts) else {
+            throw WireError.badRequest(
+                "the continuationMarker belongs to another query; resend the query and its zone "
+                    + "unchanged, or begin without a marker"
+            )
+        }
+        return marker.place
+    }
+}
+
+extension QueryMarker.Place {
+    /// Whether a query with these sort keys can go on from here.
+    fileprivate func fits(_ sorts: [WireSort]) -> Bool {
+        switch self {
+        case .change: sorts.isEmpty
+        case .rank(let rank): !sorts.isEmpty && rank.keys.count == sorts.count
+        }
+    }
+}

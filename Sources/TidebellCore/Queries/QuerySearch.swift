@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Looks through the records of a type for one page of a query.
+///
+/// It reads one record at a time and holds no more than a page. Indexes of field
+/// values would come in here, as other sources of candidates.
+struct QuerySearch {
+    let query: WireQuery
+    /// In the order of their keys.
+    let zones: [StoredZone]
+    let limits: Limits
+    /// The most records of the page.
+    let limit: Int
+
+    /// A record and its zone.
+    struct Found {
+        var record: StoredRecord
+        var zone: ZoneKey
+    }
+
+    /// A page, and what stands before the next one; nil after the last.
+    struct Page {
+        var records: [Found] = []
+        var next: QueryMarker.Place?
+    }
+
+    /// Returns the page behind a place.
+    func page(after start: QueryMarker.Place?, in reader: any StoreReader) throws -> Page {
+        switch start {
+        case .change(let place): try scannedPage(after: place, in: reader)
+        case .rank(let rank): try sortedPage(after: rank, in: reader)
+        case nil:
+            query.sorts.isEmpty
+                ? try scannedPage(after: nil, in: reader)
+                : try sortedPage(after: nil, in: reader)
+        }
+    }
+
+    // MARK: Without order
+
+    private func scannedPage(
+        after start: RecordPlace?, in reader: any StoreReader
+    ) throws -> Page {
+        var page = Page()
+        var bytes = 0
+        var bound = limits.queryScan
+        // The last record that the page has settled, in or out.
+        var settled = start
+        let eye = Eye(query)
+        try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: start) {
+            record, zone in
+            guard bound.admits(record) || settled == start else {
+                page.next = settled.map(QueryMarker.Place.change)
+                return false
+            }
+            if eye.passes(record) {
+                guard page.records.count < limit, bytes < limits.pageBytes else {
+                    page.next = settled.map(QueryMarker.Place.change)
+                    return false
+                }
+                bytes += record.fields.json.count
+                page.records.append(Found(record: record, zone: zone))
+            }
+            settled = RecordPlace(zone: zone, position: record.position)
+            return true
+        }
+        return page
+    }
+
+    // MARK: In order
+
+    private func sortedPage(after start: QueryRank?, in reader: any StoreReader) throws -> Page {
+        let ranks = try firstRanks(after: start, in: reader)
+        var page = Page()
+        var bytes = 0
+        var rest = ranks.prefix(limit)
+        while !rest.isEmpty, bytes < limits.pageBytes {
+            for found in try records(of: rest.prefix(Self.fetchedTogether), in: reader) {
+                guard bytes < limits.pageBytes else { break }
+                bytes += found.record.fields.json.count
+                page.records.append(found)
+            }
+            rest = rest.dropFirst(Self.fetchedTogether)
+        }
+        if page.records.count < ranks.count {
+            page.next = .rank(ranks[page.records.count - 1])
+        }
+        return page
+    }
+
+    /// How many records are fetched before the bytes of the page are counted.
+    private static let fetchedTogether = 20
+
+    /// The ranks of the page, and of one record more if there is one.
+    private func firstRanks(
+        after start: QueryRank?, in reader: any StoreReader
+    ) throws -> [QueryRank] {
+        let order = QueryOrder(sorts: query.sorts)
+        var first = FirstRanks(order, capacity: limit + 1)
+        var bound = limits.querySort
+        let eye = Eye(query)
+        try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: nil) {
+            record, zone in
+            guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
+            let view = eye.view(of: record)
+            guard eye.passes(view) else { return true }
+            let rank = QueryRank(keys: order.keys(of: view), zone: zone, name: record.name)
+            if start.map({ order.precedes($0, rank) }) ?? true { first.insert(rank) }
+            return true
+        }
+        return first.ranks
+    }
+
+    /// The records of a few ranks, in their order.
+    private func records(
+        of ranks: some Collection<QueryRank>, in reader: any StoreReader
+    ) throws -> [Found] {
+        var records: [ZoneKey: [String: StoredRecord]] = [:]
+        for (zone, ranks) in Dictionary(grouping: ranks, by: \.zone) {
+            records[zone] = try reader.records(Set(ranks.map(\.name)), in: zone)
+        }
+        return ranks.compactMap { rank in
+            records[rank.zone]?[rank.name].map { Found(record: $0, zone: rank.zone) }
+        }
+    }
+}
+
+/// What a query looks at in each record.
+private struct Eye {
+    private let filters: [PreparedFilter]
+    /// The fields that filters and sort keys name; nil for all of them.
+    private let fields: Set<String>?
+
+    init(_ query: WireQuery) {
+        filters = query.filters.map(PreparedFilter.init)
+        let subjects = query.filters.map(\.subject) + query.sorts.map(\.subject)
+        fields =
+            subjects.contains(.allText)
+            ? nil
+            : Set(
+                subjects.compactMap { subject in
+                    if case .field(let name) = subject { name } else { nil }
+                }
+            )
+    }
+
+    func view(of record: StoredRecord) -> RecordView {
+        RecordView(record, fields: fields)
+    }
+
+    func passes(_ record: StoredRecord) -> Bool {
+        filters.isEmpty || passes(view(of: record))
+    }
+
+    func passes(_ view: RecordView) -> Bool { view.verdict(on: filters) == .matches }
+}
+
+extension RecordView {
+    /// A stored record, with these fields only; nil takes all.
+    ///
+    /// Fields that cannot be read count as absent.
+    fileprivate init(_ record: StoredRecord, fields: Set<String>?) {
+        let decoded = try? fields.map(record.fields.decoded(only:)) ?? record.fields.decoded()
+        self.init(
+            name: record.name, type: record.type, created: record.created,
+            modified: record.modified, parent: record.parent, fields: decoded ?? [:]
+        )
+    }
+}
+
+extension ScanBound {
+    /// What a query gets whose order would need more than the bound.
+    fileprivate func passed(by query: WireQuery) -> WireError {
+        .badRequest(
+            "sorting takes more than the \(records) records or \(bytes) bytes of type "
+                + "'\(Names.shortened(query.recordType))' that one query looks at; "
+                + "query one zone, or leave the order to the client",
+            ckCode: CKErrorCode.limitExceeded
+        )
+    }
+}

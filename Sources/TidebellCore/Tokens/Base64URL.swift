@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Base64 that needs no escaping in a URL and has no padding (RFC 4648, 5).
+enum Base64URL {
+    /// Returns the text of bytes.
+    static func text(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    /// Returns the bytes of a text; nil for what is no such text.
+    static func bytes(_ text: String) -> [UInt8]? {
+        let padded =
+            text
+            .replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+            + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: padded).map { [UInt8]($0) }
+    }
+}

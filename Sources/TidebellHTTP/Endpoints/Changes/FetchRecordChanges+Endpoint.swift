@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `records/changes` (web-services 5.4), deprecated.
+extension FetchRecordChanges: Endpoint {
+    package static let access = EndpointAccess.reader
+
+    /// Answers with the records that changed in a zone since a token.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let call = exchange.call
+        let request = try exchange.read { try Request(from: &$0) }
+        let response = try await exchange.cloud.store.read {
+            try run(request, for: call, in: $0)
+        }
+        return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `records/query` (web-services 5.1).
+extension QueryRecords: Endpoint {
+    package static let access = EndpointAccess.reader
+
+    /// Answers with a page of the records that match.
+    package static func respond(to exchange: Exchange) async throws -> WebResponse {
+        let call = exchange.call
+        let request = try exchange.read { try Request(from: &$0) }
+        let tellsSyncToken = try exchange.target.tellsSyncToken
+        let response = try await exchange.cloud.store.read {
+            try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
+        }
+        return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
+    }
+}
+
+extension RequestTarget {
+    /// Whether the caller asks for the zone's sync token beside its answer, as
+    /// iCloud.com's clients do (web-services 1.3).
+    fileprivate var tellsSyncToken: Bool {
+        get throws { try parameter("getCurrentSyncToken")?.lowercased() == "true" }
+    }
+}
