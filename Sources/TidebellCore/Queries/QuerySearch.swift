@@ -47,14 +47,14 @@ struct QuerySearch {
         var bound = limits.queryScan
         // The last record that the page has settled, in or out.
         var settled = start
-        let eye = Eye(query)
+        let sieve = Sieve(query)
         try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: start) {
             record, zone in
             guard bound.admits(record) || settled == start else {
                 page.next = settled.map(QueryMarker.Place.change)
                 return false
             }
-            if eye.passes(record) {
+            if sieve.passes(record) {
                 guard page.records.count < limit, bytes < limits.pageBytes else {
                     page.next = settled.map(QueryMarker.Place.change)
                     return false
@@ -99,12 +99,12 @@ struct QuerySearch {
         let order = QueryOrder(sorts: query.sorts)
         var first = FirstRanks(order, capacity: limit + 1)
         var bound = limits.querySort
-        let eye = Eye(query)
+        let sieve = Sieve(query)
         try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: nil) {
             record, zone in
             guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
-            let view = eye.view(of: record)
-            guard eye.passes(view) else { return true }
+            let view = sieve.view(of: record)
+            guard sieve.passes(view) else { return true }
             let rank = QueryRank(keys: order.keys(of: view), zone: zone, name: record.name)
             if start.map({ order.precedes($0, rank) }) ?? true { first.insert(rank) }
             return true
@@ -126,8 +126,8 @@ struct QuerySearch {
     }
 }
 
-/// What a query looks at in each record.
-private struct Eye {
+/// The filters of a query, and the fields it has to see of each record.
+private struct Sieve {
     private let filters: [PreparedFilter]
     /// The fields that filters and sort keys name; nil for all of them.
     private let fields: Set<String>?

@@ -91,9 +91,7 @@ struct QueryWorld {
                     .save(.forceReplace, name, parent: parent, fields: fields), zone: zone)
             }
         }
-        return try await ["One", "Two"].reduce(into: []) { records, zone in
-            records += try await self.records(of: zone, on: bench)
-        }
+        return try await records(of: "One", on: bench) + records(of: "Two", on: bench)
     }
 
     private func records(of zone: String, on bench: Bench) async throws -> [PlacedRecord] {
@@ -132,39 +130,39 @@ struct QueryWorld {
 
     private mutating func filter() -> WireFilter {
         let (field, type) = dice.pick(Self.fields)
-        let subject = WireFilter.Subject.field(field)
+        let comparator = dice.pick(Self.comparators(of: type))
+        let operand: FieldValue =
+            switch comparator.operand {
+            case .element: value(type.element ?? .string)
+            case .choices: .list(type.list, (0..<dice.below(4)).map { _ in value(type) })
+            default: value(type)
+            }
+        let radius = dice.pick([1000.0, 200_000, 30_000_000])
+        return WireFilter(
+            comparator, .field(field), operand, distance: comparator == .near ? radius : nil
+        )
+    }
+
+    /// The comparators that make sense for fields of a type.
+    private static func comparators(of type: FieldType) -> [WireFilter.Comparator] {
         switch type {
         case .string:
-            let comparator = dice.pick([
-                .equals, .notEquals, .lessThan, .greaterThanOrEquals, .beginsWith, .notBeginsWith,
-                .containsAllTokens, .containsAnyTokens,
-            ])
-            return WireFilter(comparator, subject, value(.string))
+            [
+                .equals, .notEquals, .lessThan, .greaterThanOrEquals, .in, .beginsWith,
+                .notBeginsWith, .containsAllTokens, .containsAnyTokens,
+            ]
         case .stringList, .referenceList:
-            if dice.below(2) == 0 {
-                return WireFilter(
-                    dice.pick([.listContains, .notListContains]), subject,
-                    value(type.element ?? .string))
-            }
-            return WireFilter(
-                dice.pick([
-                    .listContainsAny, .notListContainsAny, .listContainsAll, .notListContainsAll,
-                ]), subject, value(type))
-        case .location:
-            return WireFilter(
-                .near, subject, value(.location), distance: dice.pick([1000, 200_000, 30_000_000]))
-        case .reference, .bytes:
-            return WireFilter(dice.pick([.equals, .notEquals]), subject, value(type))
+            [
+                .listContains, .notListContains, .listContainsAny, .notListContainsAny,
+                .listContainsAll, .notListContainsAll,
+            ]
+        case .location: [.near]
+        case .reference, .bytes: [.equals, .notEquals, .in, .notIn]
         default:
-            if dice.below(3) == 0 {
-                let choices = (0..<dice.below(4)).map { _ in value(type) }
-                return WireFilter(dice.pick([.in, .notIn]), subject, .list(type.list, choices))
-            }
-            return WireFilter(
-                dice.pick([
-                    .equals, .notEquals, .lessThan, .lessThanOrEquals, .greaterThan,
-                    .greaterThanOrEquals,
-                ]), subject, value(type))
+            [
+                .equals, .notEquals, .lessThan, .lessThanOrEquals, .greaterThan,
+                .greaterThanOrEquals, .in, .notIn,
+            ]
         }
     }
 
