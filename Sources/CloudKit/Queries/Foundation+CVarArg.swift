@@ -15,8 +15,8 @@ import Foundation
     }
 
     extension NSObject: @retroactive _CVarArgObject {
-        /// The description, for C formats.
-        public var _cVarArgObject: any CVarArg { NSString(string: description) }
+        /// The description, for C formats; a text is its own.
+        public var _cVarArgObject: any CVarArg { (self as? NSString) ?? DescribedObject(self) }
     }
 #endif
 
@@ -25,7 +25,7 @@ public protocol _DescribedArgument: _CVarArgObject {}
 
 extension _DescribedArgument {
     /// The description, for C formats.
-    public var _cVarArgObject: any CVarArg { NSString(string: "\(self)") }
+    public var _cVarArgObject: any CVarArg { DescribedObject(self) }
 
     /// Never asked: a C format takes the description.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }

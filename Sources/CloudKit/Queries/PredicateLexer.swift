@@ -53,6 +53,9 @@ struct PredicateLexer {
         }
     }
 
+    /// The token that was read last, as it stands in the format.
+    var spelling: String { String(decoding: bytes[start..<position], as: UTF8.self) }
+
     /// Creates the error of the token that was read last.
     func failure(_ reason: String) -> PredicateFormatError {
         // NB: `start` is always at the beginning of a token, never inside a character.

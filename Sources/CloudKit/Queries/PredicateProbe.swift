@@ -112,14 +112,18 @@ extension NSPredicate {
     /// - Precondition: The format is one.
     public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
         do {
-            let tree = try PredicateParser.parse(predicateFormat, arguments ?? [])
-            if case .constant(let value) = tree {
-                self.init(value: value)
-            } else {
-                self.init(block: tree.block)
-            }
+            self.init(try PredicateParser.parse(predicateFormat, arguments ?? []))
         } catch {
             preconditionFailure(error.description)
+        }
+    }
+
+    /// Creates a predicate of a tree; not compound, whatever the tree is.
+    convenience init(_ tree: PredicateTree) {
+        if case .constant(let value) = tree {
+            self.init(value: value)
+        } else {
+            self.init(block: tree.block)
         }
     }
 }
