@@ -50,10 +50,12 @@ extension CKDatabase {
     /// query.
     ///
     /// - Parameters:
+    ///   - query: What to search for.
     ///   - zoneID: The zone to search; nil is every zone, which a shared database refuses
     ///     with `invalidArguments` (QUERY-12, QUERY-13).
     ///   - desiredKeys: The fields to fetch; nil is all, none is system fields only.
     ///   - resultsLimit: The most records; fewer may come (QUERY-16).
+    ///   - completionHandler: Gets the page, or why there is none.
     @preconcurrency
     public func fetch(
         withQuery query: CKQuery,
@@ -99,6 +101,7 @@ extension CKDatabase {
     /// Returns the first page of the records a query finds, in its order.
     ///
     /// - Parameters:
+    ///   - query: What to search for.
     ///   - zoneID: The zone to search; nil is every zone, which a shared database refuses
     ///     with `invalidArguments` (QUERY-12, QUERY-13).
     ///   - desiredKeys: The fields to fetch; nil is all, none is system fields only.
