@@ -101,15 +101,18 @@
         @Test("another user on the same device sees nothing of the first")
         func anotherUser() async throws {
             let cloud = try await TestCloud()
-            let annasPhone = try await cloud.device(user: "anna")
-            let annas = await annasPhone.run { NoteStore() }
+            let phone = try await cloud.device(user: "anna")
+            let annas = await phone.run { NoteStore() }
             try await annas.start()
             try await annas.save("milk", as: "shopping")
 
-            let bensPhone = try await annasPhone.signIn("ben")
-            let bens = await bensPhone.run { NoteStore() }
+            try await phone.signIn("ben")
+            let bens = await phone.run { NoteStore() }
             try await bens.start()
             #expect(await bens.notes == [:])
+
+            try await phone.signOut()
+            #expect(try await phone.container().accountStatus() == .noAccount)
         }
     }
 
