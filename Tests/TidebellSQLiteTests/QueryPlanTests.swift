@@ -16,6 +16,7 @@ struct QueryPlanTests {
     static let allowedScans: Set = [
         "SCAN wanted VIRTUAL TABLE INDEX 1:",
         "SCAN account USING COVERING INDEX sqlite_autoindex_account_1",
+        "SCAN account USING INDEX account_disabled",
         "SCAN database USING COVERING INDEX sqlite_autoindex_database_1",
         "SCAN delivery",
         "SCAN outbox",

@@ -54,8 +54,8 @@ extension SyncEngineCore {
             forName: .CKAccountChanged,
             object: nil,
             queue: nil
-        ) { [weak self] _ in
-            guard let self else { return }
+        ) { [weak self] notification in
+            guard let self, !notification.isOfOther(than: container.session) else { return }
             isAccountKnown = false
             schedule.withLock { $0.accountChanged() }
             wake.set()

@@ -225,6 +225,8 @@ final class DeviceAccounts: Sendable {
     func renew(_ old: String, by new: String, in container: String) {
         guard let file, isInFile(old) else {
             return state.withLock { state in
+                let current = try? resolve(container, state).0.webAuthToken
+                guard current == old else { return }
                 let original = state.renewed.first { $0.value == old }?.key ?? old
                 state.renewed[original] = new
             }

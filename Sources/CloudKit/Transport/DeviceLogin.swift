@@ -91,8 +91,11 @@ package struct DeviceLogin: Sendable {
             sessions.removeAll { $0.isOfSamePlace(as: session) }
             sessions.append(session)
         }
-        // The device's old token is of no use any more.
-        if let before { try? await end(before) }
+        // The old token is of no use any more; a server that cannot be told refuses it when
+        // it expires.
+        if let before {
+            try? await end(before, keepsDevice: before.account == session.account)
+        }
         return session
     }
 
@@ -168,12 +171,23 @@ package struct DeviceLogin: Sendable {
         return try await connection(of: session).modifyPermission(action)?.rawValue
     }
 
-    private func end(_ session: SignedInSession) async throws(CKError) {
-        try await connection(of: session).signOut()
+    /// Ends a session's token, and the pushes of its user to this device unless the user
+    /// stays.
+    private func end(
+        _ session: SignedInSession,
+        keepsDevice: Bool = false
+    ) async throws(CKError) {
+        // The server forgets the device that asks: one it never knew, then.
+        let device = keepsDevice ? UUID().uuidString : configuration.deviceID
+        try await connection(of: session, device: device).signOut()
     }
 
-    private func connection(of session: SignedInSession) throws(CKError) -> ContainerConnection {
+    private func connection(
+        of session: SignedInSession,
+        device: String? = nil
+    ) throws(CKError) -> ContainerConnection {
         var configuration = configuration
+        configuration.deviceID = device ?? configuration.deviceID
         configuration.server = try address(of: session)
         configuration.environment = session.environment
         configuration.apiToken = session.apiToken

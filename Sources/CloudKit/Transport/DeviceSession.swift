@@ -149,6 +149,12 @@ private struct NoTransport: Transport {
 }
 
 extension Notification {
+    /// Whether an account notification is about another device of the same process; one
+    /// that does not say is about all.
+    func isOfOther(than device: DeviceSession) -> Bool {
+        userInfo?[DeviceAccounts.deviceKey] != nil && !isOf(device)
+    }
+
     /// Whether an account notification is about a device.
     package func isOf(_ device: DeviceSession) -> Bool {
         let id = (try? device.configuration.get())?.deviceID

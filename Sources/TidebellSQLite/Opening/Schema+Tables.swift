@@ -209,6 +209,7 @@ extension Schema {
             password TEXT,
             disabled INTEGER NOT NULL DEFAULT 0
         ) STRICT;
+        CREATE INDEX account_disabled ON account (name) WHERE disabled = 1;
 
         CREATE TABLE web_token (
             hash BLOB NOT NULL PRIMARY KEY,

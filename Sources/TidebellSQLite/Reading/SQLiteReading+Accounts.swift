@@ -32,7 +32,7 @@ extension SQLiteReading {
     }
 
     package func disabledAccountNames() throws -> Set<String> {
-        Set(try connection.rows("SELECT name FROM account WHERE disabled") { $0.text(0) })
+        Set(try connection.rows("SELECT name FROM account WHERE disabled = 1") { $0.text(0) })
     }
 
     package func user(recordName: String, in container: ContainerKey) throws -> StoredUser? {
