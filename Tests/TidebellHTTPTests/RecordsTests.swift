@@ -72,6 +72,38 @@ struct RecordsTests {
         #expect(extended.text.contains(#""serverRecord":{"recordName":"n0""#))
     }
 
+    @Test(
+        "What times are away from their millisecond is answered to who opted in, and only then (9)")
+    func nanoseconds() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        let fields =
+            #"{"at":{"value":7,"type":"TIMESTAMP","nanoseconds":250},"#
+            + #""nanoseconds":{"value":1,"type":"INT64"}}"#
+        let save = """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"forceUpdate",\
+            "record":{"recordName":"n1","recordType":"Note","fields":\(fields)}}]}
+            """
+        let bodies = [
+            ("private/records/modify", save),
+            (
+                "private/records/lookup",
+                #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"n1"}]}"#
+            ),
+            ("private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#),
+        ]
+        let plain = fields.replacing(#","nanoseconds":250"#, with: "")
+        for (path, body) in bodies {
+            let extended = try await api.post(
+                path, body, headers: ["X-Tidebell-Extensions": "1"]
+            )
+            #expect(extended.text.contains(#""fields":\#(fields)"#), "\(path)")
+            let answer = try await api.post(path, body)
+            // The save of a client without extensions goes last: it keeps what it sent.
+            #expect(answer.text.contains(#""fields":\#(plain)"#), "\(path)")
+        }
+    }
+
     @Test("A deleted record is acknowledged with deleted (10.9)")
     func deletesRecord() async throws {
         let api = try await TestAPI()

@@ -36,10 +36,11 @@ extension CKRecord {
         var fields: [CKRecord.Field] = []
         do {
             try wire.fields.forEach { name, field in
+                let value = FieldValue(field.value, of: recordID, in: database)
                 fields.append(
                     CKRecord.Field(
                         key: name,
-                        value: FieldValue(field.value, of: recordID, in: database),
+                        value: value.moved(by: field.nanoseconds),
                         isEncrypted: field.isEncrypted
                     )
                 )
@@ -166,7 +167,8 @@ extension CKRecord.Field {
         do {
             return TidebellWire.Field(
                 try value.wire(in: recordID.zoneID, of: database),
-                isEncrypted: isEncrypted
+                isEncrypted: isEncrypted,
+                nanoseconds: value.nanoseconds
             )
         } catch {
             throw .local(

@@ -106,7 +106,8 @@ extension FetchZoneChanges {
     ) throws -> [RecordResult] {
         let zoneID = call.answered(zone.name)
         let selection = FieldSelection(
-            desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false
+            desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false,
+            omitsNanoseconds: !call.usesExtensions
         )
         return try records.compactMap { record in
             if let types = options.desiredRecordTypes, !types.contains(record.type) { return nil }

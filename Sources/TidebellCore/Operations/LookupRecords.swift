@@ -24,7 +24,8 @@ extension LookupRecords {
                 }
                 let selection = FieldSelection(
                     desiredKeys: item.desiredKeys ?? request.desiredKeys,
-                    numbersAsStrings: request.numbersAsStrings
+                    numbersAsStrings: request.numbersAsStrings,
+                    omitsNanoseconds: !call.usesExtensions
                 )
                 return .record(try record.answered(in: zoneID, selecting: selection))
             }

@@ -30,7 +30,8 @@ extension QueryRecords {
         let page = try search.page(after: try request.start(of: hash), in: reader)
         // Answer
         let selection = FieldSelection(
-            desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings
+            desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings,
+            omitsNanoseconds: !call.usesExtensions
         )
         let zoneIDs = Dictionary(
             uniqueKeysWithValues: zones.map { ($0.key, call.answered($0.name)) })

@@ -7,11 +7,17 @@ struct FieldSelection {
     var desiredKeys: [String]?
     /// Whether INT64 values are written as text.
     var numbersAsStrings = false
+    /// Whether times are whole milliseconds, as clients without our extensions expect.
+    var omitsNanoseconds = false
 
     /// Returns the fields as selected; untouched, they are not even parsed.
     func callAsFunction(_ fields: RecordFields) throws -> RecordFields {
-        if desiredKeys == nil, !numbersAsStrings { return fields }
+        let omitsNanoseconds = omitsNanoseconds && fields.mentionsNanoseconds
+        if desiredKeys == nil, !numbersAsStrings, !omitsNanoseconds { return fields }
         var decoded = try fields.decoded()
+        if omitsNanoseconds {
+            decoded = decoded.mapValues { Field($0.value, isEncrypted: $0.isEncrypted) }
+        }
         if let desiredKeys { decoded = decoded.filter { desiredKeys.contains($0.key) } }
         guard numbersAsStrings else { return RecordFields(decoded) }
         let json = JSONWriter.write { writer in

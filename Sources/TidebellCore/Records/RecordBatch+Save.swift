@@ -85,7 +85,8 @@ extension RecordBatch {
                 case .save(let saved):
                     let selection = FieldSelection(
                         desiredKeys: request.operations[index].desiredKeys ?? request.desiredKeys,
-                        numbersAsStrings: request.numbersAsStrings
+                        numbersAsStrings: request.numbersAsStrings,
+                        omitsNanoseconds: !call.usesExtensions
                     )
                     return .record(try saved.record.answered(in: zoneID, selecting: selection))
                 case .delete, .nothingToDelete:

@@ -30,7 +30,11 @@ struct RecordSchema {
             }
             let value = try conform(field.value, field: name, of: type)
             if field.isEncrypted { encrypted[type, default: []].insert(name) }
-            conformed[name] = .some(Field(value, isEncrypted: field.isEncrypted))
+            // A value that became another type has no times any more.
+            let nanoseconds = value.timeCount == field.nanoseconds.count ? field.nanoseconds : []
+            conformed[name] = .some(
+                Field(value, isEncrypted: field.isEncrypted, nanoseconds: nanoseconds)
+            )
         }
         return conformed
     }

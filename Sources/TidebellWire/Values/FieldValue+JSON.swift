@@ -2,7 +2,7 @@
 import Foundation
 
 extension Field {
-    /// Reads `{"value", "type"?, "isEncrypted"?}`.
+    /// Reads `{"value", "type"?, "isEncrypted"?, "nanoseconds"?}`.
     ///
     /// Returns nil for a field to remove: `value` null or absent (web-services
     /// 4.3). Without a tag the type follows from the JSON.
@@ -17,6 +17,7 @@ extension Field {
         var value: FieldValue?
         var type: FieldType?
         var isEncrypted = false
+        var nanoseconds: [Int64] = []
         try reader.readObject { reader, name in
             switch name {
             case "value": value = try reader.readOptional(FieldValue.readUntyped)
@@ -25,12 +26,28 @@ extension Field {
                 type = FieldType(tag: tag)
                 guard type != nil else { throw JSONError("unknown field type \"\(tag)\"") }
             case "isEncrypted": isEncrypted = try reader.readOptional { try $0.readBool() } ?? false
+            case "nanoseconds": nanoseconds = try readNanoseconds(from: &reader)
             default: try reader.skipValue()
             }
         }
         guard let value else { return (nil, type != nil) }
         let typed = try type.map(value.coerced(to:)) ?? value.settled()
-        return (Field(typed, isEncrypted: isEncrypted), type != nil)
+        guard nanoseconds.isEmpty || nanoseconds.count == typed.timeCount else {
+            throw JSONError("\(nanoseconds.count) nanoseconds for \(typed.timeCount) times")
+        }
+        let field = Field(typed, isEncrypted: isEncrypted, nanoseconds: nanoseconds)
+        return (field, type != nil)
+    }
+
+    private static func readNanoseconds(from reader: inout JSONReader) throws -> [Int64] {
+        guard try !reader.readNull() else { return [] }
+        let isList = try reader.kind() == .array
+        let numbers =
+            isList ? try reader.readList { try $0.readInt64() } : [try reader.readInt64()]
+        guard numbers.allSatisfy({ $0.magnitude <= maximumNanoseconds.magnitude }) else {
+            throw JSONError("nanoseconds beyond the millisecond")
+        }
+        return numbers
     }
 
     /// Writes the field with its tag; `numbersAsStrings` writes INT64 as text.
@@ -40,6 +57,17 @@ extension Field {
             value.write(to: &writer, numbersAsStrings: numbersAsStrings)
             if let type = value.type { writer.member("type", type.rawValue) }
             if isEncrypted { writer.member("isEncrypted", true) }
+            writeNanoseconds(to: &writer)
+        }
+    }
+
+    private func writeNanoseconds(to writer: inout JSONWriter) {
+        guard let first = nanoseconds.first else { return }
+        writer.key("nanoseconds")
+        if case .list = value {
+            writer.array(nanoseconds) { $0.number($1) }
+        } else {
+            writer.number(first)
         }
     }
 }

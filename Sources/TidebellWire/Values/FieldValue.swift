@@ -33,15 +33,38 @@ package enum FieldValue: Sendable, Hashable {
 
 /// A field: its value and whether it is stored encrypted (REC-11).
 package struct Field: Sendable, Hashable {
+    /// The farthest a time can be from its rounded milliseconds, in nanoseconds.
+    package static let maximumNanoseconds: Int64 = 500_000
+
     /// The value.
     package var value: FieldValue
     /// Whether the field belongs to `encryptedValues`.
     package var isEncrypted: Bool
+    /// How far the time, or each time of the list, is from its milliseconds; empty when
+    /// none is.
+    ///
+    /// Dates of programs are finer than a TIMESTAMP, and come back as they were saved.
+    /// Clients without our extensions never see it; nothing is compared by it.
+    package var nanoseconds: [Int64]
 
     /// Creates a field.
-    package init(_ value: FieldValue, isEncrypted: Bool = false) {
+    ///
+    /// - Precondition: `nanoseconds` has a number for each time of the value, or none.
+    package init(_ value: FieldValue, isEncrypted: Bool = false, nanoseconds: [Int64] = []) {
         self.value = value
         self.isEncrypted = isEncrypted
+        self.nanoseconds = nanoseconds.allSatisfy { $0 == 0 } ? [] : nanoseconds
+    }
+}
+
+extension FieldValue {
+    /// How many times it holds.
+    package var timeCount: Int {
+        switch self {
+        case .timestamp: 1
+        case .list(.timestampList, let elements): elements.count
+        default: 0
+        }
     }
 }
 

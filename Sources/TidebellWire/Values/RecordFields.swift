@@ -59,6 +59,11 @@ package struct RecordFields: Sendable, Hashable {
         return fields
     }
 
+    /// Whether a time may have nanoseconds; found without parsing.
+    package var mentionsNanoseconds: Bool { json.contains(Self.nanosecondsKey) }
+
+    private static let nanosecondsKey = Array(#""nanoseconds":"#.utf8)
+
     /// Whether there is no field.
     package var isEmpty: Bool { json.count <= 2 }
 }

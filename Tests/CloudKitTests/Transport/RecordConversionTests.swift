@@ -57,7 +57,7 @@ import Testing
             #""secret":{"value":"s","type":"STRING","isEncrypted":true}"#,
             #""text":{"value":"é","type":"STRING"}"#,
             #""texts":{"value":["a","b"],"type":"STRING_LIST"}"#,
-            #""time":{"value":1063,"type":"TIMESTAMP"}"#,
+            #""time":{"value":1063,"type":"TIMESTAMP","nanoseconds":-500000}"#,
             #""whole":{"value":3,"type":"INT64"}"#,
         ]
         #expect(sent.hasSuffix(#""fields":{\#(fields.joined(separator: ","))}}}]}"#))

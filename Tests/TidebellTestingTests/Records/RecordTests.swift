@@ -23,8 +23,7 @@ struct RecordTests {
         #expect(read["title"] as? String == "text")
         #expect(read["int"] as? Int64 == .max)
         #expect(read["double"] as? Double == 2.5)
-        let date = try #require(read["date"] as? Date)
-        #expect(abs(date.timeIntervalSince1970 - 1_700_000_000.123) < 0.001)
+        #expect(read["date"] as? Date == Date(timeIntervalSince1970: 1_700_000_000.123))
         #expect(read["data"] as? Data == Data([0, 1, 255]))
         let place = try #require(read["place"] as? CLLocation)
         #expect(place.coordinate.latitude == 48.2 && place.coordinate.longitude == 16.37)
@@ -33,6 +32,24 @@ struct RecordTests {
         #expect(read["ints"] as? [Int] == [1, -2, 3])
         #expect(read["dates"] as? [Date] == [Date(timeIntervalSince1970: 1)])
         #expect(read.allKeys().sorted() == record.allKeys().sorted())
+    }
+
+    @Test("REC-4, REC-11: a date comes back equal to the one that was saved", arguments: [1, 2])
+    func exactDates(seed: UInt64) async throws {
+        let home = try await Household()
+        var random = RandomTimes(seed: seed)
+        let dates = (0..<200).map { _ in random.next() }
+        let record = item("a", "dates")
+        record["date"] = dates[0]
+        record["dates"] = dates
+        record.encryptedValues["secret"] = dates[1]
+        record.encryptedValues["secrets"] = dates
+        try await home.laptop.privateDatabase.save(record)
+        let read = try await home.phone.privateDatabase.record(for: itemID("a"))
+        #expect(read["date"] as? Date == dates[0], "seed \(seed)")
+        #expect(read["dates"] as? [Date] == dates, "seed \(seed)")
+        #expect(read.encryptedValues["secret"] as? Date == dates[1], "seed \(seed)")
+        #expect(read.encryptedValues["secrets"] as? [Date] == dates, "seed \(seed)")
     }
 
     @Test("REC-5: an empty list cannot make a new field; once the field exists it is kept")
@@ -183,5 +200,23 @@ struct RecordTests {
             }
         }
         #expect(missing == .unknownItem)
+    }
+}
+
+/// Dates of four centuries, as fine as a date can be.
+private struct RandomTimes {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> Date {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let fraction = Double(state >> 11) / Double(1 << 53)
+        // Two hundred years on both sides of 2001, without the days around it, where a
+        // date is finer than a nanosecond.
+        let seconds = 1e7 + fraction * 6.3e9
+        return Date(timeIntervalSinceReferenceDate: state & 1 == 0 ? seconds : -seconds)
     }
 }

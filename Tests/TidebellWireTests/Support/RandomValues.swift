@@ -74,7 +74,10 @@ extension SeededGenerator {
     }
 
     mutating func field() -> Field {
-        Field(value(), isEncrypted: oneIn(4))
+        let value = value()
+        let count = oneIn(2) ? value.timeCount : 0
+        let nanoseconds = (0..<count).map { _ in int64() % (Field.maximumNanoseconds + 1) }
+        return Field(value, isEncrypted: oneIn(4), nanoseconds: nanoseconds)
     }
 
     mutating func fields() -> [String: Field] {

@@ -126,6 +126,45 @@ struct FieldValueTests {
         #expect(written { field.write(to: &$0) } == json)
     }
 
+    @Test("REC-4: what a time is away from its millisecond stands beside the value")
+    func nanoseconds() throws {
+        let one = #"{"value":1063,"type":"TIMESTAMP","nanoseconds":-500000}"#
+        let field = Field(.timestamp(1063), nanoseconds: [-500_000])
+        #expect(try read(one) == field)
+        #expect(written { field.write(to: &$0) } == one)
+        let two = #"{"value":[1,2],"type":"TIMESTAMP_LIST","isEncrypted":true,"nanoseconds":[0,7]}"#
+        let list = Field(
+            .list(.timestampList, [.timestamp(1), .timestamp(2)]),
+            isEncrypted: true, nanoseconds: [0, 7]
+        )
+        #expect(try read(two) == list)
+        #expect(written { list.write(to: &$0) } == two)
+        let whole = Field(.timestamp(1), nanoseconds: [0])
+        #expect(whole == Field(.timestamp(1)))
+    }
+
+    @Test(
+        "nanoseconds that belong to no time, or leave its millisecond, are refused",
+        arguments: [
+            (#"{"value":1,"type":"INT64","nanoseconds":1}"#, "1 nanoseconds for 0 times"),
+            (
+                #"{"value":[1],"type":"TIMESTAMP_LIST","nanoseconds":[1,2]}"#,
+                "2 nanoseconds for 1 times"
+            ),
+            (
+                #"{"value":1,"type":"TIMESTAMP","nanoseconds":500001}"#,
+                "nanoseconds: nanoseconds beyond the millisecond"
+            ),
+            (
+                #"{"value":1,"type":"TIMESTAMP","nanoseconds":-9223372036854775808}"#,
+                "nanoseconds: nanoseconds beyond the millisecond"
+            ),
+        ]
+    )
+    func refusesNanoseconds(json: String, expected: String) {
+        #expect(problem(json) == expected)
+    }
+
     @Test(
         "a value that is not of its tag is refused by the tag's name",
         arguments: [
