@@ -15,7 +15,7 @@ import Foundation
 /// | 4 | length of the values |
 /// | n | the values |
 /// | 4 | CRC-32 of everything before |
-enum ArchiveBlob {
+package enum ArchiveBlob {
     /// The first four bytes of every blob.
     static let magic: [UInt8] = Array("TDBL".utf8)
 

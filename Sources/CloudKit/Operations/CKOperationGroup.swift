@@ -111,7 +111,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
 extension CKOperationGroup {
     /// Everything about a group that can change.
-    fileprivate struct Values: Sendable {
+    struct Values: Sendable {
         var defaultConfiguration = CKOperationConfiguration()
         var name: String?
         var quantity = 0
@@ -120,7 +120,7 @@ extension CKOperationGroup {
     }
 
     /// The archived state of a group.
-    fileprivate struct Archived: ArchiveValue {
+    struct Archived: ArchiveValue {
         var operationGroupID: String
         var values: Values
 

@@ -83,7 +83,11 @@ extension SyncState: ArchiveValue {
         writer.write(subscriptionID)
         writer.write(databaseToken) { $0.write($1.data) }
         writer.write(count: zoneTokens.count)
-        for (zoneID, token) in zoneTokens {
+        // In order, so that the same state gives the same bytes.
+        let tokens = zoneTokens.sorted {
+            ($0.key.ownerName, $0.key.zoneName) < ($1.key.ownerName, $1.key.zoneName)
+        }
+        for (zoneID, token) in tokens {
             writer.write(zoneID)
             writer.write(token.data)
         }

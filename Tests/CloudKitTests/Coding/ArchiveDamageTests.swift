@@ -73,6 +73,33 @@ import Testing
         ),
     ]
 
+    /// The bytes of the kinds that are archived on other ways than in a keyed archive, or
+    /// came later.
+    static let laterBlobs: [Blob] = [
+        Blob(
+            "sort descriptor",
+            CKLocationSortDescriptor.Values(
+                key: "place", place: CLLocation(latitude: 52.5, longitude: 13.4))
+        ),
+        Blob(
+            "operation group",
+            CKOperationGroup.Archived(
+                operationGroupID: "g",
+                values: CKOperationGroup.Values(
+                    name: "sync", quantity: 7, expectedSendSize: .megabytes)
+            )
+        ),
+        Blob(
+            "zone configuration",
+            CKFetchRecordZoneChangesConfiguration.Values(
+                previousServerChangeToken: ArchiveSamples.token, resultsLimit: 9,
+                desiredKeys: ["a", "b"]
+            )
+        ),
+        Blob("query cursor", CKQueryCursor.Values(data: Data([1, 0, 255]))),
+        Blob("state of a sync engine", ArchiveSamples.syncState),
+    ]
+
     struct Blob: CustomTestStringConvertible, Sendable {
         let name: String
         let bytes: [UInt8]
@@ -91,19 +118,19 @@ import Testing
         }
     }
 
-    @Test("a whole blob is read", arguments: blobs)
+    @Test("a whole blob is read", arguments: blobs + laterBlobs)
     func whole(blob: Blob) {
         #expect(blob.isReadable(blob.bytes))
     }
 
-    @Test("every blob that was cut off is refused", arguments: blobs)
+    @Test("every blob that was cut off is refused", arguments: blobs + laterBlobs)
     func truncation(blob: Blob) {
         for length in 0..<blob.bytes.count {
             #expect(!blob.isReadable(Array(blob.bytes.prefix(length))), "cut at \(length)")
         }
     }
 
-    @Test("every blob with one changed byte is refused", arguments: blobs)
+    @Test("every blob with one changed byte is refused", arguments: blobs + laterBlobs)
     func flippedByte(blob: Blob) {
         for index in blob.bytes.indices {
             for mask in [UInt8(0x01), 0x80, 0xFF] {
@@ -116,7 +143,7 @@ import Testing
 
     @Test(
         "values behind a right checksum but with damage inside never end the program",
-        arguments: blobs)
+        arguments: blobs + laterBlobs)
     func damagedPayload(blob: Blob) {
         let payload = Array(blob.bytes.dropFirst(10).dropLast(4))
         for index in payload.indices {
@@ -126,6 +153,31 @@ import Testing
                 blob.readsPayload(bytes)
             }
             blob.readsPayload(Array(payload.prefix(index)))
+        }
+    }
+
+    @Test("an object of any class is written again as it was read", arguments: blobs + laterBlobs)
+    func rewriting(blob: Blob) {
+        #expect(ArchiveBlob.decodeArchive(blob.bytes) == blob.bytes)
+        let values = [blob.bytes[5]] + blob.bytes.dropFirst(10).dropLast(4)
+        #expect(ArchiveBlob.decodeValues(values) == blob.bytes)
+    }
+
+    @Test(
+        "random damage is refused, or gives an object that is written and read alike",
+        arguments: [1, 2, 3, 4] as [UInt64])
+    func randomDamage(seed: UInt64) {
+        var random = SplitMix64(state: seed)
+        let blobs = Self.blobs + Self.laterBlobs
+        for round in 0..<3_000 {
+            let blob = blobs[Int(random.next() % UInt64(blobs.count))]
+            var values = [blob.bytes[5]] + blob.bytes.dropFirst(10).dropLast(4)
+            for _ in 0...(random.next() % 3) { random.damage(&values) }
+            guard let bytes = ArchiveBlob.decodeValues(values) else { continue }
+            #expect(
+                ArchiveBlob.decodeArchive(bytes) == bytes,
+                "\(blob.name), seed \(seed), round \(round)"
+            )
         }
     }
 
@@ -190,6 +242,27 @@ import Testing
         #expect(throws: (any Error).self) {
             try NSKeyedUnarchiver.unarchivedObject(
                 ofClass: CKDatabaseSubscription.self, from: damaged)
+        }
+    }
+}
+
+extension SplitMix64 {
+    /// Flips a bit, writes a length, cuts off, cuts out or puts in.
+    fileprivate mutating func damage(_ bytes: inout [UInt8]) {
+        guard bytes.count > 5 else { return }
+        let index = 1 + Int(next() % UInt64(bytes.count - 5))
+        let length = Int(next() % 8)
+        switch next() % 5 {
+        case 0: bytes[index] ^= 1 << (next() % 8)
+        case 1:
+            let lengths: [UInt32] = [0, 1, 2, 0x7F, 0xFFFF, .max, .max >> 1, 1 << 31]
+            let value = lengths[length].bigEndian
+            let written = withUnsafeBytes(of: value) { Array($0) }
+            bytes.replaceSubrange(index..<(index + 4), with: written)
+        case 2: bytes.removeLast(bytes.count - index)
+        case 3: bytes.removeSubrange(index..<min(index + length, bytes.count))
+        default:
+            bytes.insert(contentsOf: (0..<length).map { _ in UInt8(next() % 256) }, at: index)
         }
     }
 }

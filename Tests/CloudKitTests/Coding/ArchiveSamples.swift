@@ -94,4 +94,21 @@ enum ArchiveSamples {
         record.encryptedValues["secret"] = "s"
         return record
     }
+
+    static var syncState: SyncState {
+        var state = SyncState()
+        state.userRecordName = "_0123"
+        state.subscriptionID = "s"
+        state.databaseToken = token
+        state.zoneTokens = [
+            zoneID: token, CKRecordZone.ID(zoneName: "A"): CKServerChangeToken(data: Data([7])),
+        ]
+        state.noteChanges(in: zoneID)
+        state.pendingRecords.add(.saveRecord(recordID))
+        state.pendingRecords.add(.deleteRecord(CKRecord.ID(recordName: "b", zoneID: zoneID)))
+        state.pendingZones.add(.saveZone(zone))
+        state.pendingZones.add(.deleteZone(CKRecordZone.ID(zoneName: "gone")))
+        state.hasPendingUntrackedChanges = true
+        return state
+    }
 }
