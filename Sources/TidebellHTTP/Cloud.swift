@@ -18,10 +18,17 @@ package struct Cloud: Sendable {
     package var signIns = SignInGate()
     /// The bound of device streams and courier polls together.
     package var heldRequests: HeldRequests
+    /// Where files of records are kept.
+    package var assets: any AssetStore
+    /// The bound of files that come or go at a time.
+    package var transfers: HeldRequests
     package var limits: Limits
     package var time: Time
     package var randomness: Randomness
     package var logger: Logger
+
+    /// The most files that come or go at a time.
+    package static let transferCapacity = 256
 
     /// Creates a cloud.
     package init(
@@ -33,6 +40,10 @@ package struct Cloud: Sendable {
             _, _ in
         },
         heldRequests: HeldRequests = HeldRequests(),
+        assets: any AssetStore = NoAssetStore(),
+        transfers: HeldRequests = HeldRequests(
+            capacity: Cloud.transferCapacity, of: "transfers of files"
+        ),
         limits: Limits = Limits(),
         time: Time,
         randomness: Randomness = .system,
@@ -44,6 +55,8 @@ package struct Cloud: Sendable {
         self.journal = journal
         self.nativeTokenRegistered = nativeTokenRegistered
         self.heldRequests = heldRequests
+        self.assets = assets
+        self.transfers = transfers
         self.limits = limits
         self.time = time
         self.randomness = randomness

@@ -16,6 +16,9 @@ package enum Router {
         "records/modify": ModifyRecords.self,
         "records/changes": FetchRecordChanges.self,
 
+        "assets/upload": UploadAssets.self,
+        "assets/rereference": RereferenceAssets.self,
+
         "changes/database": FetchDatabaseChanges.self,
         "changes/zone": FetchZoneChanges.self,
 
@@ -65,14 +68,22 @@ package enum Router {
         "courier": PollCourier.self,
     ]
 
+    /// `/assets/1/…/{token}`, called by whom the URL was given to.
+    private static let assets: [String: any AssetEndpoint.Type] = [
+        "upload": ReceiveAsset.self,
+        "download": SendAsset.self,
+    ]
+
     /// Where a request goes.
     enum Destination {
+        case asset(any AssetEndpoint.Type, token: String)
         case server(any ServerEndpoint.Type, argument: String)
         case container(any Endpoint.Type, ContainerKey, DatabaseScope)
         case admin(any AdminEndpoint.Type, ContainerKey)
 
         var methods: [WebRequest.Method] {
             switch self {
+            case .asset(let endpoint, _): endpoint.methods
             case .server: [.get, .head]
             case .container(let endpoint, _, _): endpoint.methods
             case .admin: .getOrPost
@@ -96,6 +107,10 @@ package enum Router {
                 throw WireError.noEndpoint(target)
             }
             return .admin(endpoint, try container(segments))
+        // A file name may follow; it is the client's business (web-services 4.4).
+        case ("assets", 4...5) where segments[1] == "1":
+            guard let endpoint = assets[segments[2]] else { throw WireError.noEndpoint(target) }
+            return .asset(endpoint, token: segments[3])
         case (let name?, 1...2):
             guard let endpoint = server[name] else { throw WireError.noEndpoint(target) }
             return .server(endpoint, argument: segments.count == 2 ? segments[1] : "")

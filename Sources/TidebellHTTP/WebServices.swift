@@ -53,6 +53,11 @@ package struct WebServices: Sendable {
         guard destination.methods.contains(request.method) else {
             throw WrongMethod(allowed: destination.methods)
         }
+        if case .asset(let endpoint, let token) = destination {
+            return try await endpoint.respond(
+                to: request, token: token, baseURL: publicURL ?? request.baseURL, in: cloud
+            )
+        }
         guard case .bytes(let body) = request.body, body.count <= cloud.limits.bodyBytes else {
             throw WireError.badRequest(
                 "the request body is longer than \(cloud.limits.bodyBytes) bytes",
@@ -60,6 +65,7 @@ package struct WebServices: Sendable {
             )
         }
         switch destination {
+        case .asset: preconditionFailure("assets were answered above")
         case .server(let endpoint, let argument):
             return try await endpoint.respond(to: argument, in: cloud)
         case .container(let endpoint, let container, let scope):
@@ -100,7 +106,8 @@ package struct WebServices: Sendable {
             now: now,
             storeIdentity: cloud.store.identity,
             limits: cloud.limits,
-            makeUUID: cloud.randomness.makeUUID
+            makeUUID: cloud.randomness.makeUUID,
+            assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
         )
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,

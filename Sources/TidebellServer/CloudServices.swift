@@ -32,6 +32,7 @@ package struct CloudServices: Sendable {
     /// Puts a cloud together around an open store; nothing runs yet.
     ///
     /// - Parameters:
+    ///   - assets: Where files of records are kept.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
     ///   - apns: The way to Apple's push service; nil for none.
@@ -39,6 +40,7 @@ package struct CloudServices: Sendable {
     ///   - reached: What tests let happen between the stages of a pass.
     package init(
         store: any Store,
+        assets: any AssetStore = NoAssetStore(),
         limits: Limits = Limits(),
         push: PushConfiguration = PushConfiguration(),
         time: Time = .system,
@@ -84,7 +86,8 @@ package struct CloudServices: Sendable {
             reached: reached
         )
         accounts = Accounts(store: store, time: time, randomness: randomness)
-        maintenance = Maintenance(store: store, limits: limits, time: time, logger: logger)
+        maintenance = Maintenance(
+            store: store, assets: assets, limits: limits, time: time, logger: logger)
         webServices = WebServices(
             cloud: Cloud(
                 store: store,
@@ -93,6 +96,7 @@ package struct CloudServices: Sendable {
                 journal: journal,
                 nativeTokenRegistered: { apns.registered($0, in: $1) },
                 heldRequests: heldRequests,
+                assets: assets,
                 limits: limits,
                 time: time,
                 randomness: randomness,

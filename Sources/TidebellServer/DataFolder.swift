@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Logging
 import TidebellSQLite
 
 /// The folder that holds a cloud.
 package struct DataFolder: Sendable {
+    /// The folder with the files of records.
+    private static let assetsName = "assets"
     /// The database inside.
     private static let databaseName = "tidebell.sqlite"
 
@@ -28,6 +31,21 @@ package struct DataFolder: Sendable {
             )
         } catch {
             throw OperatorError(error.description)
+        }
+    }
+
+    /// Opens the place of the files of records; only for the one process that serves.
+    package func openAssets(logger: Logger) throws -> AssetFolder {
+        do {
+            return try AssetFolder(
+                url.appendingPathComponent(Self.assetsName), logger: logger
+            )
+        } catch let error as OperatorError {
+            throw error
+        } catch {
+            throw OperatorError(
+                "The folder \(url.path) cannot hold files of records: \(error)"
+            )
         }
     }
 }

@@ -5,7 +5,7 @@ import TidebellCore
 import TidebellHTTP
 
 /// Removes what nobody needs any more: every hour old tombstones and
-/// notifications (TOK-22, NOTIF-15), every minute what is kept for explanations
+/// notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for explanations
 /// beyond its bounds.
 package struct Maintenance: Service {
     /// Time between two looks at what is kept for explanations.
@@ -18,12 +18,17 @@ package struct Maintenance: Service {
     static let batchesPerRound = 1000
 
     private let store: any Store
+    private let assets: any AssetStore
     private let limits: Limits
     private let time: Time
     private let logger: Logger
 
-    package init(store: any Store, limits: Limits, time: Time, logger: Logger) {
+    package init(
+        store: any Store, assets: any AssetStore = NoAssetStore(), limits: Limits, time: Time,
+        logger: Logger
+    ) {
         self.store = store
+        self.assets = assets
         self.limits = limits
         self.time = time
         self.logger = logger
@@ -33,6 +38,7 @@ package struct Maintenance: Service {
     package func run() async throws {
         do {
             try await cancelWhenGracefulShutdown {
+                await attempt { _ = try await removeStrayFiles() }
                 while true {
                     await round()
                     for _ in 1..<Self.intervalsPerRound {
@@ -77,14 +83,44 @@ package struct Maintenance: Service {
                 )
             }
             let explanations = try await removeExplanations()
+            let files = try await removeUnusedAssets(at: now)
             logger.debug(
                 "maintenance done",
                 metadata: [
                     "devices": "\(devices)",
                     "tombstones": "\(tombstones)", "notifications": "\(notifications)",
-                    "explanations": "\(explanations)",
+                    "explanations": "\(explanations)", "files": "\(files)",
                 ]
             )
+        }
+    }
+
+    /// Removes the files that no record has held for long, and uploads that did not
+    /// come (ASSET-4).
+    ///
+    /// The store forgets them first: what stops the process then leaves strays, which
+    /// its next start removes.
+    private func removeUnusedAssets(at now: Instant) async throws -> Int {
+        _ = try await removeAll {
+            try $0.removeAwaitedUploads(expiredBefore: now, limit: Self.batchSize)
+        }
+        let moment = now.advanced(by: .zero - limits.assetGrace)
+        var total = 0
+        for _ in 0..<Self.batchesPerRound {
+            let removed = try await store.write {
+                try $0.removeUnusedAssets(since: moment, limit: Self.batchSize)
+            }
+            try await assets.remove(removed.files)
+            total += removed.files.count
+            if removed.isComplete { break }
+        }
+        return total
+    }
+
+    /// Removes the files that a process left which was stopped between file and row.
+    package func removeStrayFiles() async throws -> Int {
+        try await assets.removeStrayFiles { [store] names in
+            try await store.read { try $0.knownAssetFiles(among: names) }
         }
     }
 

@@ -25,8 +25,12 @@ package struct TidebellServer: Sendable {
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = configuration.logLevel
         self.logger = logger
+        let folder = DataFolder(configuration.dataFolder)
+        // The store first: its lock says that no other server is at the files.
+        let store = try folder.openStore(for: .serving)
         cloud = CloudServices(
-            store: try DataFolder(configuration.dataFolder).openStore(for: .serving),
+            store: store,
+            assets: try folder.openAssets(logger: logger),
             limits: configuration.limits,
             push: configuration.push,
             heldRequests: HeldRequests(capacity: configuration.heldRequests),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A file that is stored beside a record (ASSET-1).
 ///
@@ -62,6 +63,20 @@ extension CKAsset {
 
         /// The uploaded file; nil before the upload.
         var stored: StoredFile?
+
+        /// The field that the uploaded file is of; nil when that is not known.
+        var field: Field?
+
+        /// The local file as it was when its content was that of the uploaded one.
+        var stamp: FileStamp?
+    }
+
+    /// A field of a record of one database.
+    struct Field: Sendable, Hashable {
+        var container: String?
+        var scope: DatabaseScope
+        var recordID: CKRecord.ID
+        var key: CKRecord.FieldKey
     }
 
     /// What the server knows of the file; nil before the upload.
@@ -70,8 +85,28 @@ extension CKAsset {
         set { state.withLock { $0.stored = newValue } }
     }
 
+    /// Everything at once, for who decides by it.
+    var snapshot: State { state.current }
+
     /// Takes over the place the content was downloaded to.
-    func setDownloaded(to url: URL) {
-        state.withLock { $0.fileURL = url }
+    func setDownloaded(to url: URL, stamp: FileStamp) {
+        state.withLock { state in
+            state.fileURL = url
+            state.stamp = stamp
+        }
+    }
+
+    /// Remembers the field whose value the server named.
+    func setField(_ field: Field) {
+        state.withLock { $0.field = field }
+    }
+
+    /// Remembers that the file was uploaded as it was then.
+    func setUploaded(_ stored: StoredFile, for field: Field, stamp: FileStamp) {
+        state.withLock { state in
+            state.stored = stored
+            state.field = field
+            state.stamp = stamp
+        }
     }
 }

@@ -88,8 +88,13 @@ struct FetchRecordsWork: Sendable {
         do {
             let answer = try await database.lookupRecords(request, run.options)
             ledger.outcomes.report = answer.report
-            for (recordID, result) in zip(recordIDs, answer.value) {
-                settle(recordID, record(recordID, result, answer.report), run, &ledger)
+            let records = zip(recordIDs, answer.value).map { recordID, result in
+                record(recordID, result, answer.report)
+            }
+            for (recordID, record) in zip(
+                recordIDs, await database.withAssets(records, run.options)
+            ) {
+                settle(recordID, record, run, &ledger)
             }
         } catch {
             if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }

@@ -114,7 +114,7 @@ struct FetchZoneChangesWork: Sendable {
                 hasMoved = true
                 end(zone.zoneID, .failure(.server(error, report: answer.report)), run, &outcomes)
             case .changes(let page):
-                let next = tell(page, of: zone, run, &outcomes)
+                let next = await tell(page, of: zone, run, &outcomes)
                 if let next { open.append(next) }
                 // A zone for which the page had no room stays where it is; all of them
                 // cannot.
@@ -131,9 +131,9 @@ struct FetchZoneChangesWork: Sendable {
         of zone: OpenZone,
         _ run: OperationRun,
         _ outcomes: inout ItemOutcomes
-    ) -> OpenZone? {
+    ) async -> OpenZone? {
         database.learn(from: page.zoneID)
-        for result in page.records { tell(result, of: zone.zoneID, run, &outcomes) }
+        await tell(page.records, of: zone.zoneID, run, &outcomes)
         let token = CKServerChangeToken(syncToken: page.syncToken)
         let clientData = page.clientChangeToken.map { Data($0) }
         guard fetchesAll, page.moreComing else {
@@ -150,26 +150,39 @@ struct FetchZoneChangesWork: Sendable {
         return next
     }
 
+    /// Reports records in their order, with the files of all that are there.
     private func tell(
-        _ result: RecordResult,
+        _ results: [RecordResult],
         of zoneID: CKRecordZone.ID,
         _ run: OperationRun,
         _ outcomes: inout ItemOutcomes
-    ) {
-        let callbacks = callbacks
-        switch result {
-        case .deleted(let tombstone):
-            let recordID = CKRecord.ID(unchecked: tombstone.recordName, zoneID: zoneID)
-            run.callbacks.enqueue { callbacks.deleted?(recordID, tombstone.recordType ?? "") }
-        case .record(let wire):
-            let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
-            let record = Result { () throws(CKError) in
-                try CKRecord(wire, recordID: recordID, in: database)
+    ) async {
+        let report = outcomes.report
+        let found: [Result<CKRecord, CKError>] = results.compactMap { result in
+            switch result {
+            case .deleted: return nil
+            case .failed(_, let error): return .failure(.server(error, report: report))
+            case .record(let wire):
+                let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
+                return Result { () throws(CKError) in
+                    try CKRecord(wire, recordID: recordID, in: database)
+                }
             }
-            tell(recordID, record, run, &outcomes)
-        case .failed(let name, let error):
-            let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID)
-            tell(recordID, .failure(.server(error, report: outcomes.report)), run, &outcomes)
+        }
+        var records = await database.withAssets(found, run.options).makeIterator()
+        let callbacks = callbacks
+        for result in results {
+            switch result {
+            case .deleted(let tombstone):
+                let recordID = CKRecord.ID(unchecked: tombstone.recordName, zoneID: zoneID)
+                run.callbacks.enqueue { callbacks.deleted?(recordID, tombstone.recordType ?? "") }
+            case .record(let wire):
+                let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
+                if let record = records.next() { tell(recordID, record, run, &outcomes) }
+            case .failed(let name, _):
+                let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID)
+                if let record = records.next() { tell(recordID, record, run, &outcomes) }
+            }
         }
     }
 

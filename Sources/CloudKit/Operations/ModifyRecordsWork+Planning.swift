@@ -14,6 +14,9 @@ extension ModifyRecordsWork.PlannedItem {
         item = .save(record, sending: sent)
         do {
             try record.checkSaving(isRepeated: isRepeated, in: database)
+            for field in sent.fields {
+                assets += try field.assetSlots(of: record.recordID, in: database)
+            }
             operation = .success(
                 try ModifyRecords.Operation(saving: record, sent, policy, in: database)
             )

@@ -21,6 +21,8 @@ struct ModifyRecordsWork: Sendable {
     struct PlannedItem: Sendable {
         var item: Item
         var operation: Result<ModifyRecords.Operation, CKError>
+        /// The assets whose values the operation waits for.
+        var assets: [AssetSlot] = []
     }
 
     /// The app's callbacks.
@@ -37,8 +39,8 @@ struct ModifyRecordsWork: Sendable {
     private let items: [PlannedItem]
     private let isAtomic: Bool
     private let clientChangeToken: [UInt8]?
-    private let database: DatabaseConnection
-    private let callbacks: Callbacks
+    let database: DatabaseConnection
+    let callbacks: Callbacks
 
     /// Plans the work: takes the records' fields as they are now.
     init(
@@ -112,8 +114,13 @@ struct ModifyRecordsWork: Sendable {
     ) async {
         let wireZone = database.wire(zoneID)
         let isAllOrNothing = isAtomic && !wireZone.isDefault
+        var items = items
+        var isHalted = isAllOrNothing && items.contains { $0.problem != nil }
+        if !isHalted {
+            items = await uploadAssets(of: items, in: wireZone, run)
+            isHalted = isAllOrNothing && items.contains { $0.problem != nil }
+        }
         var toSend: [PlannedItem] = []
-        let isHalted = isAllOrNothing && items.contains { $0.problem != nil }
         for item in items {
             if let problem = item.problem {
                 settle(item.item, .failure(problem), run, &ledger)

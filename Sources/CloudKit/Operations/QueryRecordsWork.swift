@@ -58,7 +58,13 @@ struct QueryRecordsWork: Sendable {
         request.desiredKeys = desiredKeys
         let answer = try await database.queryRecords(request, run.options)
         outcomes.report = answer.report
-        for result in answer.value.records { tell(result, of: request.zoneID, run, &outcomes) }
+        let found = answer.value.records.compactMap { result in
+            record(result, of: request.zoneID, answer.report)
+        }
+        let records = await database.withAssets(found.map(\.record), run.options)
+        for ((recordID, _), record) in zip(found, records) {
+            tell(recordID, record, run, &outcomes)
+        }
         return answer.value.continuationMarker.map { marker in
             request.continuationMarker = marker
             return CKQueryCursor(request)
@@ -107,12 +113,12 @@ struct QueryRecordsWork: Sendable {
 
     // MARK: - Callbacks
 
-    private func tell(
+    /// The record of an answer, or why there is none; nil for one that is gone.
+    private func record(
         _ result: RecordResult,
         of zone: ZoneID?,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) {
+        _ report: CKError.ServerReport
+    ) -> (recordID: CKRecord.ID, record: Result<CKRecord, CKError>)? {
         let zoneID = zone.map { $0.asSent }
         switch result {
         case .record(let wire):
@@ -122,13 +128,13 @@ struct QueryRecordsWork: Sendable {
             let record = Result { () throws(CKError) in
                 try CKRecord(wire, recordID: recordID, in: database)
             }
-            tell(recordID, record, run, &outcomes)
+            return (recordID, record)
         case .failed(let name, let error):
             let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID ?? .default)
-            tell(recordID, .failure(.server(error, report: outcomes.report)), run, &outcomes)
+            return (recordID, .failure(.server(error, report: report)))
         case .deleted:
             // It went while the server searched, and matches no more.
-            break
+            return nil
         }
     }
 

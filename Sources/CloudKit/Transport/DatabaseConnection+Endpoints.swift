@@ -15,6 +15,19 @@ extension DatabaseConnection {
         return try answer.counted(request.operations.count)
     }
 
+    /// Asks where to send files to.
+    func uploadAssets(
+        _ request: UploadAssets.Request,
+        _ options: RequestOptions
+    ) async throws(CKError) -> WebServicesAnswer<[UploadAssets.Token]> {
+        // Asking twice does no harm: places that are not used expire.
+        let call = post("assets/upload", isRead: true, needsUser: true) { request.write(to: &$0) }
+        let answer = try await container.answer(to: call, options: options) {
+            try UploadAssets.Response(from: &$0).tokens
+        }
+        return try answer.counted(request.tokens.count)
+    }
+
     func lookupRecords(
         _ request: LookupRecords.Request,
         _ options: RequestOptions
@@ -123,6 +136,7 @@ extension DatabaseConnection {
     private func post(
         _ endpoint: String,
         isRead: Bool,
+        needsUser: Bool = false,
         _ write: (inout JSONWriter) -> Void
     ) -> WebServicesCall {
         WebServicesCall(
@@ -131,7 +145,8 @@ extension DatabaseConnection {
             body: JSONWriter.write(write),
             isRead: isRead,
             // Public records can be read without an account, nothing else can (ACCT-3).
-            needsUser: scope != .public || !isRead || endpoint.hasPrefix("subscriptions")
+            needsUser: needsUser || scope != .public || !isRead
+                || endpoint.hasPrefix("subscriptions")
         )
     }
 }

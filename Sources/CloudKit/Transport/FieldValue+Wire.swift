@@ -48,8 +48,8 @@ extension CKRecord.FieldValue {
         case .bytes(let data): return .bytes([UInt8](data))
         case .reference(let reference):
             return .reference(reference.wire(in: zoneID, of: database))
-        case .asset:
-            throw UnsendableValue(reason: "assets are not supported yet.")
+        // What it is waits for the upload.
+        case .asset: return .asset(.pending)
         case .location(let location): return .location(try location.wire())
         case .list(let elements):
             var values: [TidebellWire.FieldValue] = []
@@ -87,13 +87,7 @@ extension CKRecord.Reference {
 extension CKAsset {
     /// An asset as answers name it; its content is not downloaded yet.
     fileprivate convenience init(_ wire: WireAsset) {
-        let stored = StoredFile(
-            fileChecksum: wire.fileChecksum,
-            size: wire.size,
-            receipt: wire.receipt,
-            downloadURL: wire.downloadURL
-        )
-        self.init(stored: stored, fileURL: nil)
+        self.init(stored: StoredFile(wire), fileURL: nil)
     }
 }
 

@@ -21,7 +21,7 @@ package struct HTTPTransport: Transport {
     package let server: URL
 
     // One client for the process: it owns connections and is never shut down.
-    private static let client: HTTPClient = {
+    static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(connectTimeout))
@@ -71,7 +71,8 @@ package struct HTTPTransport: Transport {
 
     // MARK: -
 
-    private func httpRequest(_ request: TransportRequest) -> HTTPClientRequest {
+    /// The request as the HTTP client takes it.
+    func httpRequest(_ request: TransportRequest) -> HTTPClientRequest {
         var base = server.absoluteString
         while base.hasSuffix("/") { base.removeLast() }
         var result = HTTPClientRequest(url: base + request.path)
@@ -81,7 +82,8 @@ package struct HTTPTransport: Transport {
         return result
     }
 
-    private func collect(
+    /// Reads an answer's body of at most `limit` bytes.
+    func collect(
         _ response: HTTPClientResponse,
         upTo limit: Int
     ) async throws -> TransportResponse {
@@ -99,7 +101,7 @@ package struct HTTPTransport: Transport {
 
     /// Runs `body` and translates its errors; the client's own deadline ends with the
     /// head of an answer, so a slow body needs this one.
-    private func within<Value: Sendable>(
+    func within<Value: Sendable>(
         _ timeout: Duration,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -121,14 +123,16 @@ package struct HTTPTransport: Transport {
 }
 
 /// The body of a stream, pulled by one reader, so that a slow reader slows the server.
-private final class Chunks: @unchecked Sendable {
+final class Chunks: @unchecked Sendable {
     // Sendable: only the one reader of the stream made of it calls `next`, in turn.
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 
+    /// Reads the body of an answer.
     init(_ body: HTTPClientResponse.Body) {
         iterator = body.makeAsyncIterator()
     }
 
+    /// Returns the next bytes; nil after the last.
     func next() async throws -> [UInt8]? {
         do {
             return try await iterator.next().map { [UInt8]($0.readableBytesView) }
@@ -140,7 +144,7 @@ private final class Chunks: @unchecked Sendable {
 
 extension TransportError {
     /// How far a request had come when it failed.
-    fileprivate enum Phase {
+    enum Phase {
         /// No head of an answer was there; it was to come in time.
         case head(Duration)
         /// The server was answering.
@@ -148,7 +152,7 @@ extension TransportError {
     }
 
     /// Tells what an error of the HTTP client means; cancellation stays what it is.
-    fileprivate static func of(_ error: any Error, in phase: Phase) -> any Error {
+    static func of(_ error: any Error, in phase: Phase) -> any Error {
         switch (error, phase) {
         case (is TransportError, _), (is CancellationError, _): return error
         case (let error as HTTPClientError, _) where error == .cancelled:

@@ -17,6 +17,22 @@ package protocol Transport: Sendable {
     /// Returns when the head of the answer is there. The connection is closed when the
     /// task that reads the chunks is cancelled.
     func stream(_ request: TransportRequest) async throws -> TransportStream
+
+    /// Sends a request whose body is a file, read as it is sent, and returns the answer.
+    ///
+    /// An error of reading the file is thrown as it is.
+    ///
+    /// - Parameter stallTimeout: The longest time in which nothing moves.
+    func upload(
+        _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
+    ) async throws -> TransportResponse
+
+    /// Sends a request whose answer is a file; its status is 200 or, for a part of the
+    /// file, 206.
+    ///
+    /// Returns when the head of the answer is there. The connection is closed when the
+    /// task that reads the chunks is cancelled.
+    func download(_ request: TransportRequest) async throws -> TransportStream
 }
 
 /// A request, as far as every transport needs it.

@@ -23,6 +23,8 @@ package struct Call: Sendable {
     package var limits: Limits
     /// Makes the UUIDs of records that come without a name.
     package var makeUUID: @Sendable () -> UUID
+    /// Makes receipts and download URLs of assets.
+    package var assetSeals: any AssetSeals
 
     /// Creates a call.
     package init(
@@ -34,7 +36,8 @@ package struct Call: Sendable {
         now: Instant,
         storeIdentity: UInt64,
         limits: Limits = Limits(),
-        makeUUID: @escaping @Sendable () -> UUID = { UUID() }
+        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        assetSeals: any AssetSeals = NoAssetSeals()
     ) {
         self.container = container
         self.scope = scope
@@ -45,5 +48,6 @@ package struct Call: Sendable {
         self.storeIdentity = storeIdentity
         self.limits = limits
         self.makeUUID = makeUUID
+        self.assetSeals = assetSeals
     }
 }

@@ -44,6 +44,18 @@ package struct Limits: Sendable, Hashable {
     package var deleteSelfReferences = 750
     /// Records that one deletion may take along through references.
     package var cascadedDeletions = 10_000
+    /// Bytes of a file that a plain web client uploads (ASSET-7).
+    package var assetBytes: Int64 = 50 * 1024 * 1024
+    /// The same for a client that opted into the extensions; Apple names no number for
+    /// apps.
+    package var assetBytesForExtendedClients: Int64 = 250 * 1024 * 1024
+    /// How long an upload URL is good for (web-services 5.9).
+    package var uploadTokenLifetime = Duration.seconds(15 * 60)
+    /// How long a download URL is good for; shorter than ``assetGrace``, so that a
+    /// file outlives the last URL it was given out with.
+    package var assetLinkLifetime = Duration.seconds(4 * 3600)
+    /// How long a file is kept that no record holds, not yet or no more (ASSET-4).
+    package var assetGrace = Duration.seconds(24 * 3600)
     /// How long tombstones are kept, and so change tokens stay valid (TOK-22).
     package var tombstoneRetention = Duration.seconds(30 * 24 * 3600)
     /// How long notifications are kept for devices that are away (NOTIF-15).
@@ -66,6 +78,11 @@ package struct Limits: Sendable, Hashable {
     /// The most items in one of this caller's requests.
     package func items(forExtendedClient isExtended: Bool) -> Int {
         isExtended ? itemsPerExtendedRequest : itemsPerRequest
+    }
+
+    /// The most bytes of a file of this caller's.
+    package func assetBytes(forExtendedClient isExtended: Bool) -> Int64 {
+        isExtended ? max(assetBytes, assetBytesForExtendedClients) : assetBytes
     }
 }
 

@@ -27,7 +27,7 @@ extension LookupRecords {
                     numbersAsStrings: request.numbersAsStrings,
                     omitsNanoseconds: !call.usesExtensions
                 )
-                return .record(try record.answered(in: zoneID, selecting: selection))
+                return .record(try record.answered(to: call, in: zoneID, selecting: selection))
             }
         )
     }

@@ -33,11 +33,14 @@ struct FieldSelection {
 }
 
 extension StoredRecord {
-    /// The record as answers carry it.
-    func answered(in zoneID: ZoneID, selecting selection: FieldSelection) throws -> WireRecord {
+    /// The record as answers to `call` carry it.
+    func answered(
+        to call: Call, in zoneID: ZoneID, selecting selection: FieldSelection
+    ) throws -> WireRecord {
         WireRecord(
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
-            zoneID: zoneID, fields: try selection(fields), created: created, modified: modified,
+            zoneID: zoneID, fields: try selection(try call.linked(fields)), created: created,
+            modified: modified,
             parent: parent
         )
     }

@@ -33,6 +33,7 @@ extension RecordBatch {
         }
         try transaction.putRecords(records, in: zone.key)
         try putReferences(in: transaction)
+        try putAssetUses(in: transaction)
         if !schema.added.isEmpty {
             try transaction.addFieldTypes(schema.added, in: call.container)
         }
@@ -76,6 +77,23 @@ extension RecordBatch {
         try transaction.putReferences(references, from: sources, in: zone.key)
     }
 
+    /// Notes which files the records hold, and which they let go of (ASSET-4).
+    private func putAssetUses(in transaction: any StoreTransaction) throws {
+        var uses: [String: Set<AssetContent>] = [:]
+        for outcome in outcomes {
+            switch outcome {
+            case .save(let saved):
+                let hadAssets = saved.previous?.fields.mayHoldAssets ?? false
+                if hadAssets || !saved.assets.isEmpty { uses[saved.record.name] = saved.assets }
+            case .delete(let record) where record.fields.mayHoldAssets: uses[record.name] = []
+            case .delete, .nothingToDelete, .failed: break
+            }
+        }
+        for record in cascaded where record.fields.mayHoldAssets { uses[record.name] = [] }
+        guard !uses.isEmpty else { return }
+        try transaction.putAssetUses(uses, in: zone.key, at: call.now)
+    }
+
     /// The answer of a batch that was written.
     func response() throws -> ModifyRecords.Response {
         let zoneID = call.answered(zone.name)
@@ -88,7 +106,8 @@ extension RecordBatch {
                         numbersAsStrings: request.numbersAsStrings,
                         omitsNanoseconds: !call.usesExtensions
                     )
-                    return .record(try saved.record.answered(in: zoneID, selecting: selection))
+                    return .record(
+                        try saved.record.answered(to: call, in: zoneID, selecting: selection))
                 case .delete, .nothingToDelete:
                     return .deleted(WireTombstone(recordName: names[index]))
                 case .failed(let error):

@@ -20,6 +20,8 @@ struct RecordBatch {
         var previous: StoredRecord?
         /// The references of the record that have consequences.
         var references: [StoredReference]
+        /// The files the record holds.
+        var assets: Set<AssetContent>
     }
 
     let request: ModifyRecords.Request
@@ -31,6 +33,8 @@ struct RecordBatch {
     /// The living records the operations name, and the parents they name.
     let existing: [String: StoredRecord]
     var schema: RecordSchema
+    /// The files the operations name.
+    let assets: RecordAssets
     /// One for each operation, once planned.
     var outcomes: [Outcome] = []
     /// Records that go because what they refer to goes (REF-2).
@@ -52,6 +56,7 @@ struct RecordBatch {
         existing = stored.merging(
             try call.userRecords(missing, in: zone.name, reader)
         ) { stored, _ in stored }
+        assets = try RecordAssets(of: request.operations, for: call, in: zone, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
         schema = RecordSchema(
             known: try reader.fieldTypes(of: Set(types), in: call.container)
@@ -80,7 +85,9 @@ struct RecordBatch {
         let existing = existing[name]
         try SavePolicy.check(
             operation, against: existing,
-            serverRecord: { try $0.answered(in: call.answered(zone.name), selecting: .all) }
+            serverRecord: {
+                try $0.answered(to: call, in: call.answered(zone.name), selecting: .all)
+            }
         )
         if let existing { try checkWriter(of: existing) }
         if operation.type.deletes {
@@ -116,9 +123,10 @@ struct RecordBatch {
             )
         }
         if previous == nil { try Names.checkRecordType(type, limits: call.limits) }
-        let changes = try schema.conform(
+        let conformed = try schema.conform(
             operation.fields, of: type, in: call.scope, limits: call.limits
         )
+        let changes = try assets.settle(conformed, ofRecord: name, over: previous)
         let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
         let fields = RecordFields(merged)
         guard fields.json.count <= call.limits.recordBytes else {
@@ -139,7 +147,12 @@ struct RecordBatch {
                 modified: stamp, parent: parent, fields: fields
             ),
             previous: previous,
-            references: RecordReferences.consequential(from: name, fields: merged, parent: parent)
+            references: RecordReferences.consequential(from: name, fields: merged, parent: parent),
+            assets: Set(
+                merged.values.flatMap(\.value.assets).compactMap { asset in
+                    asset.content.map(AssetContent.init(rawValue:))
+                }
+            )
         )
     }
 }

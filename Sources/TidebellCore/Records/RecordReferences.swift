@@ -48,7 +48,7 @@ extension StoredRecord {
 
 extension [UInt8] {
     /// Whether `pattern` stands somewhere in the bytes.
-    fileprivate func contains(_ pattern: [UInt8]) -> Bool {
+    func contains(_ pattern: [UInt8]) -> Bool {
         guard let first = pattern.first, count >= pattern.count else { return false }
         var start = 0
         while let hit = self[start...(count - pattern.count)].firstIndex(of: first) {

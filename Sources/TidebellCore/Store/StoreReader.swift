@@ -60,6 +60,17 @@ package protocol StoreReader {
     /// a record that none refers to is absent.
     func deleteSelfCounts(to targets: Set<String>, in zone: ZoneKey) throws -> [String: Int]
 
+    // MARK: Assets
+
+    /// Returns the kept files with these contents.
+    func assets(_ contents: Set<AssetContent>) throws -> [AssetContent: StoredAsset]
+
+    /// Returns which of these file names are those of kept files.
+    func knownAssetFiles(among files: Set<String>) throws -> Set<String>
+
+    /// Returns an upload that has not come yet; expired ones too.
+    func awaitedUpload(tokenHash: [UInt8]) throws -> AwaitedUpload?
+
     // MARK: Schema
 
     /// Returns the known fields of these record types; a type that no record

@@ -49,6 +49,36 @@ package protocol StoreTransaction: StoreReader {
     /// returns how many went. At most `limit`.
     func removeTombstones(modifiedBefore moment: Instant, limit: Int) throws -> Int
 
+    // MARK: Assets
+
+    /// Notes uploads that are to come.
+    func putAwaitedUploads(_ uploads: [AwaitedUpload]) throws
+
+    /// Removes an upload that was to come; false if there was none.
+    func removeAwaitedUpload(tokenHash: [UInt8]) throws -> Bool
+
+    /// Removes uploads that expired before `moment` without having come, at most
+    /// `limit`; returns how many went.
+    func removeAwaitedUploads(expiredBefore moment: Instant, limit: Int) throws -> Int
+
+    /// Notes a file and returns it; where its content is kept already, returns that
+    /// file instead. Either way it counts as unused since `now` unless a record
+    /// holds it.
+    func putAsset(_ asset: StoredAsset, at now: Instant) throws -> StoredAsset
+
+    /// Replaces the files that records of a zone hold; what they let go of counts
+    /// as unused since `now` unless another record holds it (ASSET-4).
+    func putAssetUses(
+        _ uses: [String: Set<AssetContent>], in zone: ZoneKey, at now: Instant
+    ) throws
+
+    /// Forgets the files that no record has held since `moment`, oldest first, and
+    /// returns their names. Looks at no more than `limit` that may be such;
+    /// `isComplete` tells whether these were all.
+    func removeUnusedAssets(
+        since moment: Instant, limit: Int
+    ) throws -> (files: [String], isComplete: Bool)
+
     // MARK: Schema
 
     /// Adds fields (and with them types) that a container's schema lacks.

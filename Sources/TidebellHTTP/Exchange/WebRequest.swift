@@ -36,6 +36,13 @@ package struct WebRequest: Sendable {
         case bytes([UInt8])
         /// It was longer than allowed and therefore not read.
         case tooLong
+        /// A file on its way: handed on piece by piece as it comes.
+        case stream(@Sendable (inout any BodyWriter) async throws -> Void)
+    }
+
+    /// Whether a request brings a file, which is not to be read into memory.
+    package static func bringsFile(_ method: Method, _ target: String) -> Bool {
+        ReceiveAsset.methods.contains(method) && target.hasPrefix(ReceiveAsset.path)
     }
 
     package var method: Method

@@ -14,6 +14,9 @@ package struct WebResponse: Sendable {
         case bytes([UInt8])
         /// Produced while it is sent; cancelled when the receiver goes away.
         case stream(@Sendable (inout any BodyWriter) async throws -> Void)
+        /// A file: as many bytes as said, produced while they are sent. A server that
+        /// shuts down lets it end, unlike a stream, which has no end.
+        case file(length: Int64, @Sendable (inout any BodyWriter) async throws -> Void)
     }
 
     /// The HTTP status.
@@ -47,7 +50,7 @@ extension WebResponse.Body {
     package func collect() async throws -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes
-        case .stream(let produce):
+        case .stream(let produce), .file(_, let produce):
             var collector: any BodyWriter = BodyCollector()
             try await produce(&collector)
             return (collector as? BodyCollector)?.bytes ?? []
@@ -67,7 +70,7 @@ extension WebResponse.Body {
                 do {
                     switch self {
                     case .bytes(let bytes): continuation.yield(bytes)
-                    case .stream(let produce):
+                    case .stream(let produce), .file(_, let produce):
                         var feeder: any BodyWriter = BodyFeeder(continuation: continuation)
                         try await produce(&feeder)
                     }

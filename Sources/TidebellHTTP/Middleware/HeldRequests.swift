@@ -2,7 +2,8 @@
 import Synchronization
 import TidebellWire
 
-/// Bounds the requests that are held open: device streams and courier polls.
+/// Bounds the requests that are held open: device streams and courier polls, and
+/// likewise transfers of files.
 package final class HeldRequests: Sendable {
     /// The most requests held at a time, unless the server is told otherwise.
     package static let defaultCapacity = 10_000
@@ -10,11 +11,15 @@ package final class HeldRequests: Sendable {
     private static let retryAfter = 30.0
 
     private let capacity: Int
+    private let kind: String
     private let count = Mutex(0)
 
-    /// Creates a bound.
-    package init(capacity: Int = HeldRequests.defaultCapacity) {
+    /// Creates a bound of requests of a kind.
+    package init(
+        capacity: Int = HeldRequests.defaultCapacity, of kind: String = "streams and polls"
+    ) {
         self.capacity = capacity
+        self.kind = kind
     }
 
     /// A place among the held requests, given back with its last reference.
@@ -39,7 +44,7 @@ package final class HeldRequests: Sendable {
         }
         guard isFree else {
             throw WireError(
-                .tryAgainLater, "the server already holds \(capacity) streams and polls",
+                .tryAgainLater, "the server already holds \(capacity) \(kind)",
                 retryAfter: Self.retryAfter
             )
         }

@@ -70,10 +70,14 @@ extension WebServices {
     }
 
     /// The path without what is secret in it: the query with its tokens, and
-    /// courier capabilities.
+    /// what follows in the URLs of couriers and files.
     private static func endpoint(of request: WebRequest) -> String {
         let path = request.target.prefix { $0 != "?" }
-        return path.hasPrefix("/courier/") ? "/courier" : WireError.shortened(path, to: 200)
+        for secret in ["/courier/", ReceiveAsset.path, SendAsset.path]
+        where path.hasPrefix(secret) {
+            return String(secret.dropLast())
+        }
+        return WireError.shortened(path, to: 200)
     }
 }
 

@@ -28,8 +28,8 @@ package enum Secret {
         return Array(hasher.finalize())
     }
 
-    /// Writes bytes as hex digits.
-    static func hex(_ bytes: [UInt8]) -> String {
+    /// Returns bytes as lower-case hexadecimal digits.
+    package static func hex(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },

@@ -13,10 +13,12 @@ struct SocketResponder: HTTPResponder {
 
     @Sendable func respond(to request: Request, context: Context) async throws -> Response {
         var request = request
-        let body = try await collectBody(of: &request)
+        let method = WebRequest.Method(request.method.rawValue)
+        let bringsFile = WebRequest.bringsFile(method, request.uri.string)
+        let body = bringsFile ? request.fileBody : try await collectBody(of: &request)
         let answer = await webServices.respond(
             to: WebRequest(
-                WebRequest.Method(request.method.rawValue),
+                method,
                 request.uri.string,
                 headers: Headers(request),
                 body: body
@@ -45,6 +47,26 @@ struct SocketResponder: HTTPResponder {
     }
 }
 
+extension Request {
+    /// The body piece by piece, for who reads it only once.
+    fileprivate var fileBody: WebRequest.Body {
+        .stream { [body] writer in
+            var pieces = body.makeAsyncIterator()
+            while true {
+                let piece: ByteBuffer?
+                do {
+                    piece = try await pieces.next()
+                } catch {
+                    // The client went away: nobody's failure.
+                    throw CancellationError()
+                }
+                guard let piece else { return }
+                try await writer.write(Array(buffer: piece))
+            }
+        }
+    }
+}
+
 extension Headers {
     fileprivate init(_ request: Request) {
         self.init()
@@ -65,6 +87,12 @@ extension WebResponse {
             case .bytes(let bytes) where bytes.isEmpty: ResponseBody()
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             case .stream(let produce): .streamed(to: request, produce)
+            case .file(let length, let produce):
+                ResponseBody(contentLength: Int(length)) { writer in
+                    var socket: any BodyWriter = SocketWriter(writer: writer)
+                    try await produce(&socket)
+                    try await writer.finish(nil)
+                }
             }
         return Response(status: .init(code: status), headers: fields, body: body)
     }

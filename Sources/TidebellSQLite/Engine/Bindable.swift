@@ -116,6 +116,7 @@ extension Bindable where Self: RawRepresentable, RawValue: Bindable {
 
 extension AccountID: Bindable {}
 extension ApplicationPermission: Bindable {}
+extension AssetContent: Bindable {}
 extension CloudEnvironment: Bindable {}
 extension CollapseID: Bindable {}
 extension DatabaseID: Bindable {}

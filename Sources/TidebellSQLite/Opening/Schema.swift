@@ -61,7 +61,7 @@ enum Schema {
     /// Creates all tables and indexes.
     static func createTables(in database: Database) throws {
         for table in [
-            general, zones, records, subscriptions, push, webhooks, accounts, explanation,
+            general, zones, records, assets, subscriptions, push, webhooks, accounts, explanation,
         ] {
             try database.execute(sql: table)
         }

@@ -52,6 +52,7 @@ extension SQLiteTransaction {
         for zone in zones {
             try connection.run("DELETE FROM record WHERE zone = ?", zone.key)
             try connection.run("DELETE FROM reference WHERE zone = ?", zone.key)
+            try removeAssetUses(of: zone.key, at: now)
             try connection.run(
                 """
                 UPDATE zone

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import Synchronization
 internal import TidebellHTTP
 internal import TidebellServer
 
@@ -21,9 +22,48 @@ struct InProcessTransport: Transport {
         )
     }
 
+    func upload(
+        _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
+    ) async throws -> TransportResponse {
+        let failure = Mutex<(any Error)?>(nil)
+        var upload = WebRequest(request)
+        upload.headers.append("Content-Length", String(file.size))
+        upload.body = .stream { writer in
+            while true {
+                let piece: [UInt8]?
+                do {
+                    piece = try await file.next()
+                } catch {
+                    // The server hears of a connection that ended, the device why.
+                    failure.withLock { $0 = error }
+                    throw CancellationError()
+                }
+                guard let piece else { return }
+                try await writer.write(piece)
+            }
+        }
+        let response = await cloud.respond(to: upload)
+        if let error = failure.withLock({ $0 }) { throw error }
+        return TransportResponse(
+            status: response.status,
+            headers: response.headers.pairs,
+            body: try await response.body.collect()
+        )
+    }
+
+    func download(_ request: TransportRequest) async throws -> TransportStream {
+        try await stream(request, statuses: [200, 206])
+    }
+
     func stream(_ request: TransportRequest) async throws -> TransportStream {
+        try await stream(request, statuses: [200])
+    }
+
+    private func stream(
+        _ request: TransportRequest, statuses: [Int]
+    ) async throws -> TransportStream {
         let response = await cloud.respond(to: WebRequest(request))
-        guard response.status == 200 else {
+        guard statuses.contains(response.status) else {
             return TransportStream(
                 refusal: TransportResponse(
                     status: response.status,
@@ -32,7 +72,10 @@ struct InProcessTransport: Transport {
                 )
             )
         }
-        return TransportStream(headers: response.headers.pairs, chunks: response.body.pieces)
+        return TransportStream(
+            status: response.status, headers: response.headers.pairs,
+            chunks: response.body.pieces
+        )
     }
 }
 

@@ -45,8 +45,10 @@ final class LocalServer: Sendable {
     ) async throws -> LocalServer {
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
+        let dataFolder = DataFolder(folder)
         let cloud = CloudServices(
-            store: try DataFolder(folder).openStore(for: .serving),
+            store: try dataFolder.openStore(for: .serving),
+            assets: try dataFolder.openAssets(logger: logger),
             time: Time(now: { clock.instant }, clock: clock),
             randomness: random.randomness,
             apns: apns,

@@ -76,6 +76,16 @@ final class DeviceLink: Transport {
         }
     }
 
+    func upload(
+        _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
+    ) async throws -> TransportResponse {
+        try await server(for: request).upload(request, of: file, stallTimeout: stallTimeout)
+    }
+
+    func download(_ request: TransportRequest) async throws -> TransportStream {
+        try await server(for: request).download(request)
+    }
+
     private func server(for request: TransportRequest) throws -> any Transport {
         guard isOnline else { throw TransportError.unreachable("the device is offline") }
         if let path = RequestPath(request.path) { cloud.note(path) }
@@ -135,7 +145,8 @@ struct RequestPath: Hashable, Sendable {
     /// Reads `/database/1/{container}/{environment}/…` and its siblings.
     init?(_ path: String) {
         let parts = path.prefix { $0 != "?" }.split(separator: "/")
-        guard parts.count > 3, parts[1] == "1" else { return nil }
+        // Files are sent and fetched by URLs that name no container.
+        guard parts.count > 3, parts[1] == "1", parts[0] != "assets" else { return nil }
         container = String(parts[2])
         environment = String(parts[3])
     }

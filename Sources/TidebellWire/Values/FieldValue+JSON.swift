@@ -127,11 +127,9 @@ extension FieldValue {
                     throw JSONError("unknown reference action \"\(text)\"")
                 }
                 reference.action = action
-            case "fileChecksum": asset.fileChecksum = try reader.readString()
-            case "size": asset.size = try reader.readInt64()
-            case "receipt": asset.receipt = try reader.readString()
-            case "downloadURL": asset.downloadURL = try reader.readString()
-            default: try location.readMember(name, from: &reader)
+            default:
+                if try asset.readMember(name, from: &reader) { return }
+                try location.readMember(name, from: &reader)
             }
         }
         if !reference.recordName.isEmpty { return .reference(reference) }
@@ -190,17 +188,6 @@ extension WireReference {
                 zoneID.write(to: &writer)
             }
             writer.member("action", action.rawValue)
-        }
-    }
-}
-
-extension WireAsset {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("fileChecksum", fileChecksum)
-            writer.member("size", size)
-            writer.member("receipt", receipt)
-            writer.member("downloadURL", downloadURL)
         }
     }
 }

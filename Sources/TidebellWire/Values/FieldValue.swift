@@ -98,22 +98,34 @@ package struct WireAsset: Sendable, Hashable {
     package var fileChecksum: String
     /// The number of bytes.
     package var size: Int64
-    /// The upload's receipt; only in requests.
+    /// The upload's receipt; only in requests and in answers about uploads.
     package var receipt: String?
     /// Where to fetch the bytes; only in answers.
     package var downloadURL: String?
+    /// Opaque: clients hand it back unchanged; private and shared databases only.
+    package var wrappingKey: String?
+    /// Opaque: clients hand it back unchanged; private and shared databases only.
+    package var referenceChecksum: String?
+    /// By what the server knows the bytes; only in its store.
+    package var content: String?
 
     /// Creates an asset value.
     package init(
         fileChecksum: String,
         size: Int64,
         receipt: String? = nil,
-        downloadURL: String? = nil
+        downloadURL: String? = nil,
+        wrappingKey: String? = nil,
+        referenceChecksum: String? = nil,
+        content: String? = nil
     ) {
         self.fileChecksum = fileChecksum
         self.size = size
         self.receipt = receipt
         self.downloadURL = downloadURL
+        self.wrappingKey = wrappingKey
+        self.referenceChecksum = referenceChecksum
+        self.content = content
     }
 }
 

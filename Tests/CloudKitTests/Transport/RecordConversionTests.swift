@@ -135,10 +135,6 @@ import Testing
     static let unsendable: [(String, @Sendable (CKRecord) -> Void)] = [
         ("nan is no number CloudKit can store.", { $0["f"] = Double.nan }),
         (
-            "assets are not supported yet.",
-            { $0["f"] = CKAsset(fileURL: URL(fileURLWithPath: "/x")) }
-        ),
-        (
             "the location has numbers CloudKit cannot store.",
             { $0["f"] = CLLocation(latitude: .infinity, longitude: 0) }
         ),

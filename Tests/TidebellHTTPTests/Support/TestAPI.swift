@@ -21,7 +21,7 @@ final class TestAPI: Sendable {
     let webToken: String
     /// The record name of the user `me`.
     let user: String
-    private let folder: URL
+    let folder: URL
 
     init(limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests()) async throws {
         folder = FileManager.default.temporaryDirectory
@@ -30,6 +30,10 @@ final class TestAPI: Sendable {
         self.clock = clock
         cloud = CloudServices(
             store: try SQLiteStore.open(at: folder.appendingPathComponent("store").path),
+            assets: try AssetFolder(
+                folder.appendingPathComponent("assets"),
+                logger: Logger(label: "test") { [log] _ in log }
+            ),
             limits: limits,
             time: Time(now: { clock.instant }, clock: clock),
             randomness: .seeded(1),

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+extension DatabaseConnection {
+    /// Downloads the files of fetched records; a record whose file cannot be had fails
+    /// with `assetNotAvailable` (ASSET-9). Some files are on the way at a time, and
+    /// results are in the order of the records.
+    func withAssets(
+        _ records: [Result<CKRecord, CKError>], _ options: RequestOptions
+    ) async -> [Result<CKRecord, CKError>] {
+        var wanted: [(record: Int, asset: CKAsset, field: CKAsset.Field)] = []
+        for (index, record) in records.enumerated() {
+            guard case .success(let record) = record else { continue }
+            for (asset, field) in record.assets(in: self) { wanted.append((index, asset, field)) }
+        }
+        guard !wanted.isEmpty else { return records }
+        let files = wanted
+        let results = await inParallel(files.count) { index in
+            await AssetDownload(
+                asset: files[index].asset, field: files[index].field, database: self,
+                options: options
+            ).run()
+        }
+        var records = records
+        for (file, result) in zip(files, results) {
+            // The first reason stays.
+            if case .failure(let error) = result, case .success = records[file.record] {
+                records[file.record] = .failure(error)
+            }
+        }
+        return records
+    }
+}
+
+extension CKRecord {
+    /// The assets of the record with the fields they are in.
+    fileprivate func assets(
+        in database: DatabaseConnection
+    ) -> [(asset: CKAsset, field: CKAsset.Field)] {
+        fields.flatMap { field -> [(asset: CKAsset, field: CKAsset.Field)] in
+            let place = CKAsset.Field(
+                container: database.container.identifier, scope: database.scope,
+                recordID: recordID, key: field.key
+            )
+            switch field.value {
+            case .asset(let asset): return [(asset, place)]
+            case .list(let elements):
+                return elements.compactMap { element in
+                    if case .asset(let asset) = element { (asset, place) } else { nil }
+                }
+            default: return []
+            }
+        }
+    }
+}
+
+/// The download of one asset's file.
+private struct AssetDownload: Sendable {
+    let asset: CKAsset
+    let field: CKAsset.Field
+    let database: DatabaseConnection
+    let options: RequestOptions
+
+    func run() async -> Result<Void, CKError> {
+        asset.setField(field)
+        do {
+            try await download()
+            return .success(())
+        } catch is CancellationError {
+            return .failure(.cancelled())
+        } catch let error as CKError where error.code == .operationCancelled {
+            return .failure(error)
+        } catch {
+            let why = (error as? CKError)?.localizedDescription ?? "\(error)"
+            return .failure(
+                .local(
+                    .assetNotAvailable,
+                    "The file of \(field.name) cannot be downloaded: \(why)"
+                )
+            )
+        }
+    }
+
+    private func download() async throws {
+        guard let stored = asset.stored, let url = stored.downloadURL else {
+            throw StagedFile.Mismatch(description: "the server did not say where it is")
+        }
+        let path = try AssetUploads.path(of: url)
+        let configuration = try database.container.session.configuration.get()
+        let staging = AssetStaging(of: configuration)
+        let (place, file) = try await AssetFile.onDisk {
+            staging.purgeIfDue(receiving: stored.size, now: Date())
+            let place = try staging.makePlace()
+            return (place, try StagedFile(place))
+        }
+        try await receive(path, size: stored.size, into: file)
+        let stamp = try await AssetFile.onDisk {
+            try file.finish(size: stored.size, checksum: stored.fileChecksum)
+        }
+        asset.setDownloaded(to: place, stamp: stamp)
+    }
+
+    /// Receives the file; a connection that is lost is taken up where it broke.
+    private func receive(_ path: String, size: Int64, into file: StagedFile) async throws {
+        var attempt = 0
+        while true {
+            attempt += 1
+            let failure: RequestFailure
+            do {
+                return try await receiveRest(path, size: size, into: file)
+            } catch let error as RequestFailure {
+                failure = error
+            }
+            guard failure.isPassing,
+                let delay = ReadRetry.delay(after: attempt, error: failure.error)
+            else { throw failure.error }
+            try await database.container.session.clock.sleep(for: delay)
+        }
+    }
+
+    private func receiveRest(_ path: String, size: Int64, into file: StagedFile) async throws {
+        let container = database.container
+        try Task.checkCancellation()
+        var headers = ContainerConnection.headers(options, hasBody: false)
+        let start = file.size
+        if start > 0 { headers.append(("Range", "bytes=\(start)-")) }
+        let request = TransportRequest(method: "GET", path: path, headers: headers)
+        let stream: TransportStream
+        do {
+            stream = try await container.session.transport.download(request)
+        } catch {
+            throw RequestFailure(error, container: container.identifier)
+        }
+        guard stream.status == (start > 0 ? 206 : 200) else {
+            let response = TransportResponse(
+                status: stream.status, headers: stream.headers, body: stream.body
+            )
+            let report = CKError.ServerReport(response, container: container.identifier)
+            throw RequestFailure(.server(response, report: report))
+        }
+        do {
+            try await read(stream.chunks, upTo: size, into: file)
+        } catch let error as TransportError {
+            throw RequestFailure(error, container: container.identifier)
+        }
+        guard file.size == size else {
+            throw RequestFailure(
+                TransportError.connectionLost("the file ended early"),
+                container: container.identifier
+            )
+        }
+    }
+
+    private func read(
+        _ chunks: AsyncThrowingStream<[UInt8], any Error>, upTo size: Int64, into file: StagedFile
+    ) async throws {
+        let moved = Locked(0)
+        try await whileMoving(moved, stallTimeout: options.timeout) {
+            for try await chunk in chunks {
+                moved.withLock { $0 += 1 }
+                guard file.size + Int64(chunk.count) <= size else {
+                    throw StagedFile.Mismatch(description: "it is longer than \(size) bytes")
+                }
+                try await AssetFile.onDisk { try file.write(chunk) }
+            }
+            // A cancelled reader is told of an end that is none.
+            try Task.checkCancellation()
+        }
+    }
+}

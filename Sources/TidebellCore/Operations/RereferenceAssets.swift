@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+extension RereferenceAssets {
+    /// Returns receipts with which files of records can be saved in other records of the
+    /// same database (web-services 5.9).
+    ///
+    /// A receipt is for any field: the request does not name the one it will be used for.
+    package static func run(
+        _ request: Request, for call: Call, in reader: any StoreReader
+    ) throws -> Response {
+        _ = try call.requireUser()
+        let targetZone = request.targetZoneID ?? request.zoneID
+        try call.requireZone(targetZone, in: reader)
+        let place = try call.zone(request.zoneID, in: reader)
+        let names = Set(request.assets.map(\.recordName))
+        let records = try place.map { try reader.records(names, in: $0.zone.key) } ?? [:]
+        let target = AssetField(
+            database: try call.databaseKey(), zoneName: targetZone.zoneName, recordName: nil,
+            fieldName: nil
+        )
+        return Response(
+            assets: try request.assets.map { source in
+                guard let record = records[source.recordName] else {
+                    return .failure(WireError(.notFound, "Record not found"))
+                }
+                guard
+                    case .asset(let asset)? = try record.fields.decoded()[source.fieldName]?.value,
+                    let content = asset.content.map(AssetContent.init(rawValue:))
+                else {
+                    return .failure(
+                        .badRequest(
+                            "field '\(Names.shortened(source.fieldName))' of record "
+                                + "'\(Names.shortened(source.recordName))' holds no asset"
+                        )
+                    )
+                }
+                var answer = call.answered(asset, content)
+                answer.receipt = call.assetSeals.seal(
+                    AssetReceipt(content: content, field: target)
+                )
+                return .success(answer)
+            }
+        )
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// The files that one request names: what their receipts and URLs stand for.
+struct RecordAssets {
+    private let call: Call
+    private let database: DatabaseKey
+    private let zoneName: String
+    /// The kept files among them.
+    private let known: [AssetContent: StoredAsset]
+
+    init(
+        of operations: [ModifyRecords.Operation], for call: Call, in zone: StoredZone,
+        _ reader: any StoreReader
+    ) throws {
+        self.call = call
+        database = try call.databaseKey()
+        zoneName = zone.name
+        var contents: Set<AssetContent> = []
+        for operation in operations {
+            for field in operation.fields.values.values {
+                for asset in field?.value.assets ?? [] {
+                    if let content = call.proof(of: asset)?.content { contents.insert(content) }
+                }
+            }
+        }
+        known = contents.isEmpty ? [:] : try reader.assets(contents)
+    }
+
+    /// Returns the changes with every asset as it is stored; what cannot be proven
+    /// to be the caller's to save fails.
+    func settle(
+        _ changes: [String: Field?], ofRecord name: String, over previous: StoredRecord?
+    ) throws -> [String: Field?] {
+        var settled = changes
+        for (key, field) in changes {
+            guard let field, !field.value.assets.isEmpty else { continue }
+            let kept = try previous.flatMap { try $0.fields.decoded()[key] }?.value.assets ?? []
+            settled[key] = .some(
+                Field(
+                    try field.value.mapAssets { asset in
+                        try settle(asset, key: key, ofRecord: name, kept: kept)
+                    },
+                    isEncrypted: field.isEncrypted
+                )
+            )
+        }
+        return settled
+    }
+
+    private func settle(
+        _ asset: WireAsset, key: String, ofRecord name: String, kept: [WireAsset]
+    ) throws -> WireAsset {
+        // What an answer carried may come back unchanged.
+        if asset.receipt == nil,
+            let same = kept.first(where: {
+                $0.fileChecksum == asset.fileChecksum && $0.size == asset.size
+            })
+        {
+            return same
+        }
+        func refusal(_ why: String) -> WireError {
+            .badRequest(
+                "could not decode asset object: \(why) (field '\(key)' of record "
+                    + "'\(Names.shortened(name))')"
+            )
+        }
+        guard let proof = call.proof(of: asset) else {
+            throw refusal("it has neither a receipt of an upload nor a valid downloadURL")
+        }
+        if let field = proof.field, !isMeant(field, key: key, ofRecord: name) {
+            throw refusal("its receipt is for another field")
+        }
+        guard let stored = known[proof.content] else {
+            throw refusal("the uploaded file was not saved in time; upload it again")
+        }
+        guard stored.checksum == asset.fileChecksum, stored.size == asset.size else {
+            throw refusal("its fileChecksum or size is not that of the uploaded file")
+        }
+        return WireAsset(
+            fileChecksum: stored.checksum, size: stored.size, content: stored.content.rawValue
+        )
+    }
+
+    private func isMeant(_ field: AssetField, key: String, ofRecord name: String) -> Bool {
+        field.database == database && field.zoneName == zoneName
+            && field.recordName ?? name == name && field.fieldName ?? key == key
+    }
+}
+
+extension Call {
+    /// What an asset of a request proves: which content, and for which field; nil
+    /// where it proves nothing.
+    fileprivate func proof(
+        of asset: WireAsset
+    ) -> (content: AssetContent, field: AssetField?)? {
+        if let text = asset.receipt {
+            return assetSeals.receipt(text).map { ($0.content, $0.field) }
+        }
+        // Who may read the file may store it again.
+        guard let url = asset.downloadURL, let link = assetSeals.link(url: url),
+            link.expiresAt > now
+        else { return nil }
+        return (link.content, nil)
+    }
+
+    /// Returns stored fields as answers carry them: with where to fetch their files.
+    func linked(_ fields: RecordFields) throws -> RecordFields {
+        guard fields.mayHoldAssets else { return fields }
+        return RecordFields(
+            try fields.decoded().mapValues { field in
+                Field(field.value.mapAssets(linked), isEncrypted: field.isEncrypted)
+            }
+        )
+    }
+
+    private func linked(_ asset: WireAsset) -> WireAsset {
+        guard let content = asset.content.map(AssetContent.init(rawValue:)) else { return asset }
+        var linked = answered(asset, content)
+        linked.downloadURL = assetSeals.url(
+            of: AssetLink(
+                content: content, expiresAt: now.advanced(by: limits.assetLinkLifetime)
+            )
+        )
+        return linked
+    }
+
+    /// Returns a stored asset as answers carry it, without a way to its bytes.
+    package func answered(_ asset: WireAsset, _ content: AssetContent) -> WireAsset {
+        var answered = WireAsset(fileChecksum: asset.fileChecksum, size: asset.size)
+        if scope != .public {
+            (answered.wrappingKey, answered.referenceChecksum) = assetSeals.keys(of: content)
+        }
+        return answered
+    }
+}
+
+extension RecordFields {
+    /// Whether there may be an asset among the fields.
+    ///
+    /// A search for the type's tag in the text, because most records have none and
+    /// are not to be parsed for that.
+    var mayHoldAssets: Bool {
+        json.contains(Self.assetTag)
+    }
+
+    private static let assetTag = Array(FieldType.asset.rawValue.utf8)
+}
+
+extension FieldValue {
+    /// The assets in the value.
+    var assets: [WireAsset] {
+        switch self {
+        case .asset(let asset): [asset]
+        case .list(_, let elements): elements.flatMap(\.assets)
+        default: []
+        }
+    }
+
+    /// Returns the value with its assets replaced.
+    func mapAssets<Failure: Error>(
+        _ transform: (WireAsset) throws(Failure) -> WireAsset
+    ) throws(Failure) -> FieldValue {
+        switch self {
+        case .asset(let asset): return .asset(try transform(asset))
+        case .list(let type, let elements):
+            var mapped: [FieldValue] = []
+            for element in elements { mapped.append(try element.mapAssets(transform)) }
+            return .list(type, mapped)
+        default: return self
+        }
+    }
+}

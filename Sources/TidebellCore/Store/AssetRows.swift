@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What tells the content of a file from any other: the SHA-256 of its bytes in
+/// hexadecimal digits. Equal files are kept once.
+package struct AssetContent: RawRepresentable, Sendable, Hashable {
+    package let rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// A file that the server keeps for records (ASSET-1).
+package struct StoredAsset: Sendable, Hashable {
+    package var content: AssetContent
+    /// The name it has among the kept files; never used twice.
+    package var file: String
+    package var size: Int64
+    /// The checksum that clients are told (web-services 4.4).
+    package var checksum: String
+
+    /// Creates a value.
+    package init(content: AssetContent, file: String, size: Int64, checksum: String) {
+        self.content = content
+        self.file = file
+        self.size = size
+        self.checksum = checksum
+    }
+}
+
+/// The field that a file is for; its record need not exist yet.
+package struct AssetField: Sendable, Hashable {
+    package var database: DatabaseKey
+    package var zoneName: String
+    /// Nil stands for any record of the zone: so are files that stand in one already.
+    package var recordName: String?
+    package var fieldName: String?
+
+    /// Creates a value.
+    package init(
+        database: DatabaseKey, zoneName: String, recordName: String?, fieldName: String?
+    ) {
+        self.database = database
+        self.zoneName = zoneName
+        self.recordName = recordName
+        self.fieldName = fieldName
+    }
+}
+
+/// An upload that was asked for and has not come yet.
+package struct AwaitedUpload: Sendable, Hashable {
+    /// The hash of the token in the upload's URL.
+    package var tokenHash: [UInt8]
+    package var field: AssetField
+    /// The most bytes the file may have.
+    package var byteLimit: Int64
+    package var expiresAt: Instant
+
+    /// Creates a value.
+    package init(tokenHash: [UInt8], field: AssetField, byteLimit: Int64, expiresAt: Instant) {
+        self.tokenHash = tokenHash
+        self.field = field
+        self.byteLimit = byteLimit
+        self.expiresAt = expiresAt
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Foundation
+import TidebellCore
+import TidebellWire
+
+/// Receipts and download URLs, sealed with the server's key (HMAC-SHA-256): nothing
+/// of them is stored, and nobody else can make one.
+package struct AssetSeal: AssetSeals {
+    /// What is sealed; a seal of one kind is none of another.
+    private enum Kind: UInt8 {
+        case receipt = 1
+        case link = 2
+        case keys = 3
+    }
+
+    /// Bytes of a link's seal: half a digest, so that URLs stay short.
+    private static let linkSealLength = 16
+    /// Bytes of a content's digest.
+    private static let contentLength = 32
+
+    private let key: SymmetricKey
+    private let baseURL: String
+
+    /// Creates the seal of a server that clients reach under `baseURL`.
+    package init(key: [UInt8], baseURL: String) {
+        self.key = SymmetricKey(data: key)
+        self.baseURL = baseURL
+    }
+
+    // MARK: Receipts
+
+    package func seal(_ receipt: AssetReceipt) -> String {
+        let field = receipt.field
+        let body = JSONWriter.write { writer in
+            writer.array([
+                receipt.content.rawValue, field.database.container.container,
+                field.database.container.environment.rawValue, field.database.scope.rawValue,
+                field.database.owner.map { String($0.rawValue) } ?? "", field.zoneName,
+                field.recordName ?? "", field.fieldName ?? "",
+            ]) { $0.string($1) }
+        }
+        return Self.text(body) + "." + Self.text(code(.receipt, body))
+    }
+
+    package func receipt(_ text: String) -> AssetReceipt? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let body = Self.bytes(parts[0]), let code = Self.bytes(parts[1]),
+            isCode(code, .receipt, body),
+            let members = try? JSONReader.read(
+                body,
+                { reader in
+                    try reader.readList(limit: 8) { try $0.readString() }
+                }),
+            members.count == 8, let environment = CloudEnvironment(rawValue: members[2]),
+            let scope = DatabaseScope(rawValue: members[3])
+        else { return nil }
+        return AssetReceipt(
+            content: AssetContent(rawValue: members[0]),
+            field: AssetField(
+                database: DatabaseKey(
+                    container: ContainerKey(container: members[1], environment: environment),
+                    scope: scope, owner: Int64(members[4]).map(UserID.init(rawValue:))
+                ),
+                zoneName: members[5],
+                recordName: members[6].isEmpty ? nil : members[6],
+                fieldName: members[7].isEmpty ? nil : members[7]
+            )
+        )
+    }
+
+    // MARK: Download URLs
+
+    package func url(of link: AssetLink) -> String {
+        var body = Self.digest(link.content)
+        for shift in stride(from: 56, through: 0, by: -8) {
+            body.append(UInt8(truncatingIfNeeded: link.expiresAt.rawValue >> Int64(shift)))
+        }
+        let token = Self.text(body + code(.link, body).prefix(Self.linkSealLength))
+        return baseURL + SendAsset.path + token + "/" + WireProtocol.fileNamePlaceholder
+    }
+
+    package func link(url: String) -> AssetLink? {
+        guard let path = url.range(of: SendAsset.path) else { return nil }
+        return link(token: url[path.upperBound...].prefix { $0 != "/" && $0 != "?" })
+    }
+
+    /// Returns the link of the token in a download URL; nil for one not made here.
+    func link(token: some StringProtocol) -> AssetLink? {
+        let bodyLength = Self.contentLength + 8
+        guard let bytes = Self.bytes(token), bytes.count == bodyLength + Self.linkSealLength
+        else { return nil }
+        let body = Array(bytes.prefix(bodyLength))
+        guard Self.areEqual(code(.link, body).prefix(Self.linkSealLength), bytes[bodyLength...])
+        else { return nil }
+        let moment = body[Self.contentLength...].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return AssetLink(
+            content: AssetContent(rawValue: Secret.hex(Array(body.prefix(Self.contentLength)))),
+            expiresAt: Instant(rawValue: moment)
+        )
+    }
+
+    // MARK: Keys
+
+    // NB: nothing is encrypted with them; CloudKit's answers have them, and clients
+    // hand them back.
+    package func keys(
+        of content: AssetContent
+    ) -> (wrappingKey: String, referenceChecksum: String) {
+        let code = code(.keys, Array(content.rawValue.utf8))
+        return (
+            Data(code.prefix(16)).base64EncodedString(),
+            FileChecksum.text(ofDigest: code.suffix(20))
+        )
+    }
+
+    // MARK: -
+
+    private func code(_ kind: Kind, _ body: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: [kind.rawValue] + body, using: key))
+    }
+
+    private func isCode(_ code: [UInt8], _ kind: Kind, _ body: [UInt8]) -> Bool {
+        HMAC<SHA256>.isValidAuthenticationCode(
+            code, authenticating: [kind.rawValue] + body, using: key
+        )
+    }
+
+    private static func areEqual(_ left: some Sequence<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        // Looks at every byte, so that the time tells nothing.
+        zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func digest(_ content: AssetContent) -> [UInt8] {
+        let digits = Array(content.rawValue.utf8)
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+            UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
+        }
+        precondition(bytes.count == contentLength, "a content is named by its SHA-256")
+        return bytes
+    }
+
+    /// Base64 for URLs (RFC 4648, 5), without padding.
+    private static func text(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    private static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        let standard = text.replacingOccurrences(of: "-", with: "+")
+            .replacingOccurrences(of: "_", with: "/")
+        return Data(base64Encoded: standard + padding).map { [UInt8]($0) }
+    }
+}

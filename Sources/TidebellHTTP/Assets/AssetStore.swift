@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// The place where files of records are kept (ASSET-1): bytes under names that it
+/// gives and never gives again. What the files are is the store's knowledge.
+///
+/// A file is kept from the moment the store knows it until the store has forgotten
+/// it. In between, whatever stops the process leaves at most files that the store
+/// does not know, and ``removeStrayFiles(unless:)`` finds them.
+package protocol AssetStore: Sendable {
+    /// What receipts and URLs are sealed with; the same whenever the place is opened.
+    var sealKey: [UInt8] { get }
+
+    /// Takes a file in as `produce` writes it, and hands it to `keep` when it is
+    /// durable; removes it if `keep` returns another one or none.
+    ///
+    /// More than `limit` bytes fail with `limitExceeded`, a full disk with
+    /// `TRY_AGAIN_LATER`; nothing is left of them.
+    func take(
+        upTo limit: Int64,
+        from produce: @Sendable (inout any BodyWriter) async throws -> Void,
+        keep: @Sendable (StoredAsset) async throws -> StoredAsset?
+    ) async throws -> StoredAsset?
+
+    /// Returns a range of a file's bytes, read while they are sent; nil when there is
+    /// no such file.
+    func contents(of file: String, in range: Range<Int64>) async throws -> WebResponse.Body?
+
+    /// Removes files the store has forgotten.
+    func remove(_ files: [String]) async throws
+
+    /// Removes the files of which `known` does not say that the store knows them;
+    /// returns how many.
+    func removeStrayFiles(
+        unless known: @Sendable (Set<String>) async throws -> Set<String>
+    ) async throws -> Int
+}
+
+/// The place of a cloud that keeps no files.
+package struct NoAssetStore: AssetStore {
+    /// Creates a value.
+    package init() {}
+
+    /// No key: what is sealed with it is of no use.
+    package var sealKey: [UInt8] { [] }
+
+    /// Fails.
+    package func take(
+        upTo limit: Int64,
+        from produce: @Sendable (inout any BodyWriter) async throws -> Void,
+        keep: @Sendable (StoredAsset) async throws -> StoredAsset?
+    ) async throws -> StoredAsset? {
+        throw WireError.badRequest("this server keeps no files")
+    }
+
+    /// Returns nil.
+    package func contents(
+        of file: String, in range: Range<Int64>
+    ) async throws -> WebResponse.Body? { nil }
+
+    /// Does nothing.
+    package func remove(_ files: [String]) async throws {}
+
+    /// Returns 0.
+    package func removeStrayFiles(
+        unless known: @Sendable (Set<String>) async throws -> Set<String>
+    ) async throws -> Int { 0 }
+}

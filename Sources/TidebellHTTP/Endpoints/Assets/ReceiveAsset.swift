@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellCore
+import TidebellWire
+
+/// `/assets/1/upload/{token}`: takes the bytes of a file, whatever their type is said
+/// to be (web-services 5.9).
+package enum ReceiveAsset: AssetEndpoint {
+    /// The path before the token.
+    static let path = WireProtocol.assetsPath + "upload/"
+
+    package static let methods: [WebRequest.Method] = [.post, .other("PUT")]
+
+    /// Answers with the value a save takes, once the file is durable.
+    ///
+    /// The token is used up by that, not by an attempt: what broke off can be sent
+    /// again.
+    package static func respond(
+        to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
+    ) async throws -> WebResponse {
+        let place = try cloud.transfers.takePlace()
+        defer { withExtendedLifetime(place) {} }
+        let hash = Secret.hash(token)
+        let upload = try await cloud.store.read { try $0.awaitedUpload(tokenHash: hash) }
+        guard let upload, upload.expiresAt > cloud.time.now() else {
+            throw WireError.uploadNotAwaited
+        }
+        do {
+            guard let kept = try await take(request, for: upload, in: cloud) else {
+                throw WireError.uploadNotAwaited
+            }
+            return answer(kept, for: upload, baseURL: baseURL, in: cloud)
+        } catch var error as WireError {
+            if !request.usesExtensions { error.detail = nil }
+            throw error
+        }
+    }
+
+    private static func take(
+        _ request: WebRequest, for upload: AwaitedUpload, in cloud: Cloud
+    ) async throws -> StoredAsset? {
+        let limit = upload.byteLimit
+        if let length = request.headers["Content-Length"].flatMap({ Int64($0) }), length > limit {
+            throw WireError.assetTooLarge(limit: limit)
+        }
+        return try await cloud.assets.take(upTo: limit) { writer in
+            switch request.body {
+            case .bytes(let bytes): try await writer.write(bytes)
+            case .tooLong: throw WireError.assetTooLarge(limit: limit)
+            case .stream(let produce): try await produce(&writer)
+            }
+        } keep: { asset in
+            let now = cloud.time.now()
+            return try await cloud.store.write {
+                try UploadAssets.finish(asset, tokenHash: upload.tokenHash, at: now, in: $0)
+            }
+        }
+    }
+
+    private static func answer(
+        _ asset: StoredAsset, for upload: AwaitedUpload, baseURL: String, in cloud: Cloud
+    ) -> WebResponse {
+        let seal = AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
+        var value = WireAsset(
+            fileChecksum: asset.checksum, size: asset.size,
+            receipt: seal.seal(AssetReceipt(content: asset.content, field: upload.field))
+        )
+        if upload.field.database.scope != .public {
+            (value.wrappingKey, value.referenceChecksum) = seal.keys(of: asset.content)
+        }
+        let response = UploadAssets.Receipt(singleFile: value)
+        return .json { response.write(to: &$0) }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// `/assets/1/download/{token}/{name}`: the bytes of a file (web-services 4.4).
+package enum SendAsset: AssetEndpoint {
+    /// The path before the token.
+    static let path = WireProtocol.assetsPath + "download/"
+
+    package static let methods: [WebRequest.Method] = [.get, .head]
+
+    /// Answers with the file or the part asked for, read while it is sent.
+    package static func respond(
+        to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
+    ) async throws -> WebResponse {
+        let place = try cloud.transfers.takePlace()
+        let seal = AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
+        guard let link = seal.link(token: token) else {
+            throw WireError(.accessDenied, "the download URL was not made by this server")
+        }
+        guard link.expiresAt > cloud.time.now() else {
+            throw WireError(
+                .accessDenied, "the time of the download URL is up; fetch the record again"
+            )
+        }
+        let assets = try await cloud.store.read { try $0.assets([link.content]) }
+        guard let asset = assets[link.content] else { throw WireError.assetIsGone }
+        let tag = "\"\(asset.content.rawValue)\""
+        var headers = headers(tag: tag)
+        if request.headers["If-None-Match"] == tag {
+            return WebResponse(status: 304, headers: headers)
+        }
+        let range = request.range(of: asset, tag: tag)
+        var status = 200
+        var bytes = 0..<asset.size
+        switch range {
+        case .all: break
+        case .part(let part):
+            status = 206
+            bytes = part
+            headers["Content-Range"] =
+                "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(asset.size)"
+        case .unsatisfiable:
+            headers["Content-Range"] = "bytes */\(asset.size)"
+            return WebResponse(status: 416, headers: headers)
+        }
+        guard let body = try await cloud.assets.contents(of: asset.file, in: bytes) else {
+            throw WireError.assetIsGone
+        }
+        headers["Content-Length"] = String(bytes.upperBound - bytes.lowerBound)
+        return WebResponse(status: status, headers: headers, body: body.holding(place))
+    }
+
+    /// What every answer says. Files come from users: a browser must not take one for
+    /// a page of this server's.
+    private static func headers(tag: String) -> Headers {
+        [
+            "Content-Type": "application/octet-stream",
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Accept-Ranges": "bytes",
+            "Cache-Control": "private, max-age=3600",
+            "ETag": tag,
+        ]
+    }
+}
+
+extension WebRequest {
+    /// The part of a file that is asked for, if it is still the same file.
+    fileprivate func range(of asset: StoredAsset, tag: String) -> ByteRange {
+        if let condition = headers["If-Range"], condition != tag { return .all }
+        return ByteRange(headers["Range"], size: asset.size)
+    }
+}
+
+extension WebResponse.Body {
+    /// Returns the same content, which keeps a place among the transfers while it is
+    /// sent.
+    fileprivate func holding(_ place: HeldRequests.Place) -> WebResponse.Body {
+        guard case .file(let length, let produce) = self else { return self }
+        return .file(length: length) { writer in
+            try await produce(&writer)
+            withExtendedLifetime(place) {}
+        }
+    }
+}
+
+extension WireError {
+    /// No record has held the file for long.
+    fileprivate static let assetIsGone = WireError(.notFound, "the file is not kept any more")
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func assets(
+        _ contents: Set<AssetContent>
+    ) throws -> [AssetContent: StoredAsset] {
+        var found: [AssetContent: StoredAsset] = [:]
+        try connection.each(
+            """
+            SELECT asset.content, asset.file, asset.size, asset.checksum
+            FROM json_each(?) AS wanted CROSS JOIN asset ON asset.content = wanted.value
+            """,
+            JSONText(Set(contents.map(\.rawValue)))
+        ) { columns in
+            let asset = StoredAsset(
+                content: try columns.value(0), file: columns.text(1), size: columns.int(2),
+                checksum: columns.text(3)
+            )
+            found[asset.content] = asset
+            return true
+        }
+        return found
+    }
+
+    package func knownAssetFiles(among files: Set<String>) throws -> Set<String> {
+        Set(
+            try connection.rows(
+                """
+                SELECT asset.file
+                FROM json_each(?) AS wanted CROSS JOIN asset ON asset.file = wanted.value
+                """,
+                JSONText(files)
+            ) { $0.text(0) }
+        )
+    }
+
+    package func awaitedUpload(tokenHash: [UInt8]) throws -> AwaitedUpload? {
+        try connection.first(
+            """
+            SELECT container, environment, scope, owner, zone_name, record_name, field_name,
+                byte_limit, expires_at
+            FROM awaited_upload WHERE token_hash = ?
+            """,
+            tokenHash
+        ) { columns in
+            let owner = columns.int(3)
+            return AwaitedUpload(
+                tokenHash: tokenHash,
+                field: AssetField(
+                    database: DatabaseKey(
+                        container: ContainerKey(
+                            container: columns.text(0), environment: try columns.value(1)
+                        ),
+                        scope: try columns.value(2),
+                        owner: owner == StoredDatabase.noOwner ? nil : UserID(rawValue: owner)
+                    ),
+                    zoneName: columns.text(4), recordName: columns.optionalText(5),
+                    fieldName: columns.optionalText(6)
+                ),
+                byteLimit: columns.int(7),
+                expiresAt: try columns.value(8)
+            )
+        }
+    }
+}

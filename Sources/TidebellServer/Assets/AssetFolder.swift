@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+/// Files of records in a folder beside the store.
+///
+/// ```
+/// assets/key              what receipts and URLs are sealed with
+/// assets/incoming/NAME    on its way; thrown away when the folder is opened
+/// assets/kept/ab/abcd…    whole and durable; known to the store, or stray
+/// ```
+///
+/// Folders are for their owner only (0700), so are the files (0600). Disk access
+/// happens on threads of its own, so that a slow disk holds up nothing else.
+package final class AssetFolder: AssetStore {
+    /// Bytes that are read from a file at a time.
+    static let pieceSize = 256 * 1024
+    /// Names that the store is asked about at a time.
+    static let namesPerQuestion = 500
+    private static let keyLength = 32
+
+    package let sealKey: [UInt8]
+    private let folder: URL
+    private let disk = DispatchQueue(label: "tidebell.assets", attributes: .concurrent)
+    private let logger: Logger
+    /// Kept files that the store is about to be told of: no strays.
+    private let arriving = Mutex(Set<String>())
+
+    /// Opens the folder, made if it is absent.
+    package init(_ folder: URL, logger: Logger) throws {
+        self.folder = folder
+        self.logger = logger
+        try Self.makeFolder(folder)
+        try Self.makeFolder(folder.appendingPathComponent("kept"))
+        let incoming = folder.appendingPathComponent("incoming")
+        try? FileManager.default.removeItem(at: incoming)  // it is often not there
+        try Self.makeFolder(incoming)
+        sealKey = try Self.key(in: folder)
+    }
+
+    // MARK: Coming
+
+    package func take(
+        upTo limit: Int64,
+        from produce: @Sendable (inout any BodyWriter) async throws -> Void,
+        keep: @Sendable (StoredAsset) async throws -> StoredAsset?
+    ) async throws -> StoredAsset? {
+        let name = UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+        let incoming = folder.appendingPathComponent("incoming/\(name)").path
+        arriving.withLock { _ = $0.insert(name) }
+        // A file the store was not told of is a stray from here on.
+        defer { arriving.withLock { _ = $0.remove(name) } }
+        do {
+            let file = try await onDisk { try IncomingFile(path: incoming, limit: limit) }
+            var writer: any BodyWriter = IncomingFileWriter(file: file, disk: disk)
+            try await produce(&writer)
+            let asset = try await onDisk { [place = place(of: name)] in
+                try file.finish(named: name, movingTo: place)
+            }
+            let kept = try await keep(asset)
+            if kept?.file != name { try await remove([name]) }
+            return kept
+        } catch {
+            unlink(incoming)
+            throw refusal(error)
+        }
+    }
+
+    /// Tells the client of a full disk what it may do, and the operator once each time.
+    private func refusal(_ error: any Error) -> any Error {
+        guard let error = error as? DiskError, error.isOutOfSpace else { return error }
+        logger.warning(
+            "no room for files of records",
+            metadata: ["folder": "\(folder.path)", "error": "\(error)"]
+        )
+        return WireError(
+            .tryAgainLater, "the server has no room for files now", retryAfter: Self.fullRetryAfter
+        )
+    }
+
+    /// Seconds a client should wait that met a full disk.
+    private static let fullRetryAfter = 60.0
+
+    // MARK: Going
+
+    package func contents(
+        of file: String, in range: Range<Int64>
+    ) async throws -> WebResponse.Body? {
+        let path = place(of: file).path
+        guard let open = try await onDisk({ try OpenFile(path: path) }) else { return nil }
+        let disk = disk
+        return .file(length: range.upperBound - range.lowerBound) { writer in
+            var offset = range.lowerBound
+            while offset < range.upperBound {
+                let count = Int(min(Int64(Self.pieceSize), range.upperBound - offset))
+                let piece = try await disk.run { [offset] in
+                    try open.read(count, at: offset)
+                }
+                offset += Int64(piece.count)
+                try await writer.write(piece)
+            }
+        }
+    }
+
+    package func remove(_ files: [String]) async throws {
+        let paths = files.map { place(of: $0).path }
+        try await onDisk {
+            for path in paths where unlink(path) != 0 && errno != ENOENT {
+                throw DiskError("remove")
+            }
+        }
+    }
+
+    package func removeStrayFiles(
+        unless known: @Sendable (Set<String>) async throws -> Set<String>
+    ) async throws -> Int {
+        // Looked up before the files: what arrives later is not among those.
+        let kept = folder.appendingPathComponent("kept")
+        let arrivingBefore = arriving.withLock { $0 }
+        let names = try await onDisk {
+            try FileManager.default.contentsOfDirectory(atPath: kept.path).sorted().flatMap {
+                try FileManager.default.contentsOfDirectory(
+                    atPath: kept.appendingPathComponent($0).path
+                ).sorted()
+            }
+        }
+        var count = 0
+        for start in stride(from: 0, to: names.count, by: Self.namesPerQuestion) {
+            let some = Set(names[start..<min(start + Self.namesPerQuestion, names.count)])
+            let asked = some.subtracting(arrivingBefore).subtracting(arriving.withLock { $0 })
+            let strays = asked.subtracting(try await known(asked))
+            try await remove(Array(strays))
+            count += strays.count
+        }
+        return count
+    }
+
+    // MARK: -
+
+    private func place(of name: String) -> URL {
+        folder.appendingPathComponent("kept/\(name.prefix(2))/\(name)")
+    }
+
+    private func onDisk<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await disk.run(body)
+    }
+
+    private static func makeFolder(_ url: URL) throws {
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    private static func key(in folder: URL) throws -> [UInt8] {
+        let url = folder.appendingPathComponent("key")
+        if FileManager.default.fileExists(atPath: url.path) {
+            let key = [UInt8](try Data(contentsOf: url))
+            guard key.count == keyLength else {
+                throw OperatorError("The key of asset URLs in \(url.path) is damaged; remove it.")
+            }
+            return key
+        }
+        let key = Randomness.system.makeBytes(keyLength)
+        let draft = folder.appendingPathComponent("key.new").path
+        unlink(draft)
+        let file = try IncomingFile(path: draft, limit: Int64(keyLength))
+        try file.write(key)
+        _ = try file.finish(named: "key", movingTo: url)
+        return key
+    }
+}
+
+extension DispatchQueue {
+    /// Runs `body` on the queue, whatever it waits for.
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            async { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+}

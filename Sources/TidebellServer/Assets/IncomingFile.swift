@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Foundation
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+/// A file while it is written: hashed on the way, durable when it is finished.
+///
+/// Unchecked, because one writer has it, whose calls come one after the other.
+final class IncomingFile: @unchecked Sendable {
+    private let path: String
+    private let limit: Int64
+    private var descriptor: Int32
+    private var size: Int64 = 0
+    private var content = SHA256()
+    private var checksum = Insecure.SHA1()
+
+    /// Creates the file, which must not exist.
+    init(path: String, limit: Int64) throws {
+        self.path = path
+        self.limit = limit
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DiskError("create") }
+        checksum.update(data: FileChecksum.salt)
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Appends bytes; more than the limit fail.
+    func write(_ bytes: [UInt8]) throws {
+        size += Int64(bytes.count)
+        guard size <= limit else { throw WireError.assetTooLarge(limit: limit) }
+        content.update(data: bytes)
+        checksum.update(data: bytes)
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+                let count = Foundation.write(descriptor, start, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else { throw DiskError("write") }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// Makes the file durable under its final name and says what it is.
+    func finish(named name: String, movingTo place: URL) throws -> StoredAsset {
+        guard fsync(descriptor) == 0 else { throw DiskError("flush") }
+        let closing = descriptor
+        descriptor = -1
+        guard close(closing) == 0 else { throw DiskError("close") }
+        let folder = place.deletingLastPathComponent().path
+        if mkdir(folder, 0o700) == 0 {
+            try Self.flush((folder as NSString).deletingLastPathComponent)
+        } else if errno != EEXIST {
+            throw DiskError("make a folder")
+        }
+        guard rename(path, place.path) == 0 else { throw DiskError("rename") }
+        // The name is durable only with its folder.
+        try Self.flush(folder)
+        return StoredAsset(
+            content: AssetContent(rawValue: Secret.hex(Array(content.finalize()))),
+            file: name, size: size, checksum: FileChecksum.text(ofDigest: checksum.finalize())
+        )
+    }
+
+    private static func flush(_ folder: String) throws {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DiskError("open a folder") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw DiskError("flush a folder") }
+    }
+}
+
+/// Hands the pieces of a body to a file, on the disk's threads.
+struct IncomingFileWriter: BodyWriter {
+    let file: IncomingFile
+    let disk: DispatchQueue
+
+    mutating func write(_ bytes: [UInt8]) async throws {
+        let file = file
+        try await disk.run { try file.write(bytes) }
+    }
+}
+
+/// A kept file that is read; stays readable when it is removed meanwhile.
+final class OpenFile: Sendable {
+    private let descriptor: Int32
+
+    /// Opens a file; nil if there is none.
+    init?(path: String) throws {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor < 0 else { return }
+        guard errno == ENOENT else { throw DiskError("open") }
+        return nil
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Reads bytes, at least one; a file that ends before `offset` fails.
+    func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
+            read = 0
+            repeat {
+                read = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+            } while read < 0 && errno == EINTR
+            read = max(0, read)
+        }
+        guard !bytes.isEmpty else { throw DiskError("read") }
+        return bytes
+    }
+}
+
+/// A failure of the disk.
+struct DiskError: Error, CustomStringConvertible {
+    private let number: Int32
+    private let action: String
+
+    /// Takes the failure that a system call just reported.
+    init(_ action: String) {
+        number = errno
+        self.action = action
+    }
+
+    /// Whether there is no room, for anybody or for this user.
+    var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
+
+    var description: String { "cannot \(action): \(String(cString: strerror(number)))" }
+}

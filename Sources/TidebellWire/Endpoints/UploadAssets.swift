@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `assets/upload`: places to send files to (web-services 5.9).
+package enum UploadAssets {
+    /// A field that is to hold a file.
+    package struct Field: Sendable, Hashable {
+        /// Nil lets the server choose a UUID.
+        package var recordName: String?
+        package var recordType: String
+        package var fieldName: String
+
+        /// Creates a field.
+        package init(recordName: String?, recordType: String, fieldName: String) {
+            self.recordName = recordName
+            self.recordType = recordType
+            self.fieldName = fieldName
+        }
+    }
+
+    /// The request.
+    package struct Request: Sendable, Hashable {
+        package var zoneID: ZoneID
+        package var tokens: [Field]
+
+        /// Creates a request.
+        package init(zoneID: ZoneID, tokens: [Field]) {
+            self.zoneID = zoneID
+            self.tokens = tokens
+        }
+    }
+
+    /// Where the file of a field goes.
+    package struct Token: Sendable, Hashable {
+        package var recordName: String
+        package var fieldName: String
+        package var url: String
+
+        /// Creates a token.
+        package init(recordName: String, fieldName: String, url: String) {
+            self.recordName = recordName
+            self.fieldName = fieldName
+            self.url = url
+        }
+    }
+
+    /// The answer: one token for each field, in order.
+    package struct Response: Sendable, Hashable {
+        package var tokens: [Token]
+
+        /// Creates an answer.
+        package init(tokens: [Token]) {
+            self.tokens = tokens
+        }
+    }
+
+    /// What the place answers that took the file.
+    package struct Receipt: Sendable, Hashable {
+        /// The value that a save takes for the field.
+        package var singleFile: WireAsset
+
+        /// Creates an answer.
+        package init(singleFile: WireAsset) {
+            self.singleFile = singleFile
+        }
+    }
+}

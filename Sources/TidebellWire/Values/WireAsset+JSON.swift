@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension WireAsset {
+    /// Reads an asset dictionary (web-services 4.4).
+    package init(from reader: inout JSONReader) throws {
+        self.init(fileChecksum: "", size: 0)
+        try reader.readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            if try !readMember(name, from: &reader) { try reader.skipValue() }
+        }
+        guard !fileChecksum.isEmpty else {
+            throw JSONError("missing required field 'fileChecksum'")
+        }
+    }
+
+    /// Reads a member if it is one of an asset's; returns whether it was.
+    mutating func readMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
+        switch name {
+        case "fileChecksum": fileChecksum = try reader.readString()
+        case "size": size = try reader.readInt64()
+        case "receipt": receipt = try reader.readString()
+        case "downloadURL": downloadURL = try reader.readString()
+        case "wrappingKey": wrappingKey = try reader.readString()
+        case "referenceChecksum": referenceChecksum = try reader.readString()
+        case "content": content = try reader.readString()
+        default: return false
+        }
+        return true
+    }
+
+    /// Writes the dictionary.
+    package func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("fileChecksum", fileChecksum)
+            writer.member("size", size)
+            writer.member("wrappingKey", wrappingKey)
+            writer.member("referenceChecksum", referenceChecksum)
+            writer.member("receipt", receipt)
+            writer.member("downloadURL", downloadURL)
+            writer.member("content", content)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellHTTP
+import TidebellServer
+import TidebellWire
+
+@testable import TidebellCore
+
+@Suite("Files of records over HTTP")
+struct AssetTests {
+    private let bytes = Array("a picture".utf8)
+
+    @Test("ASSET-1: a file is uploaded, saved in a record and downloaded again")
+    func roundTrip() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload(bytes, to: "picture", of: "r1")
+        #expect(asset.size == 9)
+        #expect(asset.wrappingKey != nil && asset.referenceChecksum != nil)
+        let saved = try await api.save(asset, as: "picture", of: "r1")
+        #expect(saved.status == 200)
+        let read = try await api.asset("picture", of: "r1")
+        #expect(read.fileChecksum == asset.fileChecksum)
+        #expect(read.receipt == nil && read.content == nil)
+        #expect(read.downloadURL?.hasSuffix("/${f}") == true)
+        let file = try await api.download(read)
+        #expect(file.text == "a picture")
+        #expect(file[header: "Content-Length"] == "9")
+        #expect(file[header: "X-Content-Type-Options"] == "nosniff")
+    }
+
+    @Test("ASSET-1: the checksum is CloudKit's; public answers have no keys")
+    func checksum() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload([], to: "f", of: "r1", scope: "public")
+        #expect(asset.fileChecksum.count == 28 && asset.fileChecksum.hasPrefix("A"))
+        #expect(asset.wrappingKey == nil && asset.referenceChecksum == nil)
+        #expect(asset.size == 0)
+    }
+
+    @Test("An upload URL is for one file, and for fifteen minutes")
+    func tokens() async throws {
+        let api = try await TestAPI()
+        let used = try await api.uploadPath("f", of: "r1")
+        #expect(try await api.send("PUT", used, "one").status == 200)
+        let second = try await api.send("POST", used, "two")
+        #expect(second.status == 400)
+        #expect(second.error?.reason.hasPrefix("the upload URL is not valid") == true)
+        let late = try await api.uploadPath("f", of: "r1")
+        api.clock.advance(by: .seconds(15 * 60))
+        #expect(try await api.send("POST", late, "late").status == 400)
+        #expect(try await api.send("POST", "/assets/1/upload/nonsense", "x").status == 400)
+        #expect(try await api.send("GET", late).status == 405)
+    }
+
+    @Test("A receipt is good for its field only, and cannot be changed")
+    func receipts() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload(bytes, to: "picture", of: "r1")
+        for (field, record) in [("other", "r1"), ("picture", "r2")] {
+            let answer = try await api.save(asset, as: field, of: record)
+            #expect(answer.text.contains("could not decode asset object"))
+        }
+        var tampered = asset
+        tampered.receipt = "A" + (asset.receipt ?? "").dropFirst()
+        #expect(
+            try await api.save(tampered, as: "picture", of: "r1").text
+                .contains("could not decode asset object"))
+        tampered = asset
+        tampered.size = 8
+        #expect(
+            try await api.save(tampered, as: "picture", of: "r1").text
+                .contains("could not decode asset object"))
+        var forged = WireAsset(fileChecksum: asset.fileChecksum, size: asset.size)
+        forged.content = String(repeating: "0", count: 64)
+        #expect(
+            try await api.save(forged, as: "picture", of: "r1").text
+                .contains("could not decode asset object"))
+        #expect(try await api.save(asset, as: "picture", of: "r1").error == nil)
+    }
+
+    @Test("What an answer carried may come back unchanged, and a file stored twice is kept once")
+    func unchanged() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload(bytes, to: "picture", of: "r1")
+        _ = try await api.save(asset, as: "picture", of: "r1")
+        let read = try await api.asset("picture", of: "r1")
+        api.clock.advance(by: .seconds(24 * 3600))
+        #expect(!(try await api.save(read, as: "picture", of: "r1").text.contains("ErrorCode")))
+        // Of another record it is good as long as its URL is.
+        #expect(try await api.save(read, as: "picture", of: "r2").text.contains("could not decode"))
+        let fresh = try await api.asset("picture", of: "r1")
+        #expect(!(try await api.save(fresh, as: "picture", of: "r2").text.contains("ErrorCode")))
+        _ = try await api.upload(bytes, to: "picture", of: "r3")
+        #expect(try api.keptFiles().count == 1)
+    }
+
+    @Test("ASSET-7: a longer file is refused, whether its length is known before or not")
+    func tooLarge() async throws {
+        var limits = Limits()
+        limits.assetBytes = 8
+        limits.assetBytesForExtendedClients = 8
+        let api = try await TestAPI(limits: limits)
+        let path = try await api.uploadPath("f", of: "r1")
+        let known = try await api.send(
+            "POST", path, "123456789",
+            headers: ["Content-Length": "9", "X-Tidebell-Extensions": "1"]
+        )
+        #expect(known.error?.detail?.ckCode == CKErrorCode.limitExceeded)
+        let unknown = try await api.send("POST", path, "123456789")
+        #expect(unknown.status == 400)
+        #expect(unknown.error?.reason.hasPrefix("the file is larger than 8 bytes") == true)
+        // The attempt has not used up the token.
+        #expect(try await api.send("POST", path, "12345678").status == 200)
+        #expect(try api.keptFiles().count == 1)
+    }
+
+    @Test("A download gives ranges, answers conditions, and ends with its URL's time")
+    func downloads() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload(bytes, to: "f", of: "r1")
+        _ = try await api.save(asset, as: "f", of: "r1")
+        let read = try await api.asset("f", of: "r1")
+        let ranges = [
+            "bytes=2-": (206, "picture", "bytes 2-8/9"),
+            "bytes=0-0": (206, "a", "bytes 0-0/9"),
+            "bytes=-4": (206, "ture", "bytes 5-8/9"),
+            "bytes=7-100": (206, "re", "bytes 7-8/9"),
+            "bytes=9-": (416, "", "bytes */9"),
+            "bytes=0-1,3-4": (200, "a picture", nil),
+            "bytes=x": (200, "a picture", nil),
+        ]
+        for (range, expected) in ranges {
+            let answer = try await api.download(read, headers: ["Range": range])
+            #expect(answer.status == expected.0, "\(range)")
+            #expect(answer.text == expected.1, "\(range)")
+            #expect(answer[header: "Content-Range"] == expected.2, "\(range)")
+        }
+        let tag = try #require(try await api.download(read)[header: "ETag"])
+        #expect(try await api.download(read, headers: ["If-None-Match": tag]).status == 304)
+        let other = ["Range": "bytes=2-", "If-Range": "\"other\""]
+        #expect(try await api.download(read, headers: other).status == 200)
+        let damaged = (read.downloadURL ?? "").replacingOccurrences(
+            of: "download/", with: "download/A")
+        var changed = read
+        changed.downloadURL = damaged
+        #expect(try await api.download(changed).status == 403)
+        api.clock.advance(by: .seconds(4 * 3600))
+        let late = try await api.download(read)
+        #expect(late.status == 403)
+        #expect(late.error?.reason.hasPrefix("the time of the download URL is up") == true)
+    }
+
+    @Test("A stored file is referenced again by another record")
+    func rereference() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload(bytes, to: "picture", of: "r1")
+        _ = try await api.save(asset, as: "picture", of: "r1")
+        let answer = try await api.post(
+            "private/assets/rereference",
+            #"{"assets":[{"recordName":"r1","fieldName":"picture"},"#
+                + #"{"recordName":"none","fieldName":"picture"}]}"#
+        )
+        #expect(answer.text.contains("NOT_FOUND"))
+        let again = try JSONReader.read(Array(answer.text.utf8)) { reader in
+            var found: [WireAsset] = []
+            try reader.readObject { reader, _ in
+                try reader.readArray { reader in
+                    if found.isEmpty {
+                        found.append(try WireAsset(from: &reader))
+                    } else {
+                        try reader.skipValue()
+                    }
+                }
+            }
+            return found
+        }
+        #expect(!(try await api.save(again[0], as: "other", of: "r9").text.contains("ErrorCode")))
+        #expect(try await api.download(try await api.asset("other", of: "r9")).text == "a picture")
+    }
+
+    @Test("A body that breaks off leaves nothing, and its URL is still good")
+    func brokenUpload() async throws {
+        let api = try await TestAPI()
+        let path = try await api.uploadPath("f", of: "r1")
+        let response = await api.cloud.respond(
+            to: WebRequest(
+                .post, path,
+                body: .stream { writer in
+                    try await writer.write([1, 2, 3])
+                    throw CancellationError()
+                }
+            )
+        )
+        #expect(response.status == 500)
+        #expect(try api.files(in: "incoming").isEmpty)
+        #expect(try api.keptFiles().isEmpty)
+        #expect(try await api.send("POST", path, "whole").status == 200)
+    }
+
+    @Test("Lists of assets are stored like single ones")
+    func lists() async throws {
+        let api = try await TestAPI()
+        let path = try await api.uploadPath("f", of: "r1")
+        let text = try await api.send("POST", path, "one").text
+        let one = try JSONReader.read(Array(text.utf8)) { try UploadAssets.Receipt(from: &$0) }
+        let value = String(
+            decoding: JSONWriter.write { one.singleFile.write(to: &$0) }, as: UTF8.self
+        )
+        let saved = try await api.post(
+            "private/records/modify",
+            """
+            {"operations":[{"operationType":"forceUpdate","record":{"recordName":"r1",\
+            "recordType":"Note","fields":{"f":{"value":[\(value)],"type":"ASSET_LIST"}}}}]}
+            """
+        )
+        #expect(saved.text.contains(#""type":"ASSETID_LIST""#))
+        #expect(saved.text.contains("downloadURL"))
+    }
+}
