@@ -19,6 +19,8 @@ struct RecordSchema {
     mutating func conform(
         _ changes: FieldChanges, of type: String, in scope: DatabaseScope, limits: Limits
     ) throws -> [String: Field?] {
+        // A type is known by its first record, though that may have no field.
+        if known[type] == nil, added[type] == nil { added[type] = [:] }
         var conformed = changes.values
         for (name, field) in changes.values {
             try Names.checkFieldName(name, limits: limits)

@@ -110,6 +110,31 @@ struct QueryOrderTests {
         )
     }
 
+    @Test("QUERY-16: a page holds as many as asked for, 200 at most; a marker says that more exist")
+    func pages() async throws {
+        let bench = try await bench([])
+        for batch in 0..<3 {
+            let operations = (0..<100).map {
+                ModifyRecords.Operation.save(.create, "\(batch)-\($0 + 100)")
+            }
+            let request = ModifyRecords.Request(
+                zoneID: ZoneID(zoneName: "Notes"), operations: operations)
+            let call = bench.call()
+            _ = try await bench.store.write { try ModifyRecords.run(request, for: call, in: $0) }
+        }
+        for query in [notes, WireQuery(recordType: "Note")] {
+            for limit in [nil, 0, 1000] {
+                let page = try await bench.query(query, limit: limit)
+                #expect(page.records.count == 200)
+                let rest = try await bench.query(query, after: page.continuationMarker)
+                #expect(rest.records.count == 100)
+                #expect(rest.continuationMarker == nil)
+                #expect(Set(page.names + rest.names).count == 300)
+            }
+            #expect(try await bench.query(query, limit: 7).records.count == 7)
+        }
+    }
+
     @Test("A page ends when its records take too many bytes")
     func pageBytes() async throws {
         let long = String(repeating: "x", count: 1000)
@@ -148,5 +173,15 @@ struct QueryOrderTests {
         let page = try await bench.query(query, call: bench.call(limits: limits))
         #expect(page.names == [])
         #expect(page.continuationMarker != nil)
+    }
+
+    @Test("A sorted query that would have to look at too much is refused, saying so")
+    func sortBound() async throws {
+        let bench = try await bench((1...4).map { .save(.create, "\($0)") })
+        var limits = Limits()
+        limits.querySort.records = 3
+        let error = try await bench.error(of: notes, call: bench.call(limits: limits))
+        #expect(error?.detail?.ckCode == CKErrorCode.limitExceeded)
+        #expect(error?.reason.hasPrefix("sorting takes more than the 3 records") == true)
     }
 }

@@ -110,6 +110,16 @@ struct QueryRecordsTests {
         #expect(try await bench.query(notes).names == [])
     }
 
+    @Test("ENV-1, QUERY-20: a type is known by its first record, though that has no field")
+    func typeWithoutFields() async throws {
+        let bench = try await Bench()
+        try await bench.makeZone("Notes")
+        try await bench.modify(.save(.create, "a"))
+        #expect(try await bench.names() == ["a"])
+        try await bench.modify(.save(.create, "b"))
+        #expect(try await bench.names() == ["a", "b"])
+    }
+
     @Test("QUERY-21: a field no record ever had is refused, in filters and in sort keys")
     func unknownFields() async throws {
         let bench = try await bench()
