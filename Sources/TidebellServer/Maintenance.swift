@@ -5,10 +5,10 @@ import TidebellCore
 import TidebellHTTP
 
 /// Removes what nobody needs any more: every hour old tombstones and
-/// notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for explanations
-/// beyond its bounds.
+/// notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for
+/// explanations and of answers beyond its bounds.
 package struct Maintenance: Service {
-    /// Time between two looks at what is kept for explanations.
+    /// Time between two looks at what is kept for explanations, and of answers.
     static let interval = Duration.seconds(60)
     /// How many of them make one round.
     static let intervalsPerRound = 60
@@ -44,6 +44,7 @@ package struct Maintenance: Service {
                     for _ in 1..<Self.intervalsPerRound {
                         try await time.clock.sleep(for: Self.interval)
                         await attempt { _ = try await removeExplanations() }
+                        await attempt { _ = try await removeAnswers() }
                     }
                     try await time.clock.sleep(for: Self.interval)
                 }
@@ -84,6 +85,7 @@ package struct Maintenance: Service {
             }
             let explanations = try await removeExplanations()
             let files = try await removeUnusedAssets(at: now)
+            _ = try await removeAnswers()
             logger.debug(
                 "maintenance done",
                 metadata: [
@@ -129,6 +131,15 @@ package struct Maintenance: Service {
         return try await removeAll {
             try $0.removeExplanations(
                 before: moment, exceeding: limits.explanationBounds, limit: Self.batchSize
+            )
+        }
+    }
+
+    private func removeAnswers() async throws -> Int {
+        let moment = time.now().advanced(by: .zero - limits.answerRetention)
+        return try await removeAll {
+            try $0.removeAnswers(
+                keptBefore: moment, exceeding: limits.keptAnswerBytes, limit: Self.batchSize
             )
         }
     }

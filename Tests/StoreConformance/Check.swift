@@ -52,6 +52,7 @@ package enum StoreConformance {
         + outbox
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
         + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + users
+        + keptAnswers
 }
 
 /// An error a body throws on purpose.

@@ -11,14 +11,15 @@ import TidebellCore
 @Suite("Query plans")
 struct QueryPlanTests {
     /// What may be read from end to end: the arguments of a call, what is asked
-    /// for as a whole, what is kept for explanations, a page just found, and
-    /// tables of few rows.
+    /// for as a whole, what is kept for explanations, the ends
+    /// of the kept answers, a page just found, and tables of few rows.
     static let allowedScans: Set = [
         "SCAN wanted VIRTUAL TABLE INDEX 1:",
         "SCAN account USING COVERING INDEX sqlite_autoindex_account_1",
         "SCAN account USING INDEX account_disabled",
         "SCAN database USING COVERING INDEX sqlite_autoindex_database_1",
         "SCAN delivery",
+        "SCAN kept_answer",
         "SCAN outbox",
         "SCAN page",
         "SCAN sqlite_sequence",

@@ -43,6 +43,18 @@ package enum ArchiveBlob {
         return checked + tail.bytes
     }
 
+    /// Returns the length of the object that `bytes` begin with; nil when they begin with
+    /// something else, or end before it does.
+    static func length(of bytes: ArraySlice<UInt8>) -> Int? {
+        guard bytes.count >= headerSize + checksumSize, bytes.starts(with: magic) else {
+            return nil
+        }
+        var header = BlobReader(Array(bytes.prefix(headerSize)), from: 6)
+        guard let count = try? header.uint32() else { return nil }
+        let length = headerSize + Int(count) + checksumSize
+        return length <= bytes.count ? length : nil
+    }
+
     /// Returns the value `bytes` stand for.
     ///
     /// Fails when the bytes are damaged, cut off or of another kind; never traps.
@@ -133,6 +145,12 @@ enum ArchiveKind: UInt8 {
     case zoneConfiguration = 24
     /// The state of a `CKSyncEngine`.
     case syncEngineState = 25
+    /// A long-lived operation.
+    case longLivedOperation = 40
+    /// A request in the journal of a long-lived operation.
+    case sentRequest = 41
+    /// An answer in it.
+    case receivedAnswer = 42
 }
 
 /// The CRC-32 of IEEE 802.3, which finds every single damaged byte.

@@ -20,6 +20,25 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         database?.connection.container ?? super.containerConnection
     }
 
+    /// Returns the work that is kept beyond the process; nil for operations that cannot be
+    /// long-lived.
+    func longLivedWork() -> LongLivedOperation.Work? { nil }
+
+    override func longLivedOperation() -> LongLivedDraft? {
+        guard let work = longLivedWork() else { return nil }
+        let container = connection.container
+        let own: CKOperationConfiguration = configuration
+        let operation = LongLivedOperation(
+            operationID: operationID,
+            userRecordName: container.userRecordName,
+            scope: database?.databaseScope ?? .private,
+            configuration: own.values,
+            group: group.map { Data($0.archiveBytes) },
+            work: work
+        )
+        return LongLivedDraft(operation, in: container)
+    }
+
     /// How the operation reaches its database.
     var connection: DatabaseConnection {
         if let database { return database.connection }

@@ -63,6 +63,13 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     private var oldRecordBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
     private var oldCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
+    override func longLivedWork() -> LongLivedOperation.Work? {
+        guard !fetchesCurrentUser else { return nil }
+        return .fetchRecords(
+            LongLivedOperation.FetchRecords(recordIDs: recordIDs ?? [], desiredKeys: desiredKeys)
+        )
+    }
+
     override func plan() -> OperationPlan {
         let work = FetchRecordsWork(
             subject: fetchesCurrentUser ? .currentUser : .records(recordIDs ?? []),

@@ -89,6 +89,18 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     private var oldSaveBlock: ((CKRecord, (any Error)?) -> Void)?
     private var oldCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
+    override func longLivedWork() -> LongLivedOperation.Work? {
+        .modifyRecords(
+            LongLivedOperation.ModifyRecords(
+                records: recordsToSave ?? [],
+                recordIDs: recordIDsToDelete ?? [],
+                policy: savePolicy,
+                isAtomic: isAtomic,
+                clientChangeToken: clientChangeTokenData
+            )
+        )
+    }
+
     override func plan() -> OperationPlan {
         let callbacks = ModifyRecordsWork.Callbacks(
             progress: perRecordProgressBlock,

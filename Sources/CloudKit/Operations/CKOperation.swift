@@ -35,6 +35,9 @@ open class CKOperation: Operation, @unchecked Sendable {
             ?? device.makeDefaultContainer().connection
     }
 
+    /// The device the operation runs on.
+    var session: DeviceSession { containerConnection.session }
+
     /// Creates an operation.
     public override init() {
         operationID = UUID().uuidString
@@ -42,7 +45,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
 
     /// The ID of the operation; the server puts it into its log (OP-10).
-    public let operationID: CKOperation.ID
+    public internal(set) var operationID: CKOperation.ID
 
     /// How the operation runs; the group's default where nothing is said (OP-2).
     ///
@@ -52,12 +55,20 @@ open class CKOperation: Operation, @unchecked Sendable {
         set { explicitConfiguration = newValue?.copied() ?? CKOperation.Configuration() }
     }
 
+    /// How important the work is to the user, as ``configuration`` says it.
+    open override var qualityOfService: QualityOfService {
+        get { explicitConfiguration.qualityOfService }
+        set { explicitConfiguration.qualityOfService = newValue }
+    }
+
     /// The group the operation belongs to; nil for none.
     open var group: CKOperationGroup?
 
-    /// Called when the server has taken over a long-lived operation.
+    /// Called when a long-lived operation is kept on this device: from now on it survives
+    /// the end of the process (OP-9).
     ///
-    /// NB: operations live as long as their process here (OP-9), so nothing calls it.
+    /// Not called for an operation that cannot be kept: one of a kind that has nothing to
+    /// keep, on a device without a state folder, or beyond ``LongLivedOperations``' bounds.
     open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
     /// Returns the work, which keeps to what the operation is told now (OP-4).
@@ -70,6 +81,13 @@ open class CKOperation: Operation, @unchecked Sendable {
             return .none
         }
     }
+
+    /// Returns what of the operation is kept beyond the process; nil for kinds that cannot
+    /// be long-lived.
+    func longLivedOperation() -> LongLivedDraft? { nil }
+
+    /// The journal of an operation that was begun before; nil for a new one.
+    var journal: RequestJournal?
 
     // MARK: - Operation
 
@@ -94,16 +112,15 @@ open class CKOperation: Operation, @unchecked Sendable {
         let settings = effectiveConfiguration
         let run = OperationRun(
             callbacks: CallbackQueue(label: "\(type(of: self))", qos: settings.qualityOfService),
-            options: RequestOptions(
-                timeout: settings.timeoutIntervalForRequest,
-                operationID: operationID,
-                operationGroupID: group?.operationGroupID,
-                account: account ?? containerConnection.accountPin
-            )
+            options: requestOptions(settings)
         )
         let plan = plan()
+        var draft: LongLivedDraft?
+        if settings.isLongLived, journal == nil, !isCancelled {
+            draft = longLivedOperation()
+        }
         change(to: .running)
-        begin(plan, run)
+        begin(plan, run, keeping: draft)
     }
 
     /// Cancels the operation: what was not done yet fails with `operationCancelled`.
@@ -114,19 +131,45 @@ open class CKOperation: Operation, @unchecked Sendable {
         execution.withLock { $0.task }?.cancel()
     }
 
-    /// Runs the plan, then the last callback, then finishes.
-    private func begin(_ plan: @escaping OperationPlan, _ run: OperationRun) {
+    /// Keeps the operation if it is long-lived, and carries it out.
+    private func begin(
+        _ plan: @escaping OperationPlan, _ run: OperationRun, keeping draft: LongLivedDraft?
+    ) {
+        let known = journal
+        // Transferred: called on the operation's callback queue only.
+        let persisted = UnsafeTransfer(longLivedOperationWasPersistedBlock)
         // The bridge from operations, which outlive the call that starts them, to
         // structured concurrency: the only place where an operation starts a task.
         let task = Task(priority: run.callbacks.priority) {
-            let last = await plan(run)
+            guard let journal = known ?? draft?.keep() else {
+                return await self.carryOut(plan, run)
+            }
+            var longLived = run
+            longLived.options.journal = journal
+            if let block = persisted.value { run.callbacks.enqueue(block) }
+            let kept = longLived
+            // An operation this process works on already is waited for, and replayed.
+            await journal.gate.enter { await self.carryOut(plan, kept) }
+        }
+        execution.withLock { execution in
+            if execution.phase != .finished { execution.task = task }
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Runs the plan, then the last callback, then finishes.
+    private func carryOut(_ plan: OperationPlan, _ run: OperationRun) async {
+        let last = await plan(run)
+        let journal = run.options.journal
+        journal?.isAnswered()
+        await withCheckedContinuation { continuation in
             run.callbacks.enqueue {
                 last.call()
+                journal?.finish()
                 self.change(to: .finished)
+                continuation.resume()
             }
         }
-        execution.withLock { $0.task = task }
-        if isCancelled { task.cancel() }
     }
 
     private func change(to phase: Execution.Phase) {
@@ -156,7 +199,7 @@ struct OperationRun: Sendable {
     /// Where its callbacks are called.
     let callbacks: CallbackQueue
     /// How its requests are sent.
-    let options: RequestOptions
+    var options: RequestOptions
 }
 
 /// The callback with an operation's result: called once, after every other one (OP-3).

@@ -45,21 +45,25 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
         set { state.withLock { $0.allowsCellularAccess = newValue } }
     }
 
-    /// Whether the operation should outlive the app; false when not set. Without effect
-    /// here (OP-9).
+    /// Whether the operation should outlive the app; false when not set (OP-9).
+    ///
+    /// Such an operation waits for the network, whatever its quality of service.
     open var isLongLived: Bool {
         get { values.isLongLived ?? false }
         set { state.withLock { $0.isLongLived = newValue } }
     }
 
-    /// The longest wait for an answer, in seconds; 60 when not set (OP-6).
+    /// The longest wait for an answer, in seconds; 60 when not set, or not positive (OP-6).
     open var timeoutIntervalForRequest: TimeInterval {
         get { values.timeoutIntervalForRequest ?? Values.defaultRequestTimeout }
         set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
     }
 
     /// The longest time for an operation with all its requests, in seconds; a week when
-    /// not set (LIMIT-14). Without effect here.
+    /// not set (LIMIT-14).
+    ///
+    /// When not set there is no bound for `.userInteractive` and `.userInitiated`, whose
+    /// operations fail with the first failure of the network (OP-5).
     open var timeoutIntervalForResource: TimeInterval {
         get { values.timeoutIntervalForResource ?? Values.defaultResourceTimeout }
         set { state.withLock { $0.timeoutIntervalForResource = newValue } }
@@ -107,33 +111,5 @@ extension CKOperationConfiguration {
                     ?? defaults.timeoutIntervalForResource
             )
         }
-    }
-}
-
-/// The settings an operation runs with, after all merging.
-struct EffectiveConfiguration: Sendable {
-    var container: CKContainer?
-    var qualityOfService: QualityOfService
-    var timeoutIntervalForRequest: Duration
-}
-
-extension CKOperation {
-    /// The operation's settings over those of its group over the defaults (OP-2).
-    var effectiveConfiguration: EffectiveConfiguration {
-        let own: CKOperationConfiguration = configuration
-        let group: CKOperationConfiguration? = group?.defaultConfiguration
-        let merged = CKOperationConfiguration(
-            own.values.merged(over: group?.values ?? CKOperationConfiguration.Values())
-        )
-        // No deadline of a request is negative, or further away than clocks count.
-        let seconds = min(
-            max(merged.timeoutIntervalForRequest, 0),
-            CKOperationConfiguration.Values.defaultResourceTimeout
-        )
-        return EffectiveConfiguration(
-            container: merged.container,
-            qualityOfService: merged.qualityOfService,
-            timeoutIntervalForRequest: .seconds(seconds)
-        )
     }
 }

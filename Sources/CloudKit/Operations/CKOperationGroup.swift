@@ -163,8 +163,24 @@ extension BlobReader {
     }
 }
 
+extension CKOperationGroup {
+    /// Creates the group that bytes stand for; nil when they are damaged.
+    convenience init?(archiveBytes: [UInt8]) {
+        guard let archived = try? ArchiveBlob.value(Archived.self, from: archiveBytes) else {
+            return nil
+        }
+        self.init(operationGroupID: archived.operationGroupID, values: archived.values)
+    }
+
+    /// The group as bytes.
+    var archiveBytes: [UInt8] {
+        ArchiveBlob.bytes(of: Archived(operationGroupID: operationGroupID, values: state.current))
+    }
+}
+
 extension CKOperationConfiguration.Values {
-    fileprivate init(from reader: inout BlobReader) throws(BlobError) {
+    /// Reads what was set.
+    init(from reader: inout BlobReader) throws(BlobError) {
         let quality = try reader.optional { reader throws(BlobError) in try reader.int64() }
         qualityOfService = quality.flatMap { QualityOfService(rawValue: Int(clamping: $0)) }
         allowsCellularAccess = try reader.optional { reader throws(BlobError) in
@@ -179,7 +195,8 @@ extension CKOperationConfiguration.Values {
         }
     }
 
-    fileprivate func write(to writer: inout BlobWriter) {
+    /// Writes what was set, without the container.
+    func write(to writer: inout BlobWriter) {
         writer.write(qualityOfService) { $0.write(Int64($1.rawValue)) }
         writer.write(allowsCellularAccess) { $0.write($1) }
         writer.write(isLongLived) { $0.write($1) }

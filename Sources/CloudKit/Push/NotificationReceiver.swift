@@ -180,7 +180,7 @@ final class NotificationReceiver: Sendable {
             path: try container.extensionPath(
                 Self.streamEndpoint, parameters: parameters, in: place
             ),
-            headers: ContainerConnection.headers(RequestOptions(), hasBody: false)
+            headers: RequestOptions().headers(hasBody: false)
                 + [("Accept", "text/event-stream")]
         )
         let transport = container.session.transport(to: place.configuration)
@@ -314,7 +314,7 @@ final class NotificationReceiver: Sendable {
         let request = TransportRequest(
             method: "POST",
             path: path,
-            headers: ContainerConnection.headers(RequestOptions(), hasBody: true),
+            headers: RequestOptions().headers(hasBody: true),
             body: JSONWriter.write { writer in
                 writer.object { writer in
                     writer.key(WireProtocol.cursor)

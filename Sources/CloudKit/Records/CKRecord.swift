@@ -64,7 +64,12 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
     /// Writes the record with all values to a keyed archive.
     open func encode(with coder: NSCoder) {
-        coder.encodeArchiveBlob(ArchivedValues(identity: identity, state: state.current))
+        coder.encodeArchiveBlob(archivedValues)
+    }
+
+    /// The record with its values, as archives hold it.
+    var archivedValues: ArchivedValues {
+        ArchivedValues(identity: identity, state: state.current)
     }
 
     /// Writes only what the server gave to a keyed archive: ID, type, tag, dates, users,

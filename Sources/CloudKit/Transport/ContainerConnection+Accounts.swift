@@ -8,17 +8,16 @@ extension ContainerConnection {
     ///
     /// A token that another process has renewed meanwhile is read anew, once. Public
     /// records are read without the user whom the server refuses (ACCT-3).
-    func exchange<Value: Sendable>(
+    func exchange(
         _ call: WebServicesCall,
-        _ options: RequestOptions,
-        _ read: (inout JSONReader) throws -> Value
-    ) async throws(RequestFailure) -> WebServicesAnswer<Value> {
+        _ options: RequestOptions
+    ) async throws(RequestFailure) -> TransportResponse {
         var place = try place(for: options)
         var hasReadAnew = false
         while true {
             let failure: RequestFailure
             do {
-                return try await send(call, options, in: place, read)
+                return try await send(call, options, in: place)
             } catch {
                 failure = error
             }

@@ -2,50 +2,69 @@
 import Foundation
 internal import TidebellWire
 
-/// How often and how soon a read is sent again. Writes never are: the first one may
-/// have been done.
-enum ReadRetry {
-    /// The most times one read is sent.
-    static let maximumAttempts = 3
-    /// The wait before the second attempt; doubles with each further one.
-    static let firstDelay = Duration.milliseconds(500)
-    /// The longest wait the device takes upon itself; when the server asks for more,
-    /// the app gets the error and decides (ERR-6).
-    static let longestDelay = Duration.seconds(10)
-
-    /// Returns the wait after `attempt` attempts; nil when the error is to be shown.
-    static func delay(after attempt: Int, error: CKError) -> Duration? {
-        guard attempt < maximumAttempts else { return nil }
-        let backOff = firstDelay * (1 << (attempt - 1))
-        guard let seconds = error.retryAfterSeconds else { return backOff }
-        let asked = Duration.seconds(max(0, min(seconds, 1e9)))
-        return asked <= longestDelay ? max(asked, backOff) : nil
-    }
-}
-
 extension ContainerConnection {
     /// The `Content-Type` of every request with a body.
     static let contentType = "application/json; charset=UTF-8"
 
     /// Sends a call and reads the answer's body with `read`.
     ///
-    /// Reads that failed for a moment are sent again, see ``ReadRetry``.
+    /// What failed for a moment is sent again, see ``RequestRetry``. A long-lived operation
+    /// that has the answer already takes that one.
     func answer<Value: Sendable>(
         to call: WebServicesCall,
         options: RequestOptions,
         _ read: (inout JSONReader) throws -> Value
     ) async throws(CKError) -> WebServicesAnswer<Value> {
+        let name = options.names.next(call.endpoint)
+        let known = options.journal?.answer(to: name)
+        try await checkUser(options, asks: known == nil)
+        if let known { return try understand(known, read) }
+        var call = call
+        // A request that was sent before goes out as it was, so that the server knows it.
+        call.body = options.journal?.body(of: name) ?? call.body
+        call.requestID = call.isRead ? nil : options.operationID.map { "\($0)/\(name)" }
+        options.journal?.willSend(call.body, as: name)
+        let response = try await response(to: call, options)
+        options.journal?.didReceive(response, to: name)
+        return try understand(response, read)
+    }
+
+    /// Fails when a long-lived operation was started by another user.
+    ///
+    /// - Parameter asks: Whether the server may be asked who is signed in.
+    private func checkUser(_ options: RequestOptions, asks: Bool) async throws(CKError) {
+        guard let owner = options.journal?.userRecordName else { return }
+        var options = options
+        options.journal = nil
+        let user = try await asks ? fetchUserRecordName(options) : userRecordName ?? owner
+        guard user != owner else { return }
+        throw .local(
+            .notAuthenticated,
+            "The operation was started by another user, who is not signed in on this device."
+        )
+    }
+
+    /// Sends a call until there is an answer, or an error that is not about the moment.
+    private func response(
+        to call: WebServicesCall,
+        _ options: RequestOptions
+    ) async throws(CKError) -> TransportResponse {
+        let retry = RequestRetry(
+            isRead: call.isRead,
+            isRepeatable: call.isRead || call.requestID != nil,
+            waitsForNetwork: options.waitsForNetwork
+        )
         var attempt = 0
         while true {
             attempt += 1
             let failure: RequestFailure
             do {
-                return try await exchange(call, options, read)
+                return try await exchange(call, options)
             } catch {
                 failure = error
             }
-            guard call.isRead, failure.isPassing,
-                let delay = ReadRetry.delay(after: attempt, error: failure.error)
+            guard let delay = retry.delay(after: attempt, failure),
+                options.deadline.map({ delay < $0.remaining }) ?? true
             else { throw failure.error.ofAccount }
             do {
                 try await session.clock.sleep(for: delay)
@@ -55,42 +74,28 @@ extension ContainerConnection {
         }
     }
 
-    /// The header fields of a request.
-    static func headers(_ options: RequestOptions, hasBody: Bool) -> [(String, String)] {
-        var headers = [(WireProtocol.extensionsHeader, "1")]
-        if hasBody { headers.append(("Content-Type", contentType)) }
-        if let id = options.operationID {
-            headers.append((RequestOptions.operationIDHeader, id))
-        }
-        if let id = options.operationGroupID {
-            headers.append((RequestOptions.operationGroupIDHeader, id))
-        }
-        return headers
-    }
-
-    /// Sends a call for a user, and reads the answer's body.
-    func send<Value: Sendable>(
+    /// Sends a call once, for a user.
+    func send(
         _ call: WebServicesCall,
         _ options: RequestOptions,
-        in place: Place,
-        _ read: (inout JSONReader) throws -> Value
-    ) async throws(RequestFailure) -> WebServicesAnswer<Value> {
+        in place: Place
+    ) async throws(RequestFailure) -> TransportResponse {
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
         let response: TransportResponse
         do {
             let request = TransportRequest(
                 method: call.body == nil ? "GET" : "POST",
                 path: try path(of: call, in: place),
-                headers: Self.headers(options, hasBody: call.body != nil),
+                headers: options.headers(hasBody: call.body != nil, requestID: call.requestID),
                 body: call.body
             )
             response = try await session.transport(to: place.configuration)
-                .send(request, timeout: options.timeout)
+                .send(request, timeout: try options.timeoutOfNextRequest())
         } catch {
             throw RequestFailure(error, container: identifier)
         }
-        let report = CKError.ServerReport(response, container: identifier)
         guard response.status == 200 else {
+            let report = CKError.ServerReport(response, container: identifier)
             throw RequestFailure(.server(response, report: report), status: response.status)
         }
         do {
@@ -98,48 +103,23 @@ extension ContainerConnection {
         } catch {
             throw RequestFailure(error)
         }
+        return response
+    }
+
+    private func understand<Value: Sendable>(
+        _ response: TransportResponse,
+        _ read: (inout JSONReader) throws -> Value
+    ) throws(CKError) -> WebServicesAnswer<Value> {
+        let report = CKError.ServerReport(response, container: identifier)
         do {
             let value = try JSONReader.read(response.body, read)
             return WebServicesAnswer(value: value, report: report)
         } catch {
-            throw RequestFailure(
-                .server(
-                    .internalError,
-                    "The server's answer cannot be read: \(error)",
-                    report: report
-                )
+            throw .server(
+                .internalError,
+                "The server's answer cannot be read: \(error)",
+                report: report
             )
-        }
-    }
-}
-
-/// A request without an answer, and whether it may do better in a moment.
-struct RequestFailure: Error {
-    /// What the app gets.
-    var error: CKError
-    /// Whether the cause is likely to pass by itself.
-    var isPassing: Bool
-    /// What the error says about the user; nil for nothing.
-    var standing: AccountStanding?
-
-    /// Takes an error the server gave with a status.
-    init(_ error: CKError, status: Int = 0) {
-        self.error = error
-        standing = AccountStanding(error, status: status)
-        switch error.code {
-        case .serviceUnavailable, .requestRateLimited, .zoneBusy: isPassing = true
-        default: isPassing = false
-        }
-    }
-
-    /// Takes an error of the transport.
-    init(_ failure: any Error, container: String?) {
-        error = .transport(failure, container: container)
-        // A server that does not answer in time will not do so when asked twice.
-        if case .connectionLost? = failure as? TransportError {
-            isPassing = true
-        } else {
-            isPassing = false
         }
     }
 }

@@ -18,22 +18,6 @@ struct DatabaseConnection: Sendable {
     let scope: DatabaseScope
 }
 
-/// How a request is sent, apart from what it says.
-struct RequestOptions: Sendable {
-    /// The header that carries the operation's ID, for the server's log (OP-10).
-    static let operationIDHeader = "X-Tidebell-Operation-ID"
-    /// The header that carries the ID of the operation's group.
-    static let operationGroupIDHeader = "X-Tidebell-Operation-Group-ID"
-    /// The longest wait for an answer unless an operation says otherwise (LIMIT-14).
-    static let defaultTimeout = Duration.seconds(60)
-
-    var timeout = Self.defaultTimeout
-    var operationID: String?
-    var operationGroupID: String?
-    /// Whom the request is for; nil takes who is signed in when it is sent.
-    var account: AccountPin?
-}
-
 /// A request of the Web Services API, before it knows device and container.
 struct WebServicesCall: Sendable {
     /// The database, or the one whose path the endpoint uses; nil for an extension.
@@ -43,8 +27,10 @@ struct WebServicesCall: Sendable {
     var endpoint: String
     /// The body of a POST; nil sends a GET.
     var body: [UInt8]?
-    /// Whether the server does the same when it gets the request twice.
+    /// Whether the call changes nothing.
     var isRead: Bool
+    /// The name under which the server does a write once; nil for reads.
+    var requestID: String?
     /// Whether a user must be signed in (ACCT-3).
     var needsUser: Bool
 

@@ -34,6 +34,9 @@ package final class DeviceSession: Sendable {
     /// device without a state folder.
     let notificationCursors = Locked<[String: String]>([:])
 
+    /// The journals of long-lived operations this process works on, by operation.
+    let journals = Locked<[String: WeakJournal]>([:])
+
     private let userRecordNames = Locked<[UserPlace: String]>([:])
     private let defaultContainer = Locked(WeakContainer())
 

@@ -72,6 +72,14 @@ package struct Limits: Sendable, Hashable {
     /// its push tokens go, and it begins anew when it comes back.
     package var deviceRetention = Duration.seconds(180 * 24 * 3600)
 
+    /// How long the answer to a write is kept for a device that lost it.
+    package var answerRetention = Duration.seconds(24 * 3600)
+    /// Bytes of all answers kept, whatever their age; the oldest go first.
+    package var keptAnswerBytes = 64 * 1024 * 1024
+    /// Bytes of one answer that is kept: many times what 400 saved records are told
+    /// with. Only conflicts, which did nothing, can have longer ones.
+    package var keptAnswerLength = 1024 * 1024
+
     /// Creates the default limits.
     package init() {}
 

@@ -301,4 +301,10 @@ package protocol StoreReader {
 
     /// Whether a management token with this hash exists.
     func hasAdminToken(hash: [UInt8]) throws -> Bool
+
+    // MARK: Kept answers
+
+    /// Returns the answer that was given to a write; nil when it was never done, or
+    /// its answer is no longer kept.
+    func keptAnswer(to write: WriteID) throws -> KeptAnswer?
 }

@@ -274,4 +274,13 @@ package protocol StoreTransaction: StoreReader {
 
     /// Stores a management token by its hash.
     func putAdminToken(hash: [UInt8], name: String, at now: Instant) throws
+
+    // MARK: Kept answers
+
+    /// Keeps the answer to a write that has none yet.
+    func keepAnswer(_ answer: KeptAnswer, to write: WriteID, at now: Instant) throws
+
+    /// Removes answers kept before `moment`, and the oldest ones beyond `bytes` of
+    /// ``KeptAnswer/size``; at most `limit`; returns how many went.
+    func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int
 }

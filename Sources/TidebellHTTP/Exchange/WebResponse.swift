@@ -37,10 +37,15 @@ package struct WebResponse: Sendable {
         capacity: Int = 512,
         _ write: (inout JSONWriter) -> Void
     ) -> WebResponse {
+        json(status: status, JSONWriter.write(capacity: capacity, write))
+    }
+
+    /// Returns an answer with bytes that are JSON already.
+    package static func json(status: Int = 200, _ bytes: [UInt8]) -> WebResponse {
         WebResponse(
             status: status,
             headers: ["Content-Type": "application/json; charset=UTF-8"],
-            body: .bytes(JSONWriter.write(capacity: capacity, write))
+            body: .bytes(bytes)
         )
     }
 }

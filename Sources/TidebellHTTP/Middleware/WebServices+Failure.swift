@@ -58,6 +58,16 @@ extension WebServices {
         )
     }
 
+    /// What clients say about the operation behind a request (OP-10).
+    private static let operationHeaders = [
+        ("operation", WireProtocol.operationIDHeader),
+        ("group", WireProtocol.groupIDHeader),
+        ("groupName", WireProtocol.groupNameHeader),
+        ("groupQuantity", WireProtocol.groupQuantityHeader),
+    ]
+    /// Characters of one of them in the log.
+    private static let headerLength = 100
+
     /// What the log says of every request it mentions.
     static func metadata(
         of request: WebRequest, uuid: String, adding extra: Logger.Metadata
@@ -66,6 +76,10 @@ extension WebServices {
         metadata["requestID"] = "\(uuid)"
         metadata["method"] = "\(request.method.name)"
         metadata["endpoint"] = "\(endpoint(of: request))"
+        for (key, header) in operationHeaders {
+            guard let value = request.headers[header] else { continue }
+            metadata[key] = "\(WireError.shortened(value, to: headerLength))"
+        }
         return metadata
     }
 

@@ -62,6 +62,7 @@ enum Schema {
     static func createTables(in database: Database) throws {
         for table in [
             general, zones, records, assets, subscriptions, push, webhooks, accounts, explanation,
+            keptAnswers,
         ] {
             try database.execute(sql: table)
         }

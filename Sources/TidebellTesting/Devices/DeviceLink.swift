@@ -16,6 +16,7 @@ final class DeviceLink: Transport {
 
     private struct State {
         var isOnline = true
+        var answersToLose = 0
         var streams: [String: StreamState] = [:]
         var cuts: [UInt64: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
         var lastID: UInt64 = 0
@@ -56,7 +57,19 @@ final class DeviceLink: Transport {
     }
 
     func send(_ request: TransportRequest, timeout: Duration) async throws -> TransportResponse {
-        try await server(for: request).send(request, timeout: timeout)
+        let answer = try await server(for: request).send(request, timeout: timeout)
+        let isLost = state.withLock { state in
+            guard state.answersToLose > 0 else { return false }
+            state.answersToLose -= 1
+            return true
+        }
+        guard !isLost else { throw TransportError.connectionLost("cut by the test") }
+        return answer
+    }
+
+    /// Breaks the connections of the next requests, after the server answered.
+    func loseAnswers(_ count: Int) {
+        state.withLock { $0.answersToLose = count }
     }
 
     func stream(_ request: TransportRequest) async throws -> TransportStream {

@@ -182,6 +182,16 @@ public final class TestDevice: Sendable {
         link.setOnline(false)
     }
 
+    /// Breaks the connection of the device's next requests just before their answers
+    /// arrive: the server has done what was asked, but the device does not know.
+    ///
+    /// ```swift
+    /// phone.loseNextAnswers(1)
+    /// ```
+    public func loseNextAnswers(_ count: Int) {
+        link.loseAnswers(count)
+    }
+
     /// Brings the device back and returns when it is connected again for pushes.
     ///
     /// The cloud's clock moves on by the time the device waits before it tries.

@@ -8,6 +8,17 @@ package enum WireProtocol {
     package static let requestUUIDHeader = "X-Apple-Request-UUID"
     /// The header of an answer that carries the next web token (web-services 1.4).
     package static let webAuthTokenHeader = "X-Apple-CloudKit-Web-Auth-Token"
+    /// The header by which a client names a write that it may send again: the server
+    /// does it once and gives the same answer each time.
+    package static let requestIDHeader = "X-Tidebell-Request-ID"
+    /// The header with the ID of the operation that sends a request (OP-10).
+    package static let operationIDHeader = "X-Tidebell-Operation-ID"
+    /// The header with the ID of the operation's group.
+    package static let groupIDHeader = "X-Tidebell-Operation-Group-ID"
+    /// The header with the name of the group, percent-encoded.
+    package static let groupNameHeader = "X-Tidebell-Operation-Group-Name"
+    /// The header with the number of items the group is about.
+    package static let groupQuantityHeader = "X-Tidebell-Operation-Group-Quantity"
     /// Query parameter: the API token.
     package static let apiToken = "ckAPIToken"
     /// Query parameter: the signed-in user's web token.

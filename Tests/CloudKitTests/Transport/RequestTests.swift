@@ -97,7 +97,7 @@ import Testing
         }
         #expect(
             text(await outcome) == "networkFailure: The connection to the server was lost: cut")
-        #expect(transport.sent.count == ReadRetry.maximumAttempts)
+        #expect(transport.sent.count == RequestRetry.maximumAttempts)
         #expect(clock.slept == [.milliseconds(500), .seconds(1)])
     }
 
@@ -119,15 +119,6 @@ import Testing
         #expect(text(result) == "serviceUnavailable: busy")
         #expect(result.error?.retryAfterSeconds == 11)
         #expect(clock.slept == [.seconds(3)])
-    }
-
-    @Test("A write is never sent again")
-    func aWriteIsNeverSentAgain() async {
-        let transport = ScriptedTransport { _, _ in throw TransportError.connectionLost("cut") }
-        let database = TestDevice(transport, clock: ManualClock()).database
-        let result = await Result { try await database.save(CKRecord(recordType: "Note")) }
-        #expect(text(result) == "networkFailure: The connection to the server was lost: cut")
-        #expect(transport.sent.count == 1)
     }
 
     @Test("OP-8: a read that waits to be sent again can be cancelled")

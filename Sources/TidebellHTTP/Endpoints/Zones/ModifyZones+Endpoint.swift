@@ -9,9 +9,10 @@ extension ModifyZones: Endpoint {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0, limit: .max) }
         try exchange.check(itemCount: request.operations.count)
-        let response = try await exchange.cloud.store.write {
+        return try await exchange.write {
             try run(request, for: call, in: $0)
+        } json: {
+            $0.write(to: &$1)
         }
-        return .json { response.write(to: &$0) }
     }
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The file of one long-lived operation: checked frames, one after the other, which is
+/// only ever appended to.
+///
+/// A process that is killed while it writes leaves half a frame at the end, which reading
+/// passes over.
+final class JournalFile: Sendable {
+    /// The longest file: an operation with all its requests and answers.
+    static let maximumSize = 64 << 20
+    /// The name's end while answers are missing.
+    static let runningSuffix = ".running"
+    /// The name's end when all answers are there, but not all callbacks were called.
+    static let answeredSuffix = ".answered"
+
+    private struct Place {
+        /// Where the file is; nil when it was removed.
+        var url: URL?
+        /// Whether the end of the file may be half a frame, which would hide others.
+        var isBroken = false
+    }
+
+    private let place: Locked<Place>
+
+    /// Takes over a file that exists.
+    init(at url: URL) {
+        place = Locked(Place(url: url))
+    }
+
+    /// Creates a file whose first frame is `first`; nil when it cannot be written.
+    init?(at url: URL, first: [UInt8]) {
+        guard first.count <= Self.maximumSize else { return nil }
+        let draft = url.appendingPathExtension("draft")
+        do {
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(),
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            try Self.write(first, to: draft.path, flags: O_CREAT | O_TRUNC)
+        } catch {
+            return nil  // without a folder there is no long-lived operation
+        }
+        guard rename(draft.path, url.path) == 0 else { return nil }
+        place = Locked(Place(url: url))
+    }
+
+    /// Adds a frame; one that does not fit or cannot be written is left out.
+    func append(_ frame: [UInt8]) {
+        place.withLock { place in
+            guard let path = place.url?.path, !place.isBroken else { return }
+            do {
+                try Self.write(frame, to: path, flags: O_APPEND)
+            } catch {
+                place.isBroken = true
+            }
+        }
+    }
+
+    /// Renames the file: nothing more is asked of the server.
+    func markAnswered() {
+        place.withLock { place in
+            guard let old = place.url, old.path.hasSuffix(Self.runningSuffix) else { return }
+            let new = old.deletingPathExtension().appendingPathExtension(
+                String(Self.answeredSuffix.dropFirst())
+            )
+            if rename(old.path, new.path) == 0 { place.url = new }
+        }
+    }
+
+    /// Removes the file.
+    func remove() {
+        place.withLock { place in
+            if let path = place.url?.path { unlink(path) }
+            place.url = nil
+        }
+    }
+
+    /// Returns the frames of a file up to the first that is damaged or cut off.
+    static func frames(of url: URL) -> [[UInt8]] {
+        guard let file = try? FileHandle(forReadingFrom: url),
+            let data = try? file.read(upToCount: maximumSize)
+        else { return [] }
+        let bytes = [UInt8](data)
+        var frames: [[UInt8]] = []
+        var start = 0
+        while let length = ArchiveBlob.length(of: bytes[start...]) {
+            frames.append(Array(bytes[start..<start + length]))
+            start += length
+        }
+        return frames
+    }
+
+    /// Writes all bytes and waits until they are on the disk.
+    private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
+        guard descriptor >= 0 else { throw POSIXError(.EIO) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard try file.seekToEnd() + UInt64(bytes.count) <= UInt64(maximumSize) else {
+            throw POSIXError(.EFBIG)
+        }
+        try file.write(contentsOf: Data(bytes))
+        try file.synchronize()
+        try file.close()
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// An operation as it is kept beyond the process: all that its work depends on.
+struct LongLivedOperation: ArchiveValue {
+    /// The kinds of operations that can be long-lived.
+    enum Work {
+        case modifyRecords(ModifyRecords)
+        case fetchRecords(FetchRecords)
+    }
+
+    /// What a ``CKModifyRecordsOperation`` does.
+    struct ModifyRecords {
+        var records: [CKRecord]
+        var recordIDs: [CKRecord.ID]
+        var policy: CKModifyRecordsOperation.RecordSavePolicy
+        var isAtomic: Bool
+        var clientChangeToken: Data?
+    }
+
+    /// What a ``CKFetchRecordsOperation`` does.
+    struct FetchRecords {
+        var recordIDs: [CKRecord.ID]
+        var desiredKeys: [String]?
+    }
+
+    var operationID: String
+    /// The user who started it; nil when the device did not know.
+    var userRecordName: String?
+    var scope: CKDatabase.Scope
+    /// The operation's own settings.
+    var configuration: CKOperationConfiguration.Values
+    /// The archived group; nil for none.
+    var group: Data?
+    var work: Work
+
+    static var kind: ArchiveKind { .longLivedOperation }
+}
+
+/// A long-lived operation that is to be kept, archived as it was when it started.
+struct LongLivedDraft: Sendable {
+    var operationID: String
+    var userRecordName: String?
+    var container: ContainerConnection
+    var bytes: [UInt8]
+
+    /// Archives an operation.
+    init(_ operation: LongLivedOperation, in container: ContainerConnection) {
+        operationID = operation.operationID
+        userRecordName = operation.userRecordName
+        self.container = container
+        bytes = ArchiveBlob.bytes(of: operation)
+    }
+
+    /// Keeps the operation; nil where that is not possible.
+    func keep() -> RequestJournal? {
+        // Without configuration every request fails, and says why.
+        (try? LongLivedOperations(of: container))?.create(self)
+    }
+}
+
+extension LongLivedOperation {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        operationID = try reader.string()
+        userRecordName = try reader.optionalString()
+        guard let scope = CKDatabase.Scope(rawValue: Int(try reader.byte())) else {
+            throw .badValue
+        }
+        self.scope = scope
+        configuration = try CKOperationConfiguration.Values(from: &reader)
+        group = try reader.optional { reader throws(BlobError) in try reader.data() }
+        switch try reader.byte() {
+        case 1: work = .modifyRecords(try ModifyRecords(from: &reader))
+        case 2: work = .fetchRecords(try FetchRecords(from: &reader))
+        default: throw .badValue
+        }
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(operationID)
+        writer.write(userRecordName)
+        writer.write(byte: UInt8(scope.rawValue))
+        configuration.write(to: &writer)
+        writer.write(group) { $0.write($1) }
+        switch work {
+        case .modifyRecords(let work):
+            writer.write(byte: 1)
+            work.write(to: &writer)
+        case .fetchRecords(let work):
+            writer.write(byte: 2)
+            work.write(to: &writer)
+        }
+    }
+
+    /// Returns a new operation that does the same, under the same ID.
+    func makeOperation(in container: CKContainer) -> CKDatabaseOperation {
+        let operation: CKDatabaseOperation
+        switch work {
+        case .modifyRecords(let work): operation = work.makeOperation()
+        case .fetchRecords(let work): operation = work.makeOperation()
+        }
+        operation.operationID = operationID
+        operation.configuration = CKOperationConfiguration(configuration)
+        operation.group = group.flatMap { CKOperationGroup(archiveBytes: [UInt8]($0)) }
+        operation.database = container.database(with: scope)
+        return operation
+    }
+}
+
+extension LongLivedOperation.ModifyRecords {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        records = []
+        for _ in 0..<(try reader.count()) {
+            let values = try CKRecord.ArchivedValues(from: &reader)
+            records.append(CKRecord(values.identity, state: values.state))
+        }
+        recordIDs = try reader.recordIDs()
+        guard
+            let policy = CKModifyRecordsOperation.RecordSavePolicy(rawValue: Int(try reader.byte()))
+        else { throw .badValue }
+        self.policy = policy
+        isAtomic = try reader.bool()
+        clientChangeToken = try reader.optional { reader throws(BlobError) in try reader.data() }
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(count: records.count)
+        for record in records { record.archivedValues.write(to: &writer) }
+        writer.write(recordIDs)
+        writer.write(byte: UInt8(policy.rawValue))
+        writer.write(isAtomic)
+        writer.write(clientChangeToken) { $0.write($1) }
+    }
+
+    fileprivate func makeOperation() -> CKDatabaseOperation {
+        let operation = CKModifyRecordsOperation(
+            recordsToSave: records, recordIDsToDelete: recordIDs
+        )
+        operation.savePolicy = policy
+        operation.isAtomic = isAtomic
+        operation.clientChangeTokenData = clientChangeToken
+        return operation
+    }
+}
+
+extension LongLivedOperation.FetchRecords {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        recordIDs = try reader.recordIDs()
+        desiredKeys = try reader.optional { reader throws(BlobError) in try reader.strings() }
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(recordIDs)
+        writer.write(desiredKeys) { $0.write($1) }
+    }
+
+    fileprivate func makeOperation() -> CKDatabaseOperation {
+        let operation = CKFetchRecordsOperation(recordIDs: recordIDs)
+        operation.desiredKeys = desiredKeys
+        return operation
+    }
+}
+
+extension BlobReader {
+    fileprivate mutating func recordIDs() throws(BlobError) -> [CKRecord.ID] {
+        var recordIDs: [CKRecord.ID] = []
+        for _ in 0..<(try count()) { recordIDs.append(try recordID()) }
+        return recordIDs
+    }
+}
+
+extension BlobWriter {
+    fileprivate mutating func write(_ recordIDs: [CKRecord.ID]) {
+        write(count: recordIDs.count)
+        for recordID in recordIDs { write(recordID) }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+internal import TidebellWire
+
+/// How the requests of an operation are sent, apart from what they say.
+struct RequestOptions: Sendable {
+    /// The longest wait for an answer unless an operation says otherwise (LIMIT-14).
+    static let defaultTimeout = Duration.seconds(60)
+
+    /// The longest wait for one answer.
+    var timeout = Self.defaultTimeout
+    /// The operation that sends the requests; nil for none, whose writes are never sent
+    /// again.
+    var operationID: String?
+    /// The operation's group.
+    var group: GroupMark?
+    /// Whom the requests are for; nil takes who is signed in when one is sent.
+    var account: AccountPin?
+    /// Whether failures of the network are waited out instead of told (OP-5).
+    var waitsForNetwork = false
+    /// When the operation must have ended; nil for no such moment.
+    var deadline: Deadline?
+    /// What a long-lived operation has sent and received before; nil for others.
+    var journal: RequestJournal?
+    /// Gives the requests their names.
+    let names = RequestNames()
+}
+
+/// What the server's log learns about an operation's group (OP-10).
+struct GroupMark: Sendable {
+    var id: String
+    var name: String?
+    /// The number of items the app expects; 0 when it does not know.
+    var quantity: Int
+
+    /// Characters of a name that are sent.
+    static let nameLength = 60
+}
+
+/// Gives each request of an operation a name that is the same when the operation does
+/// the same once more: the endpoint, and how often it was used before.
+final class RequestNames: Sendable {
+    private let counts = Locked<[String: Int]>([:])
+
+    /// Returns the name of the next request to an endpoint.
+    func next(_ endpoint: String) -> String {
+        counts.withLock { counts in
+            counts[endpoint, default: 0] += 1
+            return "\(endpoint)/\(counts[endpoint, default: 0])"
+        }
+    }
+}
+
+/// A moment on a device's clock.
+struct Deadline: Sendable {
+    /// How long the operation may take, for the error that says it took longer.
+    let interval: Duration
+    private let left: @Sendable () -> Duration
+
+    /// Creates the moment that is `interval` from now.
+    init(_ interval: Duration, on clock: some Clock<Duration>) {
+        self.interval = interval
+        let end = clock.now.advanced(by: interval)
+        left = { clock.now.duration(to: end) }
+    }
+
+    /// The time until then; negative afterwards.
+    var remaining: Duration { left() }
+}
+
+extension RequestOptions {
+    /// Returns how long the next request may take, or fails when the operation's time
+    /// is over (`timeoutIntervalForResource`).
+    func timeoutOfNextRequest() throws(CKError) -> Duration {
+        guard let deadline else { return timeout }
+        let remaining = deadline.remaining
+        guard remaining > .zero else { throw .overdue(deadline) }
+        return min(timeout, remaining)
+    }
+
+    /// The header fields of a request.
+    ///
+    /// - Parameter requestID: The name under which the server does a write only once.
+    func headers(hasBody: Bool, requestID: String? = nil) -> [(String, String)] {
+        var headers = [(WireProtocol.extensionsHeader, "1")]
+        if hasBody { headers.append(("Content-Type", ContainerConnection.contentType)) }
+        if let operationID { headers.append((WireProtocol.operationIDHeader, operationID)) }
+        if let requestID { headers.append((WireProtocol.requestIDHeader, requestID)) }
+        guard let group else { return headers }
+        headers.append((WireProtocol.groupIDHeader, group.id))
+        if let name = group.name {
+            let sent = ContainerConnection.percentEncoded(
+                String(name.prefix(GroupMark.nameLength))
+            )
+            headers.append((WireProtocol.groupNameHeader, sent))
+        }
+        if group.quantity > 0 {
+            headers.append((WireProtocol.groupQuantityHeader, String(group.quantity)))
+        }
+        return headers
+    }
+}
+
+extension CKError {
+    /// Creates the error of an operation that took too long.
+    fileprivate static func overdue(_ deadline: Deadline) -> CKError {
+        .local(
+            .networkFailure,
+            "The operation did not end within \(deadline.interval.seconds) seconds "
+                + "(timeoutIntervalForResource)."
+        )
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether a request that failed is sent again, and when (OP-5, ERR-6).
+///
+/// | failure | as a rule | utility, background and long-lived |
+/// |---|---|---|
+/// | connection lost | three attempts | until the operation's time is over |
+/// | no route, no answer in time | told at once | likewise |
+/// | the server is busy or throttles: reads | three attempts, waits up to 10 s | likewise |
+/// | the server is busy or throttles: writes | told at once | likewise |
+/// | anything else | told at once | told at once |
+///
+/// Only what the server does once is sent again: reads, and writes that have a request
+/// ID. Never earlier than the server asks for.
+struct RequestRetry {
+    /// The most attempts of an operation that does not wait for the network.
+    static let maximumAttempts = 3
+    /// The wait before the second attempt; doubles with each further one.
+    static let firstDelay = Duration.milliseconds(500)
+    /// The longest wait such an operation takes upon itself; when the server asks for
+    /// more, the app gets the error and decides (ERR-6).
+    static let longestDelay = Duration.seconds(10)
+    /// The longest wait of an operation that waits for the network, unless the server
+    /// asks for more.
+    static let longestBackOff = Duration.seconds(300)
+    /// Doublings of the first wait after which it is longer than any other.
+    private static let maximumDoublings = 10
+
+    /// Whether the request changes nothing.
+    var isRead: Bool
+    /// Whether the server does the same once only, however often it is sent.
+    var isRepeatable: Bool
+    /// Whether the operation waits for the network (OP-5).
+    var waitsForNetwork: Bool
+
+    /// Returns the wait after `attempt` attempts; nil when the error is to be shown.
+    func delay(after attempt: Int, _ failure: RequestFailure) -> Duration? {
+        guard isRepeatable else { return nil }
+        let doublings = min(attempt - 1, Self.maximumDoublings)
+        let backOff = min(Self.firstDelay * (1 << doublings), Self.longestBackOff)
+        let asked = failure.error.retryAfterSeconds.map {
+            Duration.seconds(max(0, min($0, 1e9)))
+        }
+        if waitsForNetwork {
+            return failure.cause == .other ? nil : max(asked ?? .zero, backOff)
+        }
+        guard attempt < Self.maximumAttempts else { return nil }
+        switch failure.cause {
+        case .connectionLost: return backOff
+        case .busy where isRead && asked ?? .zero <= Self.longestDelay:
+            return max(asked ?? .zero, backOff)
+        default: return nil
+        }
+    }
+}
+
+/// A request without an answer, and what is known of the cause.
+struct RequestFailure: Error {
+    /// Why there is no answer, as far as it matters for another attempt.
+    enum Cause: Sendable {
+        /// The connection broke: the server may have done what was asked.
+        case connectionLost
+        /// The server was not reached, or did not answer in time: asked again at once it
+        /// would not do better.
+        case notReached
+        /// The server has too much to do at the moment.
+        case busy
+        /// The next attempt would fail alike.
+        case other
+    }
+
+    /// What the app gets.
+    var error: CKError
+    /// Why.
+    var cause: Cause
+    /// What the error says about the user; nil for nothing.
+    var standing: AccountStanding?
+
+    /// Takes an error the server gave with a status.
+    init(_ error: CKError, status: Int = 0) {
+        self.error = error
+        standing = AccountStanding(error, status: status)
+        switch error.code {
+        case .serviceUnavailable, .requestRateLimited, .zoneBusy: cause = .busy
+        default: cause = .other
+        }
+    }
+
+    /// Takes an error of the transport.
+    init(_ failure: any Error, container: String?) {
+        error = .transport(failure, container: container)
+        switch failure as? TransportError {
+        case .connectionLost: cause = .connectionLost
+        case .unreachable, .timedOut: cause = .notReached
+        case .tooLarge, nil: cause = .other
+        }
+    }
+}

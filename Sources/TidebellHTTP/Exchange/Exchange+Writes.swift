@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Crypto
+import Foundation
+import TidebellCore
+import TidebellWire
+
+extension Exchange {
+    /// The longest request ID.
+    private static let requestIDLength = 255
+
+    /// Runs a write in one transaction and returns its answer as JSON.
+    ///
+    /// A write that the client named (`X-Tidebell-Request-ID`) is done once: when it comes
+    /// again, the answer of the first time is given, which was kept in the same
+    /// transaction. Fails with `BAD_REQUEST` when another request has the same name.
+    func write<Answer: Sendable>(
+        _ run: @escaping @Sendable (any StoreTransaction) throws -> Answer,
+        json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void
+    ) async throws -> WebResponse {
+        guard let id = try writeID() else {
+            let answer = try await cloud.store.write(run)
+            return .json { encode(answer, &$0) }
+        }
+        let fingerprint = fingerprint
+        let call = call
+        let body = try await cloud.store.write { transaction in
+            if let kept = try transaction.keptAnswer(to: id) {
+                guard kept.fingerprint == fingerprint else { throw WireError.reused(id) }
+                return kept.body
+            }
+            let answer = try run(transaction)
+            let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
+            if body.count <= call.limits.keptAnswerLength {
+                let kept = KeptAnswer(fingerprint: fingerprint, body: body)
+                try transaction.keepAnswer(kept, to: id, at: call.now)
+            }
+            return body
+        }
+        return .json(body)
+    }
+
+    /// The name the client gave the write; nil where it gave none.
+    private func writeID() throws -> WriteID? {
+        guard let requestID = request.headers[WireProtocol.requestIDHeader], !requestID.isEmpty,
+            let user = call.user
+        else { return nil }
+        guard requestID.utf8.count <= Self.requestIDLength else {
+            throw WireError.badRequest(
+                "the header '\(WireProtocol.requestIDHeader)' is longer than "
+                    + "\(Self.requestIDLength) bytes"
+            )
+        }
+        return WriteID(user: user.id, clientID: call.clientID ?? "", requestID: requestID)
+    }
+
+    /// What tells this request from others: its path and its body. Not its tokens,
+    /// which may be renewed between two attempts.
+    private var fingerprint: [UInt8] {
+        var hasher = SHA256()
+        hasher.update(data: Array(target.path.utf8))
+        hasher.update(data: [0])
+        hasher.update(data: body)
+        return Array(hasher.finalize())
+    }
+}
+
+extension WireError {
+    /// A request under the name of another one.
+    fileprivate static func reused(_ id: WriteID) -> WireError {
+        .badRequest(
+            "the \(WireProtocol.requestIDHeader) '\(shortened(id.requestID))' was used for "
+                + "another request; give each write its own"
+        )
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+@testable import CloudKit
+
+/// An operation with everything it told.
+final class ObservedOperation: Sendable {
+    /// The operations that are observed.
+    enum Kind: CaseIterable {
+        case modifyRecords, fetchRecords, modifyZones, fetchZones, fetchAllZones
+        case modifySubscriptions, fetchSubscriptions, fetchAllSubscriptions
+        case zoneChanges, databaseChanges, query
+    }
+
+    static let kinds = Kind.allCases
+
+    private struct State {
+        var operation: CKDatabaseOperation?
+        var events: [String] = []
+        var cancelAtCallback: Int?
+        /// Items that are told exactly once, known before the start.
+        var expected: Set<String> = []
+    }
+
+    private let state: Locked<State>
+
+    var operation: CKDatabaseOperation? { state.withLock { $0.operation } }
+    var events: [String] { state.withLock { $0.events } }
+    var cancelAtCallback: Int? {
+        get { state.withLock { $0.cancelAtCallback } }
+        set { state.withLock { $0.cancelAtCallback = newValue } }
+    }
+
+    init(_ kind: Kind) {
+        state = Locked(State())
+        let operation = make(kind)
+        state.withLock { $0.operation = operation }
+    }
+
+    /// Waits for the completion block.
+    func finished(_ start: () -> Void) async {
+        await withCheckedContinuation { continuation in
+            operation?.completionBlock = { [weak self] in
+                self?.tell("completion")
+                continuation.resume()
+            }
+            start()
+        }
+    }
+
+    /// Sets all old callbacks as well.
+    func setOldCallbacks(_ log: CallbackLog) {
+        switch operation {
+        case let operation as CKModifyRecordsOperation: OldModifyRecords().on(operation, log)
+        case let operation as CKFetchRecordsOperation: OldFetchRecords().on(operation, log)
+        case let operation as CKModifyRecordZonesOperation: OldModifyZones().on(operation, log)
+        case let operation as CKFetchRecordZonesOperation: OldFetchZones().on(operation, log)
+        case let operation as CKModifySubscriptionsOperation:
+            OldModifySubscriptions().on(operation, log)
+        case let operation as CKFetchSubscriptionsOperation:
+            OldFetchSubscriptions().on(operation, log)
+        case let operation as CKFetchDatabaseChangesOperation:
+            OldFetchDatabaseChanges().on(operation, log)
+        case let operation as CKFetchRecordZoneChangesOperation:
+            OldFetchZoneChanges().on(operation, log)
+        case let operation as CKQueryOperation: OldQuery().on(operation, log)
+        default: log.add("unknown operation")
+        }
+    }
+
+    func letGo() {
+        state.withLock { $0.operation = nil }
+    }
+
+    /// What was wrong with the callbacks; nil for nothing.
+    func problem() -> String? {
+        let (events, expected) = state.withLock { ($0.events, $0.expected) }
+        guard events.suffix(2) == ["result", "completion"] else { return "the end: \(events)" }
+        let items = events.dropLast(2)
+        guard Set(items).count == items.count else { return "told twice: \(events)" }
+        let known = Set(items).intersection(expected)
+        guard known == expected else { return "\(expected.subtracting(known)) missing: \(events)" }
+        return nil
+    }
+
+    private func tell(_ event: String) {
+        let cancelled = state.withLock { state -> CKDatabaseOperation? in
+            state.events.append(event)
+            return state.events.count - 1 == state.cancelAtCallback ? state.operation : nil
+        }
+        cancelled?.cancel()
+    }
+
+    private func expect(_ items: String...) {
+        state.withLock { $0.expected = Set(items) }
+    }
+
+    // MARK: -
+
+    private static let two = CKRecordZone.ID(zoneName: "Two")
+
+    private func make(_ kind: Kind) -> CKDatabaseOperation {
+        switch kind {
+        case .modifyRecords: modifyRecords()
+        case .fetchRecords: fetchRecords()
+        case .modifyZones: modifyZones()
+        case .fetchZones, .fetchAllZones: fetchZones(all: kind == .fetchAllZones)
+        case .modifySubscriptions: modifySubscriptions()
+        case .fetchSubscriptions, .fetchAllSubscriptions:
+            fetchSubscriptions(all: kind == .fetchAllSubscriptions)
+        case .zoneChanges: zoneChanges()
+        case .databaseChanges: databaseChanges()
+        case .query: query()
+        }
+    }
+
+    private func modifyRecords() -> CKDatabaseOperation {
+        let operation = CKModifyRecordsOperation(
+            recordsToSave: [Sample.record("a"), Sample.record("b", zone: Self.two)],
+            recordIDsToDelete: [Sample.id("c"), Sample.id("d", zone: Self.two)]
+        )
+        expect("save a", "save b", "delete c", "delete d")
+        operation.perRecordSaveBlock = { [weak self] id, _ in self?.tell("save \(id.recordName)") }
+        operation.perRecordDeleteBlock = { [weak self] id, _ in
+            self?.tell("delete \(id.recordName)")
+        }
+        operation.modifyRecordsResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func fetchRecords() -> CKDatabaseOperation {
+        let operation = CKFetchRecordsOperation(
+            recordIDs: [Sample.id("a"), Sample.id("b"), Sample.id("c", zone: Self.two)]
+        )
+        expect("record a", "record b", "record c")
+        operation.perRecordResultBlock = { [weak self] id, _ in
+            self?.tell("record \(id.recordName)")
+        }
+        operation.fetchRecordsResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func modifyZones() -> CKDatabaseOperation {
+        let operation = CKModifyRecordZonesOperation(
+            recordZonesToSave: [CKRecordZone(zoneName: "a")], recordZoneIDsToDelete: [Self.two]
+        )
+        expect("save a", "delete Two")
+        operation.perRecordZoneSaveBlock = { [weak self] id, _ in
+            self?.tell("save \(id.zoneName)")
+        }
+        operation.perRecordZoneDeleteBlock = { [weak self] id, _ in
+            self?.tell("delete \(id.zoneName)")
+        }
+        operation.modifyRecordZonesResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func fetchZones(all: Bool) -> CKDatabaseOperation {
+        let operation =
+            all
+            ? CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+            : CKFetchRecordZonesOperation(recordZoneIDs: [Sample.zoneID, Self.two])
+        if !all { expect("zone Notes", "zone Two") }
+        operation.perRecordZoneResultBlock = { [weak self] id, _ in
+            self?.tell("zone \(id.zoneName)")
+        }
+        operation.fetchRecordZonesResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func modifySubscriptions() -> CKDatabaseOperation {
+        let operation = CKModifySubscriptionsOperation(
+            subscriptionsToSave: [CKDatabaseSubscription(subscriptionID: "a")],
+            subscriptionIDsToDelete: ["b"]
+        )
+        expect("save a", "delete b")
+        operation.perSubscriptionSaveBlock = { [weak self] id, _ in self?.tell("save \(id)") }
+        operation.perSubscriptionDeleteBlock = { [weak self] id, _ in self?.tell("delete \(id)") }
+        operation.modifySubscriptionsResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func fetchSubscriptions(all: Bool) -> CKDatabaseOperation {
+        let operation =
+            all
+            ? CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
+            : CKFetchSubscriptionsOperation(subscriptionIDs: ["a", "b"])
+        if !all { expect("subscription a", "subscription b") }
+        operation.perSubscriptionResultBlock = { [weak self] id, _ in
+            self?.tell("subscription \(id)")
+        }
+        operation.fetchSubscriptionsResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func zoneChanges() -> CKDatabaseOperation {
+        let operation = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [Sample.zoneID, Self.two], configurationsByRecordZoneID: nil
+        )
+        expect("zone Notes", "zone Two")
+        operation.recordWasChangedBlock = { [weak self] id, _ in
+            self?.tell("record \(id.recordName) of \(id.zoneID.zoneName)")
+        }
+        operation.recordWithIDWasDeletedBlock = { [weak self] id, _ in
+            self?.tell("deleted \(id.recordName) of \(id.zoneID.zoneName)")
+        }
+        operation.recordZoneFetchResultBlock = { [weak self] id, _ in
+            self?.tell("zone \(id.zoneName)")
+        }
+        operation.fetchRecordZoneChangesResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func databaseChanges() -> CKDatabaseOperation {
+        let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: nil)
+        operation.recordZoneWithIDChangedBlock = { [weak self] id in
+            self?.tell("changed \(id.zoneName)")
+        }
+        operation.fetchDatabaseChangesResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func query() -> CKDatabaseOperation {
+        let operation = CKQueryOperation(
+            query: CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+        )
+        operation.recordMatchedBlock = { [weak self] id, _ in
+            self?.tell("matched \(id.recordName)")
+        }
+        operation.queryResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+}

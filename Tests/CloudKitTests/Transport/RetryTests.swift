@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import CloudKit
+
+@Suite("Requests that are sent again")
+struct RetryTests {
+    private static let cut = "networkFailure: The connection to the server was lost: cut"
+    private static let saved = TransportResponse.json(Answer.records(Answer.record("n")))
+    private static let busy = TransportResponse.json(
+        #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":"busy","retryAfter":600}"#, status: 503
+    )
+
+    /// A save of one record with a log of its result.
+    private static func save(
+        on device: TestDevice, _ set: (CKModifyRecordsOperation) -> Void = { _ in }
+    ) -> (CKModifyRecordsOperation, CallbackLog) {
+        let log = CallbackLog()
+        let operation = CKModifyRecordsOperation(recordsToSave: [Sample.record("n")])
+        operation.database = device.database
+        operation.modifyRecordsResultBlock = { log.add(text($0)) }
+        set(operation)
+        return (operation, log)
+    }
+
+    /// Runs the operation to its end on a clock that moves as far as it is waited for;
+    /// returns the waits.
+    private static func run(
+        _ operation: CKOperation, _ clock: ManualClock
+    ) async -> [Duration] {
+        let mover = Task {
+            while !Task.isCancelled {
+                await clock.untilSleeping()
+                clock.advance(by: clock.slept.last ?? .zero)
+                await Task.yield()
+            }
+        }
+        await operation.finished { operation.start() }
+        mover.cancel()
+        let slept = clock.slept
+        // Lets the mover, which waits for a sleeper, end.
+        Task { try? await clock.sleep(for: .seconds(1)) }
+        return slept
+    }
+
+    @Test("A write whose connection was lost is sent again, under the same request ID")
+    func aWriteIsSentAgain() async {
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, number in
+            if number == 0 { throw TransportError.connectionLost("cut") }
+            return Self.saved
+        }
+        let (operation, log) = Self.save(on: TestDevice(transport, clock: clock))
+        let slept = await Self.run(operation, clock)
+        #expect(log.lines == ["success"])
+        #expect(slept == [.milliseconds(500)])
+        let id = "\(operation.operationID)/records/modify/1"
+        #expect(transport.sent.map { $0.headers["X-Tidebell-Request-ID"] } == [id, id])
+        #expect(transport.sent[0].body == transport.sent[1].body)
+    }
+
+    @Test("It is sent three times at most, and then told")
+    func threeAttempts() async {
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, _ in throw TransportError.connectionLost("cut") }
+        let (operation, log) = Self.save(on: TestDevice(transport, clock: clock))
+        #expect(await Self.run(operation, clock) == [.milliseconds(500), .seconds(1)])
+        #expect(log.lines == [Self.cut])
+        #expect(transport.sent.count == RequestRetry.maximumAttempts)
+    }
+
+    @Test("Each write of an operation has an ID of its own; reads have none")
+    func requestIDs() async {
+        let transport = ScriptedTransport { sent, number in
+            .json(Answer.records(Answer.record(number == 0 ? "a" : "b")))
+        }
+        let device = TestDevice(transport)
+        let (operation, _) = Self.save(on: device) {
+            $0.recordsToSave = [
+                Sample.record("a"), Sample.record("b", zone: CKRecordZone.ID(zoneName: "Two")),
+            ]
+        }
+        await operation.finished { operation.start() }
+        let fetch = CKFetchRecordsOperation(recordIDs: [Sample.record("a").recordID])
+        await device.database.runToEnd(fetch)
+        #expect(
+            transport.sent.map { $0.headers["X-Tidebell-Request-ID"] } == [
+                "\(operation.operationID)/records/modify/1",
+                "\(operation.operationID)/records/modify/2", nil,
+            ]
+        )
+    }
+
+    @Test(
+        "OP-5, ERR-6: up to .default a busy server's answer to a write is told at once, with its wait",
+        arguments: [QualityOfService.userInteractive, .userInitiated, .default]
+    )
+    func busyIsTold(quality: QualityOfService) async {
+        let transport = ScriptedTransport { _, _ in Self.busy }
+        let (operation, _) = Self.save(on: TestDevice(transport, clock: ManualClock())) {
+            $0.configuration.qualityOfService = quality
+        }
+        let outcome = Locked<CKError?>(nil)
+        operation.modifyRecordsResultBlock = { result in outcome.current = result.error }
+        await operation.finished { operation.start() }
+        #expect(outcome.current?.code == .serviceUnavailable)
+        #expect(outcome.current?.retryAfterSeconds == 600)
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test(
+        "OP-5: utility and background wait for the network, and never less than the server asks",
+        arguments: [QualityOfService.utility, .background]
+    )
+    func waitsForTheNetwork(quality: QualityOfService) async {
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, number in
+            switch number {
+            case 0: throw TransportError.unreachable("no route")
+            case 1: throw TransportError.timedOut(.seconds(60))
+            case 2: throw TransportError.connectionLost("cut")
+            case 3: return Self.busy
+            default: return Self.saved
+            }
+        }
+        let (operation, log) = Self.save(on: TestDevice(transport, clock: clock)) {
+            $0.qualityOfService = quality
+        }
+        #expect(operation.configuration.qualityOfService == quality)
+        let slept = await Self.run(operation, clock)
+        #expect(log.lines == ["success"])
+        #expect(slept == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(600)])
+        #expect(Set(transport.sent.map { $0.headers["X-Tidebell-Request-ID"] }).count == 1)
+    }
+
+    @Test("What would fail alike is not sent again, whatever the quality of service")
+    func finalErrors() async {
+        let transport = ScriptedTransport { _, _ in
+            .json(#"{"serverErrorCode":"BAD_REQUEST","reason":"no"}"#, status: 400)
+        }
+        let (operation, _) = Self.save(on: TestDevice(transport, clock: ManualClock())) {
+            $0.qualityOfService = .background
+        }
+        await operation.finished { operation.start() }
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test("LIMIT-14, OP-5: the operation's time bounds its requests and its waiting")
+    func resourceTimeout() async {
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, _ in
+            clock.advance(by: .seconds(4))
+            throw TransportError.unreachable("no route")
+        }
+        let (operation, log) = Self.save(on: TestDevice(transport, clock: clock)) {
+            $0.qualityOfService = .utility
+            $0.configuration.timeoutIntervalForResource = 10
+        }
+        let slept = await Self.run(operation, clock)
+        // 4 s, half a second's wait, 4 s: a second's wait still fits, then half a second
+        // is left for a request, and no time for waiting.
+        #expect(slept == [.milliseconds(500), .seconds(1)])
+        #expect(transport.sent.map(\.timeout) == [10, 5.5, 0.5].map { .seconds($0) })
+        #expect(log.lines.first?.hasPrefix("networkUnavailable: ") == true)
+    }
+
+    @Test("The waits grow to five minutes and no further")
+    func longestBackOff() {
+        let retry = RequestRetry(isRead: false, isRepeatable: true, waitsForNetwork: true)
+        let failure = RequestFailure(TransportError.unreachable("no route"), container: nil)
+        #expect(retry.delay(after: 10, failure) == .seconds(256))
+        #expect(retry.delay(after: 11, failure) == .seconds(300))
+        #expect(retry.delay(after: 5000, failure) == .seconds(300))
+    }
+
+    @Test("OP-5: defaults by quality of service")
+    func defaultsByQuality() {
+        for (quality, waits, week) in [
+            (QualityOfService.userInteractive, false, false), (.userInitiated, false, false),
+            (.default, false, true), (.utility, true, true), (.background, true, true),
+        ] {
+            let operation = CKOperation()
+            operation.qualityOfService = quality
+            let settings = operation.effectiveConfiguration
+            #expect(settings.waitsForNetwork == waits)
+            #expect(settings.timeoutIntervalForResource == (week ? .seconds(604_800) : nil))
+            #expect(settings.timeoutIntervalForRequest == .seconds(60))
+        }
+        let operation = CKOperation()
+        operation.qualityOfService = .userInitiated
+        operation.configuration.timeoutIntervalForResource = 30
+        operation.configuration.timeoutIntervalForRequest = 0
+        #expect(operation.effectiveConfiguration.timeoutIntervalForResource == .seconds(30))
+        #expect(operation.effectiveConfiguration.timeoutIntervalForRequest == .seconds(60))
+    }
+
+    @Test("OP-10: ID, name and quantity of the group are sent")
+    func groupHeaders() async {
+        let transport = ScriptedTransport { _, _ in Self.saved }
+        let group = CKOperationGroup()
+        group.name = "first sync\n"
+        group.quantity = 12
+        let (operation, _) = Self.save(on: TestDevice(transport)) { $0.group = group }
+        await operation.finished { operation.start() }
+        let headers = transport.sent.first?.headers ?? [:]
+        #expect(headers["X-Tidebell-Operation-Group-ID"] == group.operationGroupID)
+        #expect(headers["X-Tidebell-Operation-Group-Name"] == "first%20sync%0A")
+        #expect(headers["X-Tidebell-Operation-Group-Quantity"] == "12")
+    }
+}

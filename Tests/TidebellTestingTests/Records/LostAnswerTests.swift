@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Testing
+import TidebellTesting
+
+@Suite("Answers that are lost on their way")
+struct LostAnswerTests {
+    /// Saves on the laptop while the clock moves on; returns the error.
+    private func save(_ record: CKRecord, on home: Household) async -> (any Error)? {
+        let ended = Log<String>()
+        let task = Task { () -> (any Error)? in
+            defer { ended.append("ended") }
+            do {
+                try await home.laptop.privateDatabase.save(record)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while ended.entries.isEmpty { await home.cloud.clock.advance(by: .milliseconds(250)) }
+        return await task.value
+    }
+
+    @Test("ERR-43: a save whose answer was lost is asked for again, done once and pushed once")
+    func doneOnce() async throws {
+        let home = try await Household()
+        try await home.subscribe(CKDatabaseSubscription(subscriptionID: "all"))
+        home.laptop.loseNextAnswers(2)
+        let record = item("a", "hello")
+        // Done twice, it would conflict with itself: the record has no tag yet.
+        #expect(await save(record, on: home) == nil)
+        let stored = try await home.phone.privateDatabase.record(for: itemID("a"))
+        #expect(stored.recordChangeTag == record.recordChangeTag)
+        _ = try await home.phone.nextPush()
+        try await home.phone.expectNoPushes()
+    }
+
+    @Test("ERR-13: after three attempts the app is told; the save was done all the same")
+    func givenUp() async throws {
+        let home = try await Household()
+        home.laptop.loseNextAnswers(3)
+        let error = await save(item("a"), on: home) as? CKError
+        #expect(error?.code == .networkFailure)
+        let stored = try await home.phone.privateDatabase.record(for: itemID("a"))
+        #expect(stored.recordChangeTag != nil)
+    }
+}
