@@ -48,7 +48,8 @@ package enum StoreConformance {
     /// The checks, part by part.
     package static let checks: [Check] =
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
-        + assets + scans + references + retention + model + schema + subscriptions + subscriptionMatching
+        + assets + scans + references + retention + model + schema + subscriptions
+        + subscriptionMatching
         + outbox
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
         + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + users
