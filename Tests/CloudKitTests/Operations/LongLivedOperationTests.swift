@@ -147,7 +147,7 @@ final class LongLivedOperationTests {
         let transport = server(answering: 0)
         let operation = CKFetchRecordsOperation(recordIDs: Self.two().map(\.recordID))
         operation.desiredKeys = ["title"]
-        operation.isLongLived = true
+        operation.configuration.isLongLived = true
         device(transport).database.add(operation)
         while transport.sent.isEmpty { await Task.yield() }
         let next = server(answering: 9)
