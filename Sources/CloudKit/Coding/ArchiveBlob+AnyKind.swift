@@ -63,6 +63,9 @@ extension ArchiveKind {
         case .zoneConfiguration: CKFetchRecordZoneChangesConfiguration.Values.self
         case .syncEngineState: SyncState.self
         case .queryCursor: CKQueryCursor.Values.self
+        case .longLivedOperation: LongLivedOperation.self
+        case .sentRequest: SentFrame.self
+        case .receivedAnswer: ReceivedFrame.self
         case .share, .shareParticipant, .shareMetadata, .userIdentity,
             .userIdentityLookupInfo, .allowedSharingOptions, .operationConfiguration:
             nil

@@ -87,7 +87,7 @@ private struct AssetDownload: Sendable {
             throw StagedFile.Mismatch(description: "the server did not say where it is")
         }
         let path = try AssetUploads.path(of: url)
-        let configuration = try database.container.session.configuration.get()
+        let configuration = try database.container.place().configuration
         let staging = AssetStaging(of: configuration)
         let (place, file) = try await AssetFile.onDisk {
             staging.purgeIfDue(receiving: stored.size, now: Date())
@@ -112,8 +112,7 @@ private struct AssetDownload: Sendable {
             } catch let error as RequestFailure {
                 failure = error
             }
-            guard failure.isPassing,
-                let delay = ReadRetry.delay(after: attempt, error: failure.error)
+            guard let delay = options.wait(after: attempt, failure, by: .ofFiles(options))
             else { throw failure.error }
             try await database.container.session.clock.sleep(for: delay)
         }
@@ -122,13 +121,14 @@ private struct AssetDownload: Sendable {
     private func receiveRest(_ path: String, size: Int64, into file: StagedFile) async throws {
         let container = database.container
         try Task.checkCancellation()
-        var headers = ContainerConnection.headers(options, hasBody: false)
+        var headers = options.headers(hasBody: false)
         let start = file.size
         if start > 0 { headers.append(("Range", "bytes=\(start)-")) }
         let request = TransportRequest(method: "GET", path: path, headers: headers)
+        let transport = try container.transport(options)
         let stream: TransportStream
         do {
-            stream = try await container.session.transport.download(request)
+            stream = try await transport.download(request)
         } catch {
             throw RequestFailure(error, container: container.identifier)
         }
@@ -137,7 +137,7 @@ private struct AssetDownload: Sendable {
                 status: stream.status, headers: stream.headers, body: stream.body
             )
             let report = CKError.ServerReport(response, container: container.identifier)
-            throw RequestFailure(.server(response, report: report))
+            throw RequestFailure(.server(response, report: report), status: response.status)
         }
         do {
             try await read(stream.chunks, upTo: size, into: file)

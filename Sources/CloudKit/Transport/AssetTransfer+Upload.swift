@@ -63,8 +63,7 @@ struct AssetUploads: Sendable {
             } catch {
                 failure = error
             }
-            guard failure.isPassing,
-                let delay = ReadRetry.delay(after: attempt, error: failure.error)
+            guard let delay = options.wait(after: attempt, failure, by: .ofFiles(options))
             else { return .failure(failure.error) }
             do {
                 try await database.container.session.clock.sleep(for: delay)
@@ -98,10 +97,10 @@ struct AssetUploads: Sendable {
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
         do {
             let source = try AssetFile(file.url, of: file.slot.field.name)
-            let response = try await container.session.transport.upload(
+            let response = try await container.transport(options).upload(
                 TransportRequest(
                     method: "POST", path: place,
-                    headers: ContainerConnection.headers(options, hasBody: false)
+                    headers: options.headers(hasBody: false)
                         + [("Content-Type", "application/octet-stream")]
                 ),
                 of: TransportFile(size: source.stamp.size) {
@@ -113,7 +112,8 @@ struct AssetUploads: Sendable {
             )
             let report = CKError.ServerReport(response, container: container.identifier)
             guard response.status == 200 else {
-                throw RequestFailure(.server(response, report: report))
+                throw RequestFailure(
+                    .server(response, report: report), status: response.status)
             }
             let checksum = try source.finish()
             let receipt = try JSONReader.read(response.body) {

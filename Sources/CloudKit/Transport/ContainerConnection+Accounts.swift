@@ -40,6 +40,11 @@ extension ContainerConnection {
         identifier.map { session.accounts.standing(in: $0) } ?? .unknown
     }
 
+    /// Returns the way of files, which need no user but those of a request's user.
+    func transport(_ options: RequestOptions) throws(RequestFailure) -> any Transport {
+        session.transport(to: try place(for: options).configuration)
+    }
+
     /// Returns the place of a request, or fails when its user is gone.
     private func place(for options: RequestOptions) throws(RequestFailure) -> Place {
         do {

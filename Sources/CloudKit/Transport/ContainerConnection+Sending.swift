@@ -63,8 +63,7 @@ extension ContainerConnection {
             } catch {
                 failure = error
             }
-            guard let delay = retry.delay(after: attempt, failure),
-                options.deadline.map({ delay < $0.remaining }) ?? true
+            guard let delay = options.wait(after: attempt, failure, by: retry)
             else { throw failure.error.ofAccount }
             do {
                 try await session.clock.sleep(for: delay)

@@ -54,6 +54,26 @@ struct RequestRetry {
     }
 }
 
+extension RequestRetry {
+    /// The rule for the transfer of a file, which may begin again at any time.
+    static func ofFiles(_ options: RequestOptions) -> RequestRetry {
+        RequestRetry(isRead: true, isRepeatable: true, waitsForNetwork: options.waitsForNetwork)
+    }
+}
+
+extension RequestOptions {
+    /// Returns the wait before the next attempt; nil when the error is to be shown, or
+    /// the operation's time is over before.
+    func wait(
+        after attempt: Int, _ failure: RequestFailure, by retry: RequestRetry
+    ) -> Duration? {
+        guard let delay = retry.delay(after: attempt, failure),
+            deadline.map({ delay < $0.remaining }) ?? true
+        else { return nil }
+        return delay
+    }
+}
+
 /// A request without an answer, and what is known of the cause.
 struct RequestFailure: Error {
     /// Why there is no answer, as far as it matters for another attempt.

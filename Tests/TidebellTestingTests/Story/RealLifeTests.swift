@@ -76,7 +76,7 @@ struct RealLifeTests {
         #expect(fetched.encryptedValues["phoneNumber"] as? String == "555-123-4567")
         #expect(fetched.encryptedValues["born"] as? Date == born)
         #expect(fetched["phoneNumber"] == nil)
-        let kept = try #require(keptSystemFields(of: fetched))
+        let kept = try #require(try keptSystemFields(of: fetched))
         kept.encryptedValues["phoneNumber"] = "555-765-4321"
         try await home.phone.privateDatabase.save(kept)
         let again = try await home.laptop.privateDatabase.record(for: saved.recordID)

@@ -87,7 +87,7 @@ final class RequestJournal: Sendable {
 }
 
 /// A request in a journal.
-private struct SentFrame: ArchiveValue {
+struct SentFrame: ArchiveValue {
     var name: String
     var body: [UInt8]?
 
@@ -110,7 +110,7 @@ private struct SentFrame: ArchiveValue {
 }
 
 /// An answer in a journal; of its header fields only those that errors tell.
-private struct ReceivedFrame: ArchiveValue {
+struct ReceivedFrame: ArchiveValue {
     var name: String
     var answer: TransportResponse
 
