@@ -15,7 +15,6 @@ package final class ChildProcess: Sendable {
     /// The child's process identifier.
     package let processID: Int32
 
-    private let process: Mutex<Process>
     private let input: Mutex<FileHandle>
     private let exit: Mutex<ExitState>
 
@@ -30,25 +29,23 @@ package final class ChildProcess: Sendable {
         _ executable: URL, _ arguments: [String], environment: [String: String] = [:],
         mergesErrors: Bool = false
     ) throws {
-        let process = Process()
         let output = Pipe()
         let input = Pipe()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(environment) { _, new in new }
-        process.standardInput = input
-        process.standardOutput = output
-        if mergesErrors { process.standardError = output }
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         self.lines = lines
         self.input = Mutex(input.fileHandleForWriting)
         exit = Mutex(ExitState())
-        try process.run()
-        processID = process.processIdentifier
-        self.process = Mutex(process)
+        let spawn = Spawn(
+            executable: executable.path, arguments: arguments,
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: input.fileHandleForReading.fileDescriptor,
+            output: output.fileHandleForWriting.fileDescriptor, mergesErrors: mergesErrors
+        )
+        processID = try spawn.start()
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         Self.readLines(of: output.fileHandleForReading, into: continuation)
-        Self.wait(for: process) { [weak self] status in self?.ended(with: status) }
+        Self.wait(for: processID) { [weak self] status in self?.ended(with: status) }
     }
 
     deinit {
@@ -108,10 +105,16 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// A thread of its own, as waiting blocks.
     private static func wait(
-        for process: Process, then body: @escaping @Sendable (Int32) -> Void
+        for processID: Int32, then body: @escaping @Sendable (Int32) -> Void
     ) {
-        process.terminationHandler = { body($0.terminationStatus) }
+        Thread.detachNewThread {
+            var status: Int32 = 0
+            while waitpid(processID, &status, 0) == -1, errno == EINTR {}
+            let signal = status & 0x7f
+            body(signal == 0 ? (status >> 8) & 0xff : signal)
+        }
     }
 }
 

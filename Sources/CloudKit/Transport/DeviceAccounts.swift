@@ -12,9 +12,9 @@ final class DeviceAccounts: Sendable {
     /// How soon a waiting program sees that another process signed in or out.
     static let watchInterval = Duration.seconds(1)
 
-    /// The key in a notification's `userInfo` of the device's ID: in tests one process is
-    /// several devices.
-    static let deviceKey = "TidebellDeviceID"
+    /// The key in a notification's `userInfo` of the device it is about: in tests one
+    /// process is several devices, whose IDs may be equal.
+    static let deviceKey = "TidebellDevice"
 
     /// A container that the program uses.
     private struct Place {
@@ -164,10 +164,10 @@ final class DeviceAccounts: Sendable {
 
     /// Tells the app; apart from the caller, as it may do anything there.
     private func post() {
-        let deviceID = (try? base.get())?.deviceID ?? ""
+        let device = ObjectIdentifier(self)
         posts.async {
             NotificationCenter.default.post(
-                name: .CKAccountChanged, object: nil, userInfo: [Self.deviceKey: deviceID]
+                name: .CKAccountChanged, object: nil, userInfo: [Self.deviceKey: device]
             )
         }
     }

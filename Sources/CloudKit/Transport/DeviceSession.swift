@@ -160,7 +160,7 @@ extension Notification {
 
     /// Whether an account notification is about a device.
     package func isOf(_ device: DeviceSession) -> Bool {
-        let id = (try? device.configuration.get())?.deviceID
-        return id != nil && userInfo?[DeviceAccounts.deviceKey] as? String == id
+        userInfo?[DeviceAccounts.deviceKey] as? ObjectIdentifier
+            == ObjectIdentifier(device.accounts)
     }
 }

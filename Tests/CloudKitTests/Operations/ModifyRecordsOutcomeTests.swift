@@ -227,7 +227,7 @@ import Testing
     @Test("OP-13: a failure of the whole ends the operation, with every item told once")
     func aFailureOfTheWhole() async {
         let transport = ScriptedTransport { _, number in
-            if number == 1 { throw TransportError.connectionLost("cut") }
+            if number == 1 { throw TransportError.unreachable("cut") }
             return .json(Answer.records(Answer.record("a")))
         }
         let records = ["One", "Two", "Three"].map { zone in
@@ -237,7 +237,9 @@ import Testing
         let log = CallbackLog()
         OldModifyRecords().on(operation, log)
         await TestDevice(transport).database.runToEnd(operation)
-        let reason = "networkFailure: The connection to the server was lost: cut"
+        let reason =
+            "networkUnavailable: The server cannot be reached (cut). Is it running, and does "
+            + "TIDEBELL_SERVER name it?"
         #expect(
             log.lines == [
                 "save One nil", "save Two \(reason)", "save Three \(reason)",

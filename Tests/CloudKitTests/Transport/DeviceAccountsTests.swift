@@ -32,7 +32,7 @@ private struct Desk {
             configuration: try .load(environment: environment), transport: transport
         )
         container = CKContainer(identifier: "iCloud.notes", session: session)
-        observer = Observer(posts, of: try session.configuration.get().deviceID)
+        observer = Observer(posts, of: session)
     }
 
     func file() -> SessionFile { SessionFile(folder: home.url) }
@@ -65,12 +65,11 @@ private struct Desk {
         // Sendable: the token is given to the notification center only.
         private let token: any NSObjectProtocol
 
-        init(_ posts: Locked<Int>, of deviceID: String) {
+        init(_ posts: Locked<Int>, of session: DeviceSession) {
             token = NotificationCenter.default.addObserver(
                 forName: .CKAccountChanged, object: nil, queue: nil
-            ) { notification in
-                guard notification.userInfo?[DeviceAccounts.deviceKey] as? String == deviceID
-                else { return }
+            ) { [weak session] notification in
+                guard let session, notification.isOf(session) else { return }
                 posts.withLock { $0 += 1 }
             }
         }

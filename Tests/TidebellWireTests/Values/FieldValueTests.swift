@@ -37,7 +37,7 @@ struct FieldValueTests {
         ),
         (
             #"{"value":{"fileChecksum":"c","size":9,"receipt":"r","wrappingKey":"w"},"type":"ASSET"}"#,
-            .asset(WireAsset(fileChecksum: "c", size: 9, receipt: "r"))
+            .asset(WireAsset(fileChecksum: "c", size: 9, receipt: "r", wrappingKey: "w"))
         ),
         (
             #"{"value":{"fileChecksum":"c","size":9,"downloadURL":"u"},"type":"ASSETID"}"#,
