@@ -68,7 +68,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// the end of the process (OP-9).
     ///
     /// Not called for an operation that cannot be kept: one of a kind that has nothing to
-    /// keep, on a device without a state folder, or beyond ``LongLivedOperations``' bounds.
+    /// keep, on a device without a state folder, or beyond 200 operations or 64 MB.
     open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
     /// Returns the work, which keeps to what the operation is told now (OP-4).

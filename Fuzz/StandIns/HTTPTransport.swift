@@ -16,4 +16,14 @@ package struct HTTPTransport: Transport {
     package func stream(_: TransportRequest) async throws -> TransportStream {
         throw TransportError.unreachable("there is no network")
     }
+
+    package func upload(
+        _: TransportRequest, of file: TransportFile, stallTimeout: Duration
+    ) async throws -> TransportResponse {
+        throw TransportError.unreachable("there is no network")
+    }
+
+    package func download(_: TransportRequest) async throws -> TransportStream {
+        throw TransportError.unreachable("there is no network")
+    }
 }
