@@ -87,7 +87,7 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
         let moreComing = pageWasNotLast
         var end: CKFetchRecordZoneChangesOperation.ZoneResult?
         return FetchZoneChangesWork.Callbacks(
-            oldRecord: recordChangedBlock,
+            records: FetchedRecordBlocks(old: recordChangedBlock),
             deleted: { recordID, _ in deleted?(recordID) },
             zone: { _, result in
                 end = result

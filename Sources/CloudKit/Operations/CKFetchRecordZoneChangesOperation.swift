@@ -123,8 +123,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             fetchesAll: fetchAllChanges,
             database: connection,
             callbacks: FetchZoneChangesWork.Callbacks(
-                record: recordWasChangedBlock,
-                oldRecord: oldRecordBlock,
+                records: FetchedRecordBlocks(new: recordWasChangedBlock, old: oldRecordBlock),
                 deleted: recordWithIDWasDeletedBlock,
                 tokensUpdated: recordZoneChangeTokensUpdatedBlock,
                 zone: recordZoneFetchResultBlock,

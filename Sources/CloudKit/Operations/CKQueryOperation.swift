@@ -89,8 +89,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
             desiredKeys: desiredKeys,
             database: connection,
             callbacks: QueryRecordsWork.Callbacks(
-                record: recordMatchedBlock,
-                oldRecord: oldRecordBlock,
+                records: FetchedRecordBlocks(new: recordMatchedBlock, old: oldRecordBlock),
                 result: queryResultBlock,
                 oldCompletion: oldCompletionBlock
             )

@@ -11,8 +11,7 @@ struct FetchZoneChangesWork: Sendable {
     /// The app's callbacks.
     struct Callbacks: @unchecked Sendable {
         // Sendable: called on the operation's callback queue only.
-        var record: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-        var oldRecord: ((CKRecord) -> Void)?
+        var records: FetchedRecordBlocks
         var deleted: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
         var tokensUpdated: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
         var zone: ((CKRecordZone.ID, CKFetchRecordZoneChangesOperation.ZoneResult) -> Void)?
@@ -178,27 +177,14 @@ struct FetchZoneChangesWork: Sendable {
                 run.callbacks.enqueue { callbacks.deleted?(recordID, tombstone.recordType ?? "") }
             case .record(let wire):
                 let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
-                if let record = records.next() { tell(recordID, record, run, &outcomes) }
+                if let record = records.next() {
+                    callbacks.records.tell(recordID, record, run, &outcomes)
+                }
             case .failed(let name, _):
                 let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID)
-                if let record = records.next() { tell(recordID, record, run, &outcomes) }
-            }
-        }
-    }
-
-    private func tell(
-        _ recordID: CKRecord.ID,
-        _ record: Result<CKRecord, CKError>,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) {
-        if case .failure(let error) = record { outcomes.fail(recordID, error) }
-        let callbacks = callbacks
-        run.callbacks.enqueue {
-            if let block = callbacks.record {
-                block(recordID, record.mapError { $0 })
-            } else if case .success(let record) = record {
-                callbacks.oldRecord?(record)
+                if let record = records.next() {
+                    callbacks.records.tell(recordID, record, run, &outcomes)
+                }
             }
         }
     }

@@ -15,8 +15,7 @@ struct QueryRecordsWork: Sendable {
     /// The app's callbacks.
     struct Callbacks: @unchecked Sendable {
         // Sendable: called on the operation's callback queue only.
-        var record: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-        var oldRecord: ((CKRecord) -> Void)?
+        var records: FetchedRecordBlocks
         var result: ((Result<CKQueryCursor?, any Error>) -> Void)?
         var oldCompletion: ((CKQueryCursor?, (any Error)?) -> Void)?
     }
@@ -63,7 +62,7 @@ struct QueryRecordsWork: Sendable {
         }
         let records = await database.withAssets(found.map(\.record), run.options)
         for ((recordID, _), record) in zip(found, records) {
-            tell(recordID, record, run, &outcomes)
+            callbacks.records.tell(recordID, record, run, &outcomes)
         }
         return answer.value.continuationMarker.map { marker in
             request.continuationMarker = marker
@@ -135,23 +134,6 @@ struct QueryRecordsWork: Sendable {
         case .deleted:
             // It went while the server searched, and matches no more.
             return nil
-        }
-    }
-
-    private func tell(
-        _ recordID: CKRecord.ID,
-        _ record: Result<CKRecord, CKError>,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) {
-        if case .failure(let error) = record { outcomes.fail(recordID, error) }
-        let callbacks = callbacks
-        run.callbacks.enqueue {
-            if let block = callbacks.record {
-                block(recordID, record.mapError { $0 })
-            } else if case .success(let record) = record {
-                callbacks.oldRecord?(record)
-            }
         }
     }
 }
