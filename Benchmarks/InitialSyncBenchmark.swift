@@ -16,7 +16,7 @@ struct InitialSyncBenchmark {
     /// The argument that makes this program the device.
     static let deviceArgument = "initial-sync-device"
 
-    private static let zone = "tasks"
+    fileprivate static let zone = "tasks"
     let server: BenchServer
     private let records = 100_000
     private let batch = 400
@@ -98,7 +98,9 @@ private actor CountingDelegate: CKSyncEngineDelegate {
             database: database, stateSerialization: nil, delegate: delegate)
         configuration.automaticallySync = false
         let engine = CKSyncEngine(configuration)
-        try await engine.fetchChanges()
+        // Other benchmarks leave zones behind.
+        let zoneID = CKRecordZone.ID(zoneName: InitialSyncBenchmark.zone)
+        try await engine.fetchChanges(.init(scope: .zoneIDs([zoneID])))
         return await delegate.count
     }
 
