@@ -109,7 +109,9 @@ extension Call {
         guard fields.mayHoldAssets else { return fields }
         return RecordFields(
             try fields.decoded().mapValues { field in
-                Field(field.value.mapAssets(linked), isEncrypted: field.isEncrypted)
+                var field = field
+                field.value = field.value.mapAssets(linked)
+                return field
             }
         )
     }

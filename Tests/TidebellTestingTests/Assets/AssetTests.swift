@@ -30,6 +30,19 @@ struct AssetTests {
         #expect((again["picture"] as? CKAsset)?.fileURL != copy)
     }
 
+    @Test("REC-4: a date beside a file comes back equal to the one that was saved")
+    func dateBesideFile() async throws {
+        let home = try await Household()
+        let files = try Files()
+        let taken = Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7)
+        let record = item("a")
+        record["taken"] = taken
+        record["picture"] = CKAsset(fileURL: try files.write("picture", "hello"))
+        try await home.phone.privateDatabase.save(record)
+        let fetched = try await home.laptop.privateDatabase.record(for: itemID("a"))
+        #expect(fetched["taken"] as? Date == taken)
+    }
+
     @Test("ASSET-6: excluding the key avoids the download; SAVE-7: a conflict downloads nothing")
     func notDownloaded() async throws {
         let cloud = try await TestCloud()
