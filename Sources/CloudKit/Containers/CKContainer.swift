@@ -113,4 +113,7 @@ struct ConvenienceSettings: Sendable {
     var configuration: CKOperation.Configuration?
     /// The group of their operations.
     var group: CKOperationGroup?
+
+    /// Whether there are any.
+    var areSet: Bool { configuration != nil || group != nil }
 }

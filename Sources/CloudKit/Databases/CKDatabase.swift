@@ -43,6 +43,14 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     /// Which of the container's databases this is.
     open var databaseScope: CKDatabase.Scope { scope }
 
+    /// Whether requests of another database object go to the same place in the same way.
+    func isInterchangeable(with other: CKDatabase) -> Bool {
+        self === other
+            || !conveniences.areSet && !other.conveniences.areSet && scope == other.scope
+                && connection.container.identifier == other.connection.container.identifier
+                && connection.container.session === other.connection.container.session
+    }
+
     /// Runs an operation on this database, after those it depends on.
     open func add(_ operation: CKDatabaseOperation) {
         operation.database = self

@@ -11,6 +11,9 @@ extension CKSyncEngine {
             var values: SyncState
             /// Whether the app has not been given the newest values.
             var isDirty = false
+            /// What the app may have kept: what it was given last or gave itself, and what
+            /// it is being given.
+            var kept: [Serialization?]
             /// Whom to tell that the app changed something.
             weak var listener: (any SyncStateListener)?
         }
@@ -19,7 +22,8 @@ extension CKSyncEngine {
 
         /// Creates the state a serialization stands for; nil is an empty one.
         init(_ serialization: Serialization?) {
-            stored = Locked(Stored(values: serialization?.values ?? SyncState()))
+            let values = serialization?.values ?? SyncState()
+            stored = Locked(Stored(values: values, kept: [serialization]))
         }
 
         /// The records that are to be sent, in the order they were added (SYNC-19).
@@ -134,8 +138,20 @@ extension CKSyncEngine.State {
         stored.withLock { stored in
             guard stored.isDirty else { return nil }
             stored.isDirty = false
-            return Serialization(stored.values)
+            let serialization = Serialization(stored.values)
+            stored.kept.append(serialization)
+            return serialization
         }
+    }
+
+    /// Notes that the app has handled the update it was given.
+    func noteTaken() {
+        stored.withLock { $0.kept.removeFirst($0.kept.count - 1) }
+    }
+
+    /// Whether the app may have kept this one of all states it was given.
+    func mayBeKept(_ serialization: Serialization?) -> Bool {
+        stored.withLock { $0.kept }.contains { $0?.bytes == serialization?.bytes }
     }
 }
 
@@ -175,7 +191,10 @@ extension CKSyncEngine.State {
         /// Writes the state.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(Data(ArchiveBlob.bytes(of: values)), forKey: .data)
+            try container.encode(Data(bytes), forKey: .data)
         }
+
+        /// The state as it is kept; the same state has the same bytes.
+        fileprivate var bytes: [UInt8] { ArchiveBlob.bytes(of: values) }
     }
 }

@@ -30,11 +30,15 @@ public final class CKSyncEngine: Sendable {
     /// What is to be sent, and how far was fetched.
     public let state: CKSyncEngine.State
 
-    private let core: SyncEngineCore
+    /// What works for the engine.
+    let core: SyncEngineCore
 
     /// Creates an engine; with automatic sync it begins at once.
     ///
-    /// Without a signed-in user it rests until one signs in (SYNC-2).
+    /// Without a signed-in user it rests until one signs in (SYNC-2). While an engine of
+    /// the same delegate, database and options lives that was made with this state, or
+    /// gave it last, the new one takes its place: both have one ``state``, and nothing
+    /// that was added since is lost. With any other state, also nil, it starts from that.
     /// - Precondition: The database is the private or the shared one.
     public init(_ configuration: CKSyncEngine.Configuration) {
         precondition(
@@ -42,12 +46,19 @@ public final class CKSyncEngine: Sendable {
             "A sync engine works on the private or the shared database, not on the public one."
         )
         database = configuration.database
-        state = State(configuration.stateSerialization)
-        core = SyncEngineCore(configuration, state: state)
+        let replaced = LivingSyncEngines.engine(replacedBy: configuration)
+        core = replaced?.core ?? SyncEngineCore(configuration)
+        state = core.state
         core.begin(for: self)
+        LivingSyncEngines.add(self)
+        // Until here the working half must not be without an engine.
+        withExtendedLifetime(replaced) {}
     }
 
-    deinit { core.stop() }
+    deinit {
+        LivingSyncEngines.remove(ObjectIdentifier(self), of: core.delegateID)
+        core.end(for: ObjectIdentifier(self))
+    }
 
     /// Fetches what changed on the server now.
     ///

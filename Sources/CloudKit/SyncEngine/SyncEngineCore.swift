@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The working half of a ``CKSyncEngine``; lives as long as the engine, or as a sync it
-/// is in the middle of.
+/// The working half of a ``CKSyncEngine``; lives as long as the engine, those that took
+/// its place, or a sync it is in the middle of.
 ///
 /// Two gates order everything. One lets a single attempt to sync run at a time; the other
 /// lets a single call of the delegate run at a time, and what the engine changes in its
@@ -14,7 +14,8 @@ final class SyncEngineCore: Sendable {
 
     /// What exists only while the process runs.
     private struct Running {
-        weak var engine: CKSyncEngine?
+        /// The engines it works for; the newest one, last, is what the delegate sees.
+        var engines: [WeakSyncEngine] = []
         weak var delegate: (any CKSyncEngineDelegate)?
         /// Attempts to sync that have not ended, by number.
         var attempts: [UInt64: Task<Result<Void, CKError>, Never>] = [:]
@@ -31,6 +32,8 @@ final class SyncEngineCore: Sendable {
 
     let database: CKDatabase
     let state: CKSyncEngine.State
+    /// What tells the delegate from all others, also when it is gone.
+    let delegateID: ObjectIdentifier
     let automaticallySync: Bool
     /// The subscription the app wants to be used.
     let wantedSubscriptionID: CKSubscription.ID?
@@ -48,25 +51,43 @@ final class SyncEngineCore: Sendable {
     private let running = Locked(Running())
 
     /// Creates the working half of an engine.
-    init(_ configuration: CKSyncEngine.Configuration, state: CKSyncEngine.State) {
+    init(_ configuration: CKSyncEngine.Configuration) {
         database = configuration.database
-        self.state = state
+        state = CKSyncEngine.State(configuration.stateSerialization)
+        delegateID = ObjectIdentifier(configuration.delegate)
         automaticallySync = configuration.automaticallySync
         wantedSubscriptionID = configuration.subscriptionID
         running.withLock { $0.delegate = configuration.delegate }
     }
 
+    /// Whether an engine of this configuration takes the place of the present one.
+    func goesOn(with configuration: CKSyncEngine.Configuration) -> Bool {
+        running.withLock { $0.delegate } === configuration.delegate
+            && database.isInterchangeable(with: configuration.database)
+            && automaticallySync == configuration.automaticallySync
+            && wantedSubscriptionID == configuration.subscriptionID
+            && state.mayBeKept(configuration.stateSerialization)
+    }
+
     /// Begins to work for an engine.
     func begin(for engine: CKSyncEngine) {
-        running.withLock { $0.engine = engine }
+        let isFirst = running.withLock { running in
+            running.engines.append(WeakSyncEngine(engine))
+            return running.engines.count == 1
+        }
+        guard isFirst else { return }
         state.setListener(self)
         observeAccount()
         if automaticallySync { beginSchedule() }
     }
 
-    /// Ends everything, when the engine is let go.
-    func stop() {
-        let tasks = running.withLock { Array($0.attempts.values) }
+    /// Ends the work for an engine that is let go, and everything with the last one.
+    func end(for engine: ObjectIdentifier) {
+        let (isLast, tasks) = running.withLock { running in
+            running.engines.removeAll { $0.id == engine }
+            return (running.engines.isEmpty, Array(running.attempts.values))
+        }
+        guard isLast else { return }
         for task in tasks { task.cancel() }
         background.withLock { $0.end() }
     }
@@ -136,6 +157,7 @@ final class SyncEngineCore: Sendable {
         guard let serialization = state.takeUpdate() else { return }
         let update = CKSyncEngine.Event.StateUpdate(stateSerialization: serialization)
         await call { await $0.handleEvent(.stateUpdate(update), syncEngine: $1) }
+        state.noteTaken()
     }
 
     /// Calls the delegate; only inside the gate.
@@ -143,8 +165,10 @@ final class SyncEngineCore: Sendable {
     private func call<Answer: Sendable>(
         _ body: (any CKSyncEngineDelegate, CKSyncEngine) async -> Answer
     ) async -> Answer? {
-        let (delegate, engine) = running.withLock { ($0.delegate, $0.engine) }
-        guard let delegate, let engine else { return nil }
+        let (delegate, engines) = running.withLock { ($0.delegate, $0.engines.map(\.engine)) }
+        guard let delegate, let engine = engines.last(where: { $0 != nil }) ?? nil else {
+            return nil
+        }
         running.withLock { $0.delegateTask = Self.currentTask }
         defer { running.withLock { $0.delegateTask = nil } }
         return await body(delegate, engine)

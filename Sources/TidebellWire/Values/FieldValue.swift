@@ -33,8 +33,9 @@ package enum FieldValue: Sendable, Hashable {
 
 /// A field: its value and whether it is stored encrypted (REC-11).
 package struct Field: Sendable, Hashable {
-    /// The farthest a time can be from its rounded milliseconds, in nanoseconds.
-    package static let maximumNanoseconds: Int64 = 500_000
+    /// The farthest a time can be from its milliseconds, in nanoseconds: more than half a
+    /// millisecond, since a program's own times round on either side of the middle.
+    package static let maximumNanoseconds: Int64 = 999_999
 
     /// The value.
     package var value: FieldValue

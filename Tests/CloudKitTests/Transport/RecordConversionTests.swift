@@ -64,6 +64,22 @@ import Testing
         #expect(sent.hasSuffix(#""fields":{\#(fields.joined(separator: ","))}}}]}"#))
     }
 
+    @Test("REC-4: a date near the middle of two milliseconds comes back equal")
+    func datesBetweenMilliseconds() {
+        var changed: [Date] = []
+        for second in 0..<2_000 {
+            let middle = 785_000_000 + Double(second) * 1.731 + 0.000_5
+            for seconds in [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp] {
+                let date = Date(timeIntervalSinceReferenceDate: seconds)
+                let value = CKRecord.FieldValue.date(date)
+                let sent = Date(millisecondsSince1970: date.millisecondsSince1970)
+                let back = CKRecord.FieldValue.date(sent).moved(by: value.nanoseconds)
+                if back != value { changed.append(date) }
+            }
+        }
+        #expect(changed == [])
+    }
+
     @Test("REC-4: every type of value is read by its tag")
     func everyTypeIsRead() async throws {
         let fields = """

@@ -152,7 +152,7 @@ struct FieldValueTests {
                 "2 nanoseconds for 1 times"
             ),
             (
-                #"{"value":1,"type":"TIMESTAMP","nanoseconds":500001}"#,
+                #"{"value":1,"type":"TIMESTAMP","nanoseconds":1000000}"#,
                 "nanoseconds: nanoseconds beyond the millisecond"
             ),
             (
