@@ -75,14 +75,14 @@ extension CKContainer {
     ///
     /// Fails with `notAuthenticated` when no user is signed in (ACCT-3).
     public func userRecordID() async throws -> CKRecord.ID {
-        let name = try await connection.fetchUserRecordName()
+        let name = try await connection.fetchUserRecordName(requestOptions)
         return CKRecord.ID(unchecked: name, zoneID: .default)
     }
 
     private func fetchAccountStatus() async -> (CKAccountStatus, CKError?) {
         do {
             guard try connection.place().account != nil else { return (.noAccount, nil) }
-            _ = try await connection.fetchCaller()
+            _ = try await connection.fetchCaller(requestOptions)
             return (.available, nil)
         } catch {
             // What the server refuses is remembered; anything else is no answer.

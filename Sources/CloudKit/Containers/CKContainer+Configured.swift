@@ -2,8 +2,11 @@
 import Foundation
 
 extension CKContainer {
-    /// Calls `body` with this container, whose databases' methods run with a
-    /// configuration and in a group (OP-7).
+    /// Calls `body` with this container, whose methods, and those of its databases, run
+    /// with a configuration and in a group (OP-7).
+    ///
+    /// What is not given here is as this container has it. Operations that `body` adds
+    /// keep their own configuration and group.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,
@@ -13,8 +16,11 @@ extension CKContainer {
         try body(configured(configuration, group))
     }
 
-    /// Calls `body` with this container, whose databases' methods run with a
-    /// configuration and in a group (OP-7).
+    /// Calls `body` with this container, whose methods, and those of its databases, run
+    /// with a configuration and in a group (OP-7).
+    ///
+    /// What is not given here is as this container has it. Operations that `body` adds
+    /// keep their own configuration and group.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,
@@ -23,6 +29,9 @@ extension CKContainer {
     ) async rethrows -> R {
         try await body(configured(configuration, group))
     }
+
+    /// How the requests of the container's own methods are sent.
+    var requestOptions: RequestOptions { conveniences.requestOptions(on: connection.session) }
 
     private func configured(
         _ configuration: CKOperation.Configuration?,

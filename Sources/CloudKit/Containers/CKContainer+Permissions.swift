@@ -128,7 +128,7 @@ extension CKContainer {
                     + "\(permission.rawValue) is another."
             )
         }
-        switch try await connection.modifyPermission(action) {
+        switch try await connection.modifyPermission(action, requestOptions) {
         case nil: return .initialState
         case .granted: return .granted
         case .denied: return .denied

@@ -14,7 +14,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
     /// The container as the device reaches it.
     let connection: ContainerConnection
 
-    /// What the container's databases run their convenience methods with.
+    /// What the container and its databases run their convenience methods with.
     let conveniences: ConvenienceSettings
 
     private let databases = Locked<[CKDatabase.Scope: WeakDatabase]>([:])

@@ -61,16 +61,38 @@ extension CKOperation {
 
     /// How the operation's requests are sent under these settings.
     func requestOptions(_ settings: EffectiveConfiguration) -> RequestOptions {
-        let clock = session.clock
-        return RequestOptions(
+        var options = RequestOptions(settings, group: group, on: session.clock)
+        options.operationID = operationID
+        options.account = account ?? containerConnection.accountPin
+        return options
+    }
+}
+
+extension ConvenienceSettings {
+    /// How the requests of a container's own methods are sent (OP-7).
+    func requestOptions(on session: DeviceSession) -> RequestOptions {
+        let group: CKOperationConfiguration? = group?.defaultConfiguration
+        let settings = EffectiveConfiguration(
+            configuration?.values ?? CKOperationConfiguration.Values(), group: group?.values
+        )
+        return RequestOptions(settings, group: self.group, on: session.clock)
+    }
+}
+
+extension RequestOptions {
+    /// Takes the settings of an operation that begins now.
+    fileprivate init(
+        _ settings: EffectiveConfiguration,
+        group: CKOperationGroup?,
+        on clock: some Clock<Duration>
+    ) {
+        self.init(
             timeout: settings.timeoutIntervalForRequest,
-            operationID: operationID,
             group: group.map { group in
                 GroupMark(
                     id: group.operationGroupID, name: group.name, quantity: group.quantity
                 )
             },
-            account: account ?? containerConnection.accountPin,
             waitsForNetwork: settings.waitsForNetwork,
             deadline: settings.timeoutIntervalForResource.map { Deadline($0, on: clock) }
         )

@@ -38,7 +38,8 @@ extension ContainerConnection {
     }
 
     func modifyPermission(
-        _ action: ModifyPermission.Action
+        _ action: ModifyPermission.Action,
+        _ options: RequestOptions = RequestOptions()
     ) async throws(CKError) -> PermissionAnswer? {
         let request = ModifyPermission.Request(.userDiscoverability, action)
         // Each action leads to the same end however often it is sent.
@@ -48,7 +49,7 @@ extension ContainerConnection {
             body: JSONWriter.write { request.write(to: &$0) },
             isRead: true
         )
-        return try await answer(to: call, options: RequestOptions()) {
+        return try await answer(to: call, options: options) {
             try ModifyPermission.Response(from: &$0)
         }.value.answer
     }

@@ -319,4 +319,52 @@ import Testing
                 == [group.operationGroupID]
         )
     }
+
+    @Test("OP-7: a configured container's own methods run with configuration and group")
+    func configuredContainerMethods() async throws {
+        let transport = ScriptedTransport(answering: #"{"userRecordName":"_me"}"#)
+        let container = TestDevice(transport).container
+        let configuration = CKOperation.Configuration()
+        configuration.timeoutIntervalForRequest = 7
+        let group = CKOperationGroup()
+        try await container.configuredWith(configuration: configuration, group: group) { inner in
+            _ = try await inner.accountStatus()
+            _ = await withCheckedContinuation { continuation in
+                inner.accountStatus { status, _ in continuation.resume(returning: status) }
+            }
+        }
+        // Of a group's own configuration as well, and of the outer one inside another.
+        group.defaultConfiguration.timeoutIntervalForRequest = 8
+        try await container.configuredWith(group: group) { outer in
+            _ = try await outer.configuredWith { try await $0.accountStatus() }
+        }
+        _ = try await container.accountStatus()
+        #expect(transport.sent.map(\.timeout) == [7, 7, 8, 60].map { .seconds($0) })
+        let id = group.operationGroupID
+        #expect(
+            transport.sent.map { $0.headers["X-Tidebell-Operation-Group-ID"] } == [id, id, id, nil]
+        )
+    }
+
+    @Test("OP-5, OP-7: a container configured for utility waits for the network")
+    func configuredContainerWaits() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, number in
+            if number < 4 { throw TransportError.unreachable("no route") }
+            return .json(#"{"userRecordName":"_me"}"#)
+        }
+        let configuration = CKOperation.Configuration()
+        configuration.qualityOfService = .utility
+        let name = try await TestDevice(transport, clock: clock).container.configuredWith(
+            configuration: configuration
+        ) { container in
+            async let id = container.userRecordID()
+            for wait in [0.5, 1, 2, 4] {
+                await clock.untilSleeping()
+                clock.advance(by: .seconds(wait))
+            }
+            return try await id.recordName
+        }
+        #expect(name == "_me")
+    }
 }
