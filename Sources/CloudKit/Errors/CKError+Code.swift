@@ -35,6 +35,7 @@ extension CKError {
         /// The request holds bad information (ERR-21).
         case invalidArguments = 12
         /// The results were cut off; never returned any more (ERR-22).
+        @available(*, deprecated, message: "Will not be returned")
         case resultsTruncated = 13
         /// The record on the server is newer than the one saved (ERR-23).
         case serverRecordChanged = 14
@@ -77,6 +78,10 @@ extension CKError {
         /// The user has to verify the invitation first (ERR-42).
         case participantMayNeedVerification = 33
         /// The request was done, but its response was lost (ERR-43).
+        ///
+        /// Never given here: a write whose answer was lost is sent again under its name, which
+        /// tells what became of it; when that fails as well, nobody knows whether the request
+        /// arrived at all, and the error is `networkFailure`.
         case serverResponseLost = 34
         /// The file of an asset cannot be read now (ERR-44).
         case assetNotAvailable = 35

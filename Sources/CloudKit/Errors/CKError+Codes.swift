@@ -40,6 +40,7 @@ extension CKError {
     public static var invalidArguments: CKError.Code { .invalidArguments }
 
     /// The results were cut off; never returned any more (ERR-22).
+    @available(*, deprecated, message: "Will not be returned")
     public static var resultsTruncated: CKError.Code { .resultsTruncated }
 
     /// The record on the server is newer than the one saved (ERR-23).

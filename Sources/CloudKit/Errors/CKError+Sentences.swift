@@ -6,6 +6,7 @@ extension CKError.Code {
         CKError.Code.sentences[self] ?? "CloudKit failed with code \(rawValue)."
     }
 
+    // Without `resultsTruncated`, which is never given and may not be named any more.
     private static let sentences: [CKError.Code: String] = [
         .internalError: "CloudKit met an internal failure.",
         .partialFailure: "Some items failed, others succeeded.",
@@ -19,7 +20,6 @@ extension CKError.Code {
         .permissionFailure: "The user is not permitted to do this.",
         .unknownItem: "The item does not exist.",
         .invalidArguments: "The request holds bad information.",
-        .resultsTruncated: "The results were cut off.",
         .serverRecordChanged: "The record on the server has changed.",
         .serverRejectedRequest: "The server rejected the request.",
         .assetFileNotFound: "The file of the asset was not found.",
