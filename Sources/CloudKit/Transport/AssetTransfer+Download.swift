@@ -112,7 +112,11 @@ private struct AssetDownload: Sendable {
             } catch let error as RequestFailure {
                 failure = error
             }
-            guard let delay = options.wait(after: attempt, failure, by: .ofFiles(options))
+            guard
+                let delay = options.wait(
+                    after: attempt, failure, by: .ofFiles(options),
+                    jitter: database.container.session.jitter()
+                )
             else { throw failure.error }
             try await database.container.session.clock.sleep(for: delay)
         }

@@ -63,7 +63,11 @@ struct AssetUploads: Sendable {
             } catch {
                 failure = error
             }
-            guard let delay = options.wait(after: attempt, failure, by: .ofFiles(options))
+            guard
+                let delay = options.wait(
+                    after: attempt, failure, by: .ofFiles(options),
+                    jitter: database.container.session.jitter()
+                )
             else { return .failure(failure.error) }
             do {
                 try await database.container.session.clock.sleep(for: delay)

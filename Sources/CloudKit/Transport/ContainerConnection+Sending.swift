@@ -63,7 +63,10 @@ extension ContainerConnection {
             } catch {
                 failure = error
             }
-            guard let delay = options.wait(after: attempt, failure, by: retry)
+            guard
+                let delay = options.wait(
+                    after: attempt, failure, by: retry, jitter: session.jitter()
+                )
             else { throw failure.error.ofAccount }
             do {
                 try await session.clock.sleep(for: delay)
@@ -73,13 +76,17 @@ extension ContainerConnection {
         }
     }
 
-    /// Sends a call once, for a user.
+    /// Sends a call once, for a user; an operation's not before the server wants it.
     func send(
         _ call: WebServicesCall,
         _ options: RequestOptions,
         in place: Place
     ) async throws(RequestFailure) -> TransportResponse {
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
+        let subject = options.operationID.map { _ in throttleSubject(of: call, in: place) }
+        if let subject, let remaining = session.throttles.current.remaining(for: subject) {
+            throw RequestFailure(.throttled(subject, for: remaining))
+        }
         let response: TransportResponse
         do {
             let request = TransportRequest(
@@ -95,7 +102,11 @@ extension ContainerConnection {
         }
         guard response.status == 200 else {
             let report = CKError.ServerReport(response, container: identifier)
-            throw RequestFailure(.server(response, report: report), status: response.status)
+            let error = CKError.server(response, report: report)
+            if let subject {
+                session.throttles.withLock { $0.note(error, to: subject, on: session.clock) }
+            }
+            throw RequestFailure(error, status: response.status)
         }
         do {
             try take(response, in: place)
@@ -103,6 +114,15 @@ extension ContainerConnection {
             throw RequestFailure(error)
         }
         return response
+    }
+
+    private func throttleSubject(
+        of call: WebServicesCall, in place: Place
+    ) -> Throttles.Subject {
+        Throttles.Subject(
+            container: place.container, account: place.account, scope: call.scope,
+            endpoint: call.endpoint, zone: call.zone
+        )
     }
 
     private func understand<Value: Sendable>(

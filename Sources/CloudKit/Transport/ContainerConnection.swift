@@ -29,6 +29,8 @@ struct WebServicesCall: Sendable {
     var body: [UInt8]?
     /// Whether the call changes nothing.
     var isRead: Bool
+    /// The zone, of a call that is about one.
+    var zone: ZoneID?
     /// The name under which the server does a write once; nil for reads.
     var requestID: String?
     /// Whether a user must be signed in (ACCT-3).
@@ -39,13 +41,15 @@ struct WebServicesCall: Sendable {
         _ endpoint: String,
         body: [UInt8]? = nil,
         isRead: Bool,
-        needsUser: Bool? = nil
+        needsUser: Bool? = nil,
+        zone: ZoneID? = nil
     ) {
         self.scope = scope
         self.endpoint = endpoint
         self.body = body
         self.isRead = isRead
         self.needsUser = needsUser ?? (scope != .public)
+        self.zone = zone
     }
 }
 

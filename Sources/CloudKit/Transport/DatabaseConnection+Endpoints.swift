@@ -8,7 +8,9 @@ extension DatabaseConnection {
         _ request: ModifyRecords.Request,
         _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<[RecordResult]> {
-        let call = post("records/modify", isRead: false) { request.write(to: &$0) }
+        let call = post("records/modify", isRead: false, zone: request.zoneID) {
+            request.write(to: &$0)
+        }
         let answer = try await container.answer(to: call, options: options) {
             try ModifyRecords.Response(from: &$0).records
         }
@@ -32,7 +34,9 @@ extension DatabaseConnection {
         _ request: LookupRecords.Request,
         _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<[RecordResult]> {
-        let call = post("records/lookup", isRead: true) { request.write(to: &$0) }
+        let call = post("records/lookup", isRead: true, zone: request.zoneID) {
+            request.write(to: &$0)
+        }
         let answer = try await container.answer(to: call, options: options) {
             try LookupRecords.Response(from: &$0).records
         }
@@ -43,7 +47,9 @@ extension DatabaseConnection {
         _ request: QueryRecords.Request,
         _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<QueryRecords.Response> {
-        let call = post("records/query", isRead: true) { request.write(to: &$0) }
+        let call = post("records/query", isRead: true, zone: request.zoneID) {
+            request.write(to: &$0)
+        }
         return try await container.answer(to: call, options: options) {
             try QueryRecords.Response(from: &$0)
         }
@@ -137,6 +143,7 @@ extension DatabaseConnection {
         _ endpoint: String,
         isRead: Bool,
         needsUser: Bool = false,
+        zone: ZoneID? = nil,
         _ write: (inout JSONWriter) -> Void
     ) -> WebServicesCall {
         WebServicesCall(
@@ -146,7 +153,8 @@ extension DatabaseConnection {
             isRead: isRead,
             // Public records can be read without an account, nothing else can (ACCT-3).
             needsUser: needsUser || scope != .public || !isRead
-                || endpoint.hasPrefix("subscriptions")
+                || endpoint.hasPrefix("subscriptions"),
+            zone: zone
         )
     }
 }

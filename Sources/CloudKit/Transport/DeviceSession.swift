@@ -27,6 +27,10 @@ package final class DeviceSession: Sendable {
     let transport: any Transport
     private let reachesOtherServers: Bool
     let clock: any Clock<Duration>
+    /// A random number from 0 to 1 each time: how much of their spread waits take.
+    let jitter: @Sendable () -> Double
+    /// The waits servers asked for.
+    let throttles = Locked(Throttles())
     /// Where operations run that were added to a database or a container.
     let operations: OperationQueue
 
@@ -44,13 +48,15 @@ package final class DeviceSession: Sendable {
     package init(
         configuration: DeviceConfiguration,
         transport: any Transport,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) }
     ) {
         self.configuration = .success(configuration)
         accounts = DeviceAccounts(self.configuration, clock: clock)
         self.transport = transport
         reachesOtherServers = false
         self.clock = clock
+        self.jitter = jitter
         operations = Self.makeOperationQueue()
     }
 
@@ -66,6 +72,7 @@ package final class DeviceSession: Sendable {
             transport = NoTransport()
         }
         clock = ContinuousClock()
+        jitter = { .random(in: 0...1) }
         accounts = DeviceAccounts(configuration, clock: clock)
         reachesOtherServers = true
         operations = Self.makeOperationQueue()

@@ -11,7 +11,8 @@
 /// | anything else | told at once | told at once |
 ///
 /// Only what the server does once is sent again: reads, and writes that have a request
-/// ID. Never earlier than the server asks for.
+/// ID. Never earlier than the server asks for; each wait is longer by chance, so that
+/// devices that failed together do not come back together.
 struct RequestRetry {
     /// The most attempts of an operation that does not wait for the network.
     static let maximumAttempts = 3
@@ -23,6 +24,10 @@ struct RequestRetry {
     /// The longest wait of an operation that waits for the network, unless the server
     /// asks for more.
     static let longestBackOff = Duration.seconds(300)
+    /// How much longer a wait may be by chance: half as long again,
+    static let spread = 0.5
+    /// but no more than this.
+    static let longestSpread = Duration.seconds(60)
     /// Doublings of the first wait after which it is longer than any other.
     private static let maximumDoublings = 10
 
@@ -34,7 +39,16 @@ struct RequestRetry {
     var waitsForNetwork: Bool
 
     /// Returns the wait after `attempt` attempts; nil when the error is to be shown.
-    func delay(after attempt: Int, _ failure: RequestFailure) -> Duration? {
+    ///
+    /// - Parameter jitter: A random number from 0 to 1: how much of its spread is waited
+    ///   beyond the wait itself.
+    func delay(after attempt: Int, _ failure: RequestFailure, jitter: Double) -> Duration? {
+        leastDelay(after: attempt, failure).map { least in
+            least + min(least * Self.spread, Self.longestSpread) * min(max(jitter, 0), 1)
+        }
+    }
+
+    private func leastDelay(after attempt: Int, _ failure: RequestFailure) -> Duration? {
         guard isRepeatable else { return nil }
         let doublings = min(attempt - 1, Self.maximumDoublings)
         let backOff = min(Self.firstDelay * (1 << doublings), Self.longestBackOff)
@@ -65,9 +79,9 @@ extension RequestOptions {
     /// Returns the wait before the next attempt; nil when the error is to be shown, or
     /// the operation's time is over before.
     func wait(
-        after attempt: Int, _ failure: RequestFailure, by retry: RequestRetry
+        after attempt: Int, _ failure: RequestFailure, by retry: RequestRetry, jitter: Double
     ) -> Duration? {
-        guard let delay = retry.delay(after: attempt, failure),
+        guard let delay = retry.delay(after: attempt, failure, jitter: jitter),
             deadline.map({ delay < $0.remaining }) ?? true
         else { return nil }
         return delay

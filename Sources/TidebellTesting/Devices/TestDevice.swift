@@ -49,7 +49,10 @@ public final class TestDevice: Sendable {
         self.configuration = configuration
         deviceID = configuration.deviceID
         link = DeviceLink(cloud: cloud)
-        session = DeviceSession(configuration: configuration, transport: link, clock: cloud.clock)
+        // Waits without chance: tests move the clock by what they are told to be.
+        session = DeviceSession(
+            configuration: configuration, transport: link, clock: cloud.clock, jitter: { 0 }
+        )
     }
 
     deinit { registrations.cancelAll() }

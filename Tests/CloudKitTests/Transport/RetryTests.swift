@@ -169,9 +169,46 @@ struct RetryTests {
     func longestBackOff() {
         let retry = RequestRetry(isRead: false, isRepeatable: true, waitsForNetwork: true)
         let failure = RequestFailure(TransportError.unreachable("no route"), container: nil)
-        #expect(retry.delay(after: 10, failure) == .seconds(256))
-        #expect(retry.delay(after: 11, failure) == .seconds(300))
-        #expect(retry.delay(after: 5000, failure) == .seconds(300))
+        #expect(retry.delay(after: 10, failure, jitter: 0) == .seconds(256))
+        #expect(retry.delay(after: 11, failure, jitter: 0) == .seconds(300))
+        #expect(retry.delay(after: 5000, failure, jitter: 0) == .seconds(300))
+    }
+
+    @Test("Waits are longer by chance: by half, by a minute at most, and never shorter")
+    func spread() {
+        let retry = RequestRetry(isRead: false, isRepeatable: true, waitsForNetwork: true)
+        let lost = RequestFailure(TransportError.connectionLost("cut"), container: nil)
+        let busy = RequestFailure(
+            CKError(.serviceUnavailable, userInfo: [CKErrorRetryAfterKey: 600]))
+        for (failure, least, most) in [(lost, 0.5, 0.75), (busy, 600, 660)] {
+            func delay(_ jitter: Double) -> Double? {
+                retry.delay(after: 1, failure, jitter: jitter)?.seconds
+            }
+            #expect(delay(0) == least)
+            #expect(delay(1) == most)
+            #expect(delay(0.5) == (least + most) / 2)
+            #expect(delay(-7) == least)
+            #expect(delay(7) == most)
+        }
+    }
+
+    @Test("Each wait is drawn anew, and an operation waits as it was drawn")
+    func waitsAreDrawn() async {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        let random = Locked(SplitMix64(state: seed))
+        let draw: @Sendable () -> Double = {
+            random.withLock { Double.random(in: 0...1, using: &$0) }
+        }
+        let clock = ManualClock()
+        let transport = ScriptedTransport { _, _ in throw TransportError.connectionLost("cut") }
+        let (operation, _) = Self.save(on: TestDevice(transport, clock: clock, jitter: draw))
+        let slept = await Self.run(operation, clock)
+        random.current = SplitMix64(state: seed)
+        #expect(slept.count == 2)
+        for (wait, least) in zip(slept, [Duration.milliseconds(500), .seconds(1)]) {
+            #expect(wait == least + least * RequestRetry.spread * draw(), "seed \(seed)")
+        }
     }
 
     @Test("OP-5: defaults by quality of service")

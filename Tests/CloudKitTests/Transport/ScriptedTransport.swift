@@ -99,6 +99,7 @@ struct TestDevice {
     init(
         _ transport: ScriptedTransport,
         clock: any Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { 0 },
         webAuthToken: String? = "web+token/1=",
         stateFolder: URL? = nil
     ) {
@@ -112,7 +113,8 @@ struct TestDevice {
                 stateFolder: stateFolder
             ),
             transport: transport,
-            clock: clock
+            clock: clock,
+            jitter: jitter
         )
         container = CKContainer(identifier: "iCloud.notes", session: session)
     }
