@@ -32,6 +32,14 @@ enum EchoServer {
             }
         case "changes/database": return databaseChanges(request)
         case "changes/zone": return list("zones", request["zones"], zoneChanges)
+        case "notifications/changes":
+            return #"{"notifications":[{"notificationID":"n-1","read":true},"#
+                + #"{"notificationID":"n-2","read":true}],"serverChangeToken":"t","#
+                + #""moreComing":false}"#
+        case "notifications/markRead":
+            return #"{"notificationIDs":["a","b"],"failed":[]}"#
+        case "notifications/badge": return #"{"value":1}"#
+        case "account/webToken": return #"{"webAuthToken":"w"}"#
         case "users/caller": return #"{"userRecordName":"_me"}"#
         default: return "{}"
         }

@@ -9,14 +9,23 @@ final class ObservedOperation: Sendable {
     enum Kind: CaseIterable {
         case modifyRecords, fetchRecords, modifyZones, fetchZones, fetchAllZones
         case modifySubscriptions, fetchSubscriptions, fetchAllSubscriptions
-        case zoneChanges, databaseChanges, query
+        case zoneChanges, databaseChanges, query, fetchWebAuthToken
+        // Deprecated ones, which have no other callbacks than their own.
+        case recordChanges, notificationChanges, markNotificationsRead, modifyBadge
     }
 
     static let kinds = Kind.allCases
+    /// Those with old callbacks beside new ones.
+    static let kindsWithOldCallbacks = kinds.filter { kind in
+        ![.recordChanges, .notificationChanges, .markNotificationsRead, .modifyBadge]
+            .contains(kind)
+    }
 
     private struct State {
-        var operation: CKDatabaseOperation?
+        var operation: CKOperation?
         var events: [String] = []
+        /// Those that were told on the main queue.
+        var eventsOnMainQueue: [String] = []
         var cancelAtCallback: Int?
         /// Items that are told exactly once, known before the start.
         var expected: Set<String> = []
@@ -24,8 +33,9 @@ final class ObservedOperation: Sendable {
 
     private let state: Locked<State>
 
-    var operation: CKDatabaseOperation? { state.withLock { $0.operation } }
+    var operation: CKOperation? { state.withLock { $0.operation } }
     var events: [String] { state.withLock { $0.events } }
+    var eventsOnMainQueue: [String] { state.withLock { $0.eventsOnMainQueue } }
     var cancelAtCallback: Int? {
         get { state.withLock { $0.cancelAtCallback } }
         set { state.withLock { $0.cancelAtCallback = newValue } }
@@ -38,7 +48,9 @@ final class ObservedOperation: Sendable {
     }
 
     /// Waits for the completion block.
-    func finished(_ start: () -> Void) async {
+    func finished(
+        isolation: isolated (any Actor)? = #isolation, _ start: () -> Void
+    ) async {
         await withCheckedContinuation { continuation in
             operation?.completionBlock = { [weak self] in
                 self?.tell("completion")
@@ -64,6 +76,8 @@ final class ObservedOperation: Sendable {
         case let operation as CKFetchRecordZoneChangesOperation:
             OldFetchZoneChanges().on(operation, log)
         case let operation as CKQueryOperation: OldQuery().on(operation, log)
+        case let operation as CKFetchWebAuthTokenOperation:
+            OldFetchWebAuthToken().on(operation, log)
         default: log.add("unknown operation")
         }
     }
@@ -84,8 +98,10 @@ final class ObservedOperation: Sendable {
     }
 
     private func tell(_ event: String) {
-        let cancelled = state.withLock { state -> CKDatabaseOperation? in
+        let isOnMainQueue = MainQueue.isCurrent
+        let cancelled = state.withLock { state -> CKOperation? in
             state.events.append(event)
+            if isOnMainQueue { state.eventsOnMainQueue.append(event) }
             return state.events.count - 1 == state.cancelAtCallback ? state.operation : nil
         }
         cancelled?.cancel()
@@ -99,7 +115,7 @@ final class ObservedOperation: Sendable {
 
     private static let two = CKRecordZone.ID(zoneName: "Two")
 
-    private func make(_ kind: Kind) -> CKDatabaseOperation {
+    private func make(_ kind: Kind) -> CKOperation {
         switch kind {
         case .modifyRecords: modifyRecords()
         case .fetchRecords: fetchRecords()
@@ -111,6 +127,9 @@ final class ObservedOperation: Sendable {
         case .zoneChanges: zoneChanges()
         case .databaseChanges: databaseChanges()
         case .query: query()
+        case .fetchWebAuthToken: fetchWebAuthToken()
+        case .recordChanges, .notificationChanges, .markNotificationsRead, .modifyBadge:
+            old(kind)
         }
     }
 
@@ -230,4 +249,93 @@ final class ObservedOperation: Sendable {
         operation.queryResultBlock = { [weak self] _ in self?.tell("result") }
         return operation
     }
+
+    private func fetchWebAuthToken() -> CKDatabaseOperation {
+        let operation = CKFetchWebAuthTokenOperation(apiToken: "api")
+        operation.fetchWebAuthTokenResultBlock = { [weak self] _ in self?.tell("result") }
+        return operation
+    }
+
+    private func old(_ kind: Kind) -> CKOperation {
+        let operations: any OldOperations = DeprecatedOperations()
+        return operations.make(kind) { [weak self] in self?.tell($0) }
+    }
+}
+
+/// Makes operations of deprecated classes; a protocol because its requirement is not
+/// deprecated, and tests are to compile without warnings.
+private protocol OldOperations {
+    /// Returns an operation that tells its callbacks.
+    func make(
+        _ kind: ObservedOperation.Kind, _ tell: @escaping @Sendable (String) -> Void
+    ) -> CKOperation
+}
+
+private struct DeprecatedOperations: OldOperations {
+    @available(*, deprecated)
+    func make(
+        _ kind: ObservedOperation.Kind, _ tell: @escaping @Sendable (String) -> Void
+    ) -> CKOperation {
+        switch kind {
+        case .recordChanges:
+            let operation = CKFetchRecordChangesOperation(
+                recordZoneID: Sample.zoneID, previousServerChangeToken: nil
+            )
+            operation.recordChangedBlock = { tell("changed \($0.recordID.recordName)") }
+            operation.recordWithIDWasDeletedBlock = { tell("deleted \($0.recordName)") }
+            operation.fetchRecordChangesCompletionBlock = { _, _, _ in tell("result") }
+            return operation
+        case .notificationChanges:
+            let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: nil)
+            operation.notificationChangedBlock = {
+                tell("notification \($0.notificationID?.rawValue ?? "nil")")
+            }
+            operation.fetchNotificationChangesCompletionBlock = { _, _ in tell("result") }
+            return operation
+        case .markNotificationsRead:
+            let operation = CKMarkNotificationsReadOperation(
+                notificationIDsToMarkRead: ["a", "b"].map { CKNotification.ID($0) }
+            )
+            operation.markNotificationsReadCompletionBlock = { _, _ in tell("result") }
+            return operation
+        default:
+            let operation = CKModifyBadgeOperation(badgeValue: 1)
+            operation.modifyBadgeCompletionBlock = { _ in tell("result") }
+            return operation
+        }
+    }
+}
+
+extension CKOperation {
+    /// Makes the operation one of a device, without adding it anywhere.
+    func belong(to device: TestDevice) {
+        if let operation = self as? CKDatabaseOperation {
+            operation.database = device.database
+        } else {
+            configuration.container = device.container
+        }
+    }
+}
+
+extension TestDevice {
+    /// Adds an operation to the private database, or to the container if it needs none.
+    func add(_ operation: CKOperation) {
+        if let operation = operation as? CKDatabaseOperation {
+            database.add(operation)
+        } else {
+            container.add(operation)
+        }
+    }
+}
+
+/// The main queue, on which apps do not want callbacks.
+enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    /// Whether the caller runs there.
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }

@@ -131,6 +131,21 @@ struct OldFetchSubscriptions: OldCallbacks {
     }
 }
 
+/// Those of ``CKFetchWebAuthTokenOperation``.
+struct OldFetchWebAuthToken: OldCallbacks {
+    @available(*, deprecated)
+    func set(
+        _ operation: CKFetchWebAuthTokenOperation,
+        _ log: CallbackLog,
+        _ errors: Locked<CKError?>
+    ) {
+        operation.fetchWebAuthTokenCompletionBlock = { token, error in
+            errors.current = error as? CKError
+            log.add("completion \(token ?? "nil") \(text(error))")
+        }
+    }
+}
+
 /// Those of ``CKFetchDatabaseChangesOperation``.
 struct OldFetchDatabaseChanges: OldCallbacks {
     @available(*, deprecated)
