@@ -22,10 +22,14 @@ final class HTTPConnection {
     }
 
     /// Sends a request and returns the body of its answer, which must be 200.
-    func post(_ path: String, _ body: String) throws -> String {
+    ///
+    /// - Parameter requestID: The name under which the server does a write once.
+    func post(_ path: String, _ body: String, requestID: String? = nil) throws -> String {
+        let name = requestID.map { "X-Tidebell-Request-ID: \($0)\r\n" } ?? ""
         try send(
             "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                + "X-Tidebell-Extensions: 1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                + "X-Tidebell-Extensions: 1\r\n\(name)Content-Length: \(body.utf8.count)\r\n\r\n"
+                + body
         )
         let head = try readHead()
         guard head.hasPrefix("HTTP/1.1 200") else {
