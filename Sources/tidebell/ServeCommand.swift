@@ -25,6 +25,11 @@ struct ServeCommand: AsyncParsableCommand {
         case standard, lenient, strict
     }
 
+    /// What a new record is told whose ID exists.
+    enum ExistingRecords: String, ExpressibleByArgument, CaseIterable {
+        case standard, strict
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve the cloud until SIGTERM or SIGINT (Control-C)."
@@ -85,6 +90,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var duplicateSubscriptions = DuplicateSubscriptions.standard
 
+    @Option(
+        help: """
+            What an app is told that saves a new record whose ID exists: serverRecordChanged, \
+            or serverRejectedRequest.
+            """
+    )
+    var existingRecords = ExistingRecords.standard
+
     @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
 
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
@@ -115,6 +128,8 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
         configuration.limits.duplicateSubscriptions =
             .init(rawValue: duplicateSubscriptions.rawValue) ?? .standard
+        configuration.limits.existingRecords =
+            .init(rawValue: existingRecords.rawValue) ?? .standard
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)

@@ -176,13 +176,15 @@ struct ModifyRecordsWork: Sendable {
         }
     }
 
-    /// Adds the records of both sides to the error of a conflict (SAVE-6).
+    /// Adds the records of both sides to the error of a conflict (SAVE-6), whatever its code
+    /// (SAVE-8).
     private func conflictOrOther(
         _ error: WireError,
         saving record: CKRecord,
         _ report: CKError.ServerReport
     ) -> CKError {
-        guard error.ckErrorCode == CKError.Code.serverRecordChanged.rawValue else {
+        let isConflict = error.ckErrorCode == CKError.Code.serverRecordChanged.rawValue
+        guard isConflict || error.detail?.serverRecord != nil else {
             return .server(error, report: report)
         }
         var records: [String: Any] = [CKRecordChangedErrorClientRecordKey: record]

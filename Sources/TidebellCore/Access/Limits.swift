@@ -38,6 +38,8 @@ package struct Limits: Sendable, Hashable {
     package var subscriptionsPerUser = 1000
     /// Which subscriptions count as duplicates of others (SUB-34).
     package var duplicateSubscriptions = DuplicatePolicy.standard
+    /// What a new record is told whose ID exists (SAVE-8).
+    package var existingRecords = ExistingRecordPolicy.standard
     /// Push tokens of one user (WS:PropertyMetrics).
     package var pushTokensPerUser = 200
     /// Records that refer to one record with `DELETE_SELF` (REF-4, LIMIT-7).

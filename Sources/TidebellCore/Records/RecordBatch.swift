@@ -84,7 +84,7 @@ struct RecordBatch {
     ) throws -> Outcome {
         let existing = existing[name]
         try SavePolicy.check(
-            operation, against: existing,
+            operation, against: existing, limits: call.limits,
             serverRecord: {
                 try $0.answered(to: call, in: call.answered(zone.name), selecting: .all)
             }

@@ -9,7 +9,7 @@ enum SavePolicy {
     /// `serverRecord` builds the version that a conflict's error carries
     /// (SAVE-6).
     static func check(
-        _ operation: ModifyRecords.Operation, against existing: StoredRecord?,
+        _ operation: ModifyRecords.Operation, against existing: StoredRecord?, limits: Limits,
         serverRecord: (StoredRecord) throws -> WireRecord
     ) throws {
         guard let existing else {
@@ -21,7 +21,10 @@ enum SavePolicy {
             // SAVE-8
             throw WireError(
                 .exists, "record to insert already exists",
-                detail: WireError.Detail(serverRecord: try serverRecord(existing))
+                detail: WireError.Detail(
+                    ckCode: limits.existingRecords.ckErrorCode,
+                    serverRecord: try serverRecord(existing)
+                )
             )
         }
         guard

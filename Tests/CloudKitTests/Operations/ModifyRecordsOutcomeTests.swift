@@ -94,8 +94,11 @@ import Testing
         #expect(error.userInfo["RequestUUID"] as? String == "REQUEST-1")
     }
 
-    @Test("SAVE-6, SAVE-8: a conflict carries the server's and the client's record")
-    func aConflictCarriesBothRecords() async throws {
+    @Test(
+        "SAVE-6, SAVE-8: a conflict carries the server's and the client's record",
+        arguments: [CKError.Code.serverRecordChanged, .serverRejectedRequest]
+    )
+    func aConflictCarriesBothRecords(code: CKError.Code) async throws {
         let server = Answer.record(
             "n",
             tag: "t7",
@@ -106,14 +109,14 @@ import Testing
                 Answer.failedRecord(
                     "n",
                     "EXISTS",
-                    ext: #","ext":{"ckCode":14,"serverRecord":\#(server)}"#
+                    ext: #","ext":{"ckCode":\#(code.rawValue),"serverRecord":\#(server)}"#
                 )
             )
         )
         let record = Sample.record("n")
         let result = await Result { try await TestDevice(transport).database.save(record) }
         let error = try #require(result.error)
-        #expect(error.code == .serverRecordChanged)
+        #expect(error.code == code)
         #expect(error.clientRecord === record)
         #expect(error.ancestorRecord == nil)
         #expect(error.serverRecord?.recordID == record.recordID)

@@ -42,6 +42,26 @@ struct ModifyRecordsTests {
         #expect(result[0].error?.detail?.serverRecord == new)
     }
 
+    @Test("SAVE-8: strict, a new record whose ID exists is rejected, with the server's version")
+    func strictlyRejected() async throws {
+        let bench = try await Bench()
+        try await bench.makeZone("Notes")
+        let old = try await bench.modify(.save(.create, "n1", title: "a"))[0].record
+        var limits = Limits()
+        limits.existingRecords = .strict
+        let call = bench.call(limits: limits)
+        let error = try await bench.modify(.save(.create, "n1", title: "b"), call: call)[0].error
+        #expect(
+            error
+                == WireError(
+                    .exists, "record to insert already exists",
+                    detail: WireError.Detail(ckCode: 15, serverRecord: old)
+                )
+        )
+        let update = ModifyRecords.Operation.save(.update, "n1", title: "c", tag: "x")
+        #expect(try await bench.modify(update, call: call)[0].error?.ckErrorCode == 14)
+    }
+
     @Test("web-services 9: without the extensions header an error has no detail")
     func plainClientsSeeNoDetail() async throws {
         let bench = try await Bench()

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the saving of a new record is told whose ID exists (SAVE-8); raw values are those
+/// of the command line.
+package enum ExistingRecordPolicy: String, Sendable, Hashable, CaseIterable {
+    /// `serverRecordChanged`, as several apps report it of CloudKit.
+    case standard
+    /// `serverRejectedRequest`, as others do. Web clients see no difference.
+    case strict
+
+    /// The error code where it is another than the web code says.
+    var ckErrorCode: Int? {
+        switch self {
+        case .standard: nil
+        case .strict: CKErrorCode.serverRejectedRequest
+        }
+    }
+}
