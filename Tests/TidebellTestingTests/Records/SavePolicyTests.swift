@@ -161,6 +161,22 @@ struct SavePolicyTests {
         #expect(record["kept"] as? String == "yes")
     }
 
+    @Test("SAVE-25: neither a child nor a reference changes the tag of the record it points to")
+    func tagsOfTargets() async throws {
+        let home = try await Household()
+        let database = home.laptop.privateDatabase
+        let parent = try await database.save(item("parent", "1"))
+        let child = item("child", "2")
+        child.setParent(parent)
+        child["link"] = CKRecord.Reference(record: parent, action: .deleteSelf)
+        try await database.save(child)
+        let fetched = try await home.phone.privateDatabase.record(for: parent.recordID)
+        #expect(fetched.recordChangeTag == parent.recordChangeTag)
+        // So the parent can be saved without a conflict by who has not seen the child.
+        parent["title"] = "3"
+        try await database.save(parent)
+    }
+
     @Test("SAVE-12: setting a key to nil removes the field")
     func removeField() async throws {
         let home = try await Household()

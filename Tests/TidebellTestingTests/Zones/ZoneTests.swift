@@ -179,6 +179,24 @@ struct ZoneTests {
         #expect(log.entries == ["saved [\"B\"] deleted 0", "2 26"])
     }
 
+    @Test("ZONE-13: more than 1,000 zones of a database are made and listed")
+    func manyZones() async throws {
+        let cloud = try await TestCloud()
+        let database = try await cloud.device(user: "anna").privateDatabase
+        let names = (0..<1100).map { "Zone\($0)" }
+        for start in stride(from: 0, to: names.count, by: 400) {
+            let zones = names[start..<min(start + 400, names.count)]
+                .map { CKRecordZone(zoneName: $0) }
+            let results = try await database.modifyRecordZones(saving: zones, deleting: [])
+            #expect(results.saveResults.values.allSatisfy { $0.ckCode == nil })
+        }
+        let all = try await database.allRecordZones().map(\.zoneID.zoneName)
+        #expect(Set(all) == Set(names + [CKRecordZone.default().zoneID.zoneName]))
+        #expect(all.count == names.count + 1)
+        let changes = try await database.databaseChanges(since: nil)
+        #expect(!changes.modifications.isEmpty)
+    }
+
     @Test("ZONE-9: zone.share is nil where nothing is shared")
     func noShare() async throws {
         let home = try await Household()
