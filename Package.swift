@@ -124,13 +124,24 @@ let package = Package(
         .target(
             name: "CloudKit",
             dependencies: [
-                "TidebellWire", "CoreLocation",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "TidebellWire", "CoreLocation", "TidebellTransport", "TidebellNetwork",
+                "CTidebellNetwork",
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            exclude: ["DESIGN.md"],
+            swiftSettings: strict
+        ),
+        // How the client's requests travel. CloudKit links the network and does not import it.
+        .target(name: "TidebellTransport", swiftSettings: strict),
+        .target(name: "CTidebellNetwork"),
+        .target(
+            name: "TidebellNetwork",
+            dependencies: [
+                "TidebellTransport", "CTidebellNetwork",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ],
-            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // The test kit.

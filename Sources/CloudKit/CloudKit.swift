@@ -4,3 +4,7 @@
 // name `Date`, `Data` or `CLLocation`.
 @_exported import CoreLocation
 @_exported import Foundation
+
+// What carries requests; all of it is of this package alone. `TidebellNetwork` must not
+// be imported: see there.
+@_exported import TidebellTransport

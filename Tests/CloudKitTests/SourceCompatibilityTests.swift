@@ -56,6 +56,19 @@ private func asyncForms(_ database: CKDatabase, _ record: CKRecord) async throws
     _ = (modified, deleted, zonesChanged.modifications.map(\.zoneID), zonesChanged.moreComing)
 }
 
+/// Values of fields used as the objects they are on Apple's systems, as in "Providing User
+/// Access to CloudKit Data".
+private func report(_ record: CKRecord, _ other: CKRecord) -> [String] {
+    record.allKeys().filter { key in
+        let value = record[key]
+        return !(value?.isEqual(other[key]) ?? false)
+    }.map { key in
+        let value = record[key]
+        return key + " = " + (value?.description ?? "")
+            + (record.object(forKey: key)?.description ?? "")
+    }
+}
+
 /// The forms with completion handlers, whose types are written out.
 private func handlerForms(_ database: CKDatabase, _ query: CKQuery) {
     database.fetch(withRecordID: CKRecord.ID(recordName: "a")) {
@@ -281,6 +294,14 @@ private func sendability(
 }
 
 @Suite struct SourceCompatibilityTests {
+    @Test("The value of a field has a description and can be compared")
+    func valuesAreObjects() {
+        let (record, other) = (CKRecord(recordType: "Note"), CKRecord(recordType: "Note"))
+        (record["text"], record["count"]) = ("milk", 2)
+        (other["text"], other["count"]) = ("milk", 3)
+        #expect(report(record, other) == ["count = 22"])
+    }
+
     @Test("Code as Apple's documentation shows it compiles in Swift 6 mode")
     func compiles() {
         let forms: [Any] = [

@@ -5,16 +5,39 @@ import Foundation
 /// A Swift type whose values a field of a record can hold (REC-4).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordvalueprotocol>.
-public protocol CKRecordValueProtocol {}
+///
+/// NB: on Apple's systems a value that is read is an object, whose `description` Apple's
+/// own listings print.
+public protocol CKRecordValueProtocol: CustomStringConvertible {}
 
 /// A type whose values a field of a record can hold (REC-4). Known as `CKRecordValue`.
 ///
 /// NB: on Apple's systems only classes conform, and `"text" as CKRecordValue`
 /// bridges. Linux does not bridge in casts, so the Swift types conform too.
-public protocol __CKRecordObjCValue {}
+public protocol __CKRecordObjCValue: CustomStringConvertible {}
 
 /// The older name of the types a field of a record can hold.
 public typealias CKRecordValue = __CKRecordObjCValue
+
+// Every value of a field is an `NSObject` on Apple's systems. Disfavored, so that an app's
+// own method of this name comes first.
+extension CKRecordValueProtocol {
+    /// Returns whether a value of a field equals another value.
+    @_disfavoredOverload
+    public func isEqual(_ object: Any?) -> Bool { isEqualValue(self, object) }
+}
+
+extension __CKRecordObjCValue {
+    /// Returns whether a value of a field equals another value.
+    @_disfavoredOverload
+    public func isEqual(_ object: Any?) -> Bool { isEqualValue(self, object) }
+}
+
+/// Compares as a field would hold the two; what no field can hold equals nothing.
+private func isEqualValue(_ value: Any, _ other: Any?) -> Bool {
+    guard let other, let value = CKRecord.FieldValue(value) else { return false }
+    return CKRecord.FieldValue(other) == value
+}
 
 extension String: CKRecordValueProtocol, __CKRecordObjCValue {}
 extension Date: CKRecordValueProtocol, __CKRecordObjCValue {}

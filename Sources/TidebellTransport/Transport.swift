@@ -3,7 +3,7 @@ import Foundation
 
 /// How requests of a device reach a server.
 ///
-/// ``HTTPTransport`` uses the network; tests put a server of the same process, or a
+/// `HTTPTransport` uses the network; tests put a server of the same process, or a
 /// script, in its place. A transport throws ``TransportError``, or `CancellationError`
 /// when the task that waits was cancelled; every status is an answer, not an error.
 package protocol Transport: Sendable {
@@ -126,4 +126,15 @@ package enum TransportError: Error, Sendable, Equatable {
     case timedOut(Duration)
     /// The answer is longer than this device reads.
     case tooLarge(limit: Int)
+}
+
+/// A transport on its way through a C function, by which the client asks for it.
+package final class MadeTransport: Sendable {
+    /// The transport.
+    package let transport: any Transport
+
+    /// Wraps a transport.
+    package init(_ transport: any Transport) {
+        self.transport = transport
+    }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AsyncHTTPClient
+import AsyncHTTPClient
 import Foundation
-internal import NIOCore
+import NIOCore
+import TidebellTransport
 
 // Files are read and written piece by piece: memory does not grow with them.
-extension HTTPTransport {
-    package func upload(
+extension NetworkTransport {
+    func upload(
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
         let moved = Locked(0)
@@ -26,7 +27,7 @@ extension HTTPTransport {
         }
     }
 
-    package func download(_ request: TransportRequest) async throws -> TransportStream {
+    func download(_ request: TransportRequest) async throws -> TransportStream {
         let response = try await within(Self.streamHeadTimeout) {
             try await Self.client.execute(httpRequest(request), deadline: .distantFuture)
         }

@@ -36,7 +36,7 @@ extension Transport {
 
 /// Runs `body` and ends it with `timedOut` when the counter stands still for a time: a
 /// file may take as long as it takes, as long as it moves.
-func whileMoving<Value: Sendable>(
+package func whileMoving<Value: Sendable>(
     _ counter: Locked<Int>, stallTimeout: Duration,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
