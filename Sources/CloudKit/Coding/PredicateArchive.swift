@@ -35,6 +35,7 @@ enum PredicateArchive {
             // What CloudKit refuses is compared by how it is made alone.
             return false
         }
-        return leftTerms == rightTerms
+        // All of them must hold: their order says nothing, nor does saying one twice.
+        return Set(leftTerms) == Set(rightTerms)
     }
 }

@@ -153,6 +153,28 @@ struct PredicateRuleTests {
         #expect(Set(terms).count == 1)
     }
 
+    @Test("Predicates whose parts stand in another order are equal, as are their subscriptions")
+    func order() {
+        func isEqual(_ left: String, _ right: String) -> Bool {
+            PredicateArchive.isEqual(NSPredicate(format: left), NSPredicate(format: right))
+        }
+        #expect(isEqual("a > 1 AND b = 2", "b = 2 AND 1 < a"))
+        #expect(isEqual("a > 1 AND b = 2 AND b = 2", "b = 2 AND 1 < a"))
+        #expect(isEqual("a > 1 AND (b = 2 AND c = 3)", "(c = 3 AND a > 1) AND b = 2"))
+        #expect(!isEqual("a > 1 AND b = 2", "b = 2"))
+        #expect(!isEqual("a > 1 AND b = 2", "b = 1 AND a > 2"))
+        let subscriptions = ["a > 1 AND b = 2", "b = 2 AND 1 < a"].map { format in
+            CKQuerySubscription(
+                recordType: "Note",
+                predicate: NSPredicate(format: format),
+                subscriptionID: "s",
+                options: .firesOnRecordCreation
+            )
+        }
+        #expect(subscriptions[0] == subscriptions[1])
+        #expect(Set(subscriptions).count == 1)
+    }
+
     @Test("Predicates that ask the same are equal; those made of blocks only when they are one")
     func equality() {
         func isEqual(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
