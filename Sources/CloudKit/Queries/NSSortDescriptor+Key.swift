@@ -7,11 +7,11 @@ extension NSSortDescriptor {
     ///
     /// See <https://developer.apple.com/documentation/foundation/nssortdescriptor>.
     public convenience init(key: String?, ascending: Bool) {
-        self.init(
-            keyPath: \Any.self,
-            ascending: ascending,
-            comparator: SortOrder(key: key, relativeLocation: nil).comparator
-        )
+        self.init(SortOrder(key: key, relativeLocation: nil), ascending: ascending)
+    }
+
+    fileprivate convenience init(_ order: SortOrder, ascending: Bool) {
+        self.init(keyPath: \Any.self, ascending: ascending, comparator: order.comparator)
     }
 
     /// The field or key; nil for a descriptor that was made of a key path.
@@ -103,9 +103,13 @@ struct SortKey {
 
     /// A descriptor that sorts so.
     var descriptor: NSSortDescriptor {
-        guard let relativeLocation else {
-            return NSSortDescriptor(key: key, ascending: ascending)
+        if let relativeLocation, ascending {
+            return CKLocationSortDescriptor(key: key, relativeLocation: relativeLocation)
         }
-        return CKLocationSortDescriptor(key: key, relativeLocation: relativeLocation)
+        // A reversed CKLocationSortDescriptor is none any more.
+        return NSSortDescriptor(
+            SortOrder(key: key, relativeLocation: relativeLocation),
+            ascending: ascending
+        )
     }
 }

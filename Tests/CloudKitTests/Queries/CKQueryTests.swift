@@ -89,4 +89,23 @@ struct CKQueryTests {
         #expect(read.ascending)
         #expect(read.relativeLocation == here)
     }
+
+    @Test("QUERY-9: an order that was reversed is still so after an archive")
+    func reversedOrder() throws {
+        let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+        let here = CLLocation(latitude: 0, longitude: 0)
+        let near = CKLocationSortDescriptor(key: "p", relativeLocation: here)
+        let down = NSSortDescriptor(key: "n", ascending: false)
+        query.sortDescriptors = try [near, down].map {
+            try #require($0.reversedSortDescriptor as? NSSortDescriptor)
+        }
+        let read = try #require(try roundTrip(query).sortDescriptors)
+        #expect(read.map(\.ascending) == [false, true])
+        #expect(read.map(\.key) == ["p", "n"])
+        let places = [1.0, 3, 2].map { ["p": CLLocation(latitude: $0, longitude: 0)] }
+        let order = places.sorted { read[0].compare($0, to: $1) == .orderedAscending }
+            .compactMap { $0["p"]?.coordinate.latitude }
+        #expect(order == [3, 2, 1])
+        #expect(try roundTrip(query).sortDescriptors?[0].order?.relativeLocation == here)
+    }
 }
