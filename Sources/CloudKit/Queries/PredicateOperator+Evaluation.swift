@@ -153,15 +153,29 @@ extension String {
 
     /// Whether a regular expression covers the whole text.
     fileprivate func matches(_ pattern: String, _ options: String) -> Bool {
-        let isCaseInsensitive = options.contains("c")
-        // A pattern that is none matches nothing.
-        guard
-            let expression = try? NSRegularExpression(
-                pattern: "^(?:\(pattern))$",
-                options: isCaseInsensitive ? [.caseInsensitive] : []
-            )
-        else { return false }
+        guard let expression = Self.expression(covering: pattern, options) else { return false }
         let range = NSRange(startIndex..., in: self)
         return expression.firstMatch(in: self, range: range) != nil
     }
 }
+
+    /// What may have to end a pattern before a parenthesis closes it: nothing, the end of a
+    /// comment, the end of a quotation.
+    private static let endings = ["", "\n", "\\E"]
+
+    /// The expression that matches where `pattern` covers a text from end to end.
+    // NB: `$` would match before a last line end as well.
+    private static func expression(
+        covering pattern: String,
+        _ options: String
+    ) -> NSRegularExpression? {
+        let options: NSRegularExpression.Options = options.contains("c") ? [.caseInsensitive] : []
+        // A pattern that is none matches nothing, although parentheses could complete it.
+        guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else {
+            return nil
+        }
+        return endings.lazy.compactMap { ending in
+            // Where the pattern swallows the parenthesis, the next ending is tried.
+            try? NSRegularExpression(pattern: "\\A(?:\(pattern)\(ending))\\z", options: options)
+        }.first
+    }

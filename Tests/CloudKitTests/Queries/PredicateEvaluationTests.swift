@@ -16,6 +16,7 @@ struct PredicateEvaluationTests {
         let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "r"))
         record["title"] = "Über Äpfel"
         record["size"] = 5
+        record["lines"] = "one\n"
         record["tags"] = ["a", "b"]
         record["place"] = CLLocation(latitude: 1, longitude: 2)
         record["folder"] = CKRecord.Reference(
@@ -34,7 +35,14 @@ struct PredicateEvaluationTests {
             ("title BEGINSWITH[c] 'ÜBER'", true), ("title ENDSWITH 'fel'", true),
             ("title LIKE 'Ü*f?l'", true), ("title LIKE 'Ü*x'", false),
             ("title MATCHES '.+ .+'", true),
-            ("title MATCHES '('", false), ("title TOKENMATCHES 'apfel'", true),
+            ("title MATCHES '('", false), ("title MATCHES 'Ü|Über.*'", true),
+            ("title MATCHES '(?x) .+ \\\\s .+ # two words'", true),
+            ("title MATCHES '(?x) .+ \\\\s x # two words'", false),
+            ("title MATCHES '\\\\QÜber Äpfel'", true), ("title MATCHES '\\\\QÜber'", false),
+            ("title MATCHES 'x)|(?:Ü'", false), ("title MATCHES[c] 'ÜBER .*'", true),
+            ("lines MATCHES 'one'", false), ("lines MATCHES 'one\n'", true),
+            ("lines MATCHES '(?m)^one$'", false), ("lines MATCHES 'one$'", false),
+            ("title TOKENMATCHES 'apfel'", true),
             ("tags CONTAINS 'a'", true), ("'c' IN tags", false), ("ANY tags == 'b'", true),
             ("ALL tags == 'b'", false), ("NONE tags == 'c'", true), ("tags.@count == 2", true),
             ("tags[0] == 'a'", true), ("tags == {'a', 'b'}", true), ("tags > 1", false),
