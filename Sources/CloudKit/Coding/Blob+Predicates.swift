@@ -118,7 +118,7 @@ extension BlobReader {
         _ type: Tag.Type,
         depth: Int
     ) throws(BlobError) -> Tag {
-        guard depth < PredicateArchive.maximumDepth, let tag = Tag(rawValue: try byte()) else {
+        guard depth < PredicateTree.maximumDepth, let tag = Tag(rawValue: try byte()) else {
             throw .badValue
         }
         return tag

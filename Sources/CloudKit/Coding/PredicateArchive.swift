@@ -5,17 +5,16 @@ import Foundation
 ///
 /// Knows constant predicates, those made of a format, and compounds of what it knows.
 enum PredicateArchive {
-    /// The deepest nesting of tags that is read; no predicate that can be made has more:
-    /// a level of parentheses is an OR of an AND, compounds and calculations come on top.
-    static let maximumDepth = 8 * PredicateTree.maximumDepth
-
     /// Writes a predicate.
     ///
-    /// - Precondition: It can be archived; a block cannot, nor can an argument of a class
-    ///   CloudKit does not know.
+    /// - Precondition: It can be archived; a block cannot, nor can compounds nested deeper
+    ///   than ``PredicateTree/maximumDepth``, nor an argument of a class CloudKit does not know.
     static func write(_ predicate: NSPredicate, to writer: inout BlobWriter) {
         guard let tree = PredicateTree(predicate) else {
-            preconditionFailure("A predicate made of a block cannot be archived.")
+            preconditionFailure(
+                "A predicate made of a block, or nested deeper than "
+                    + "\(PredicateTree.maximumDepth) levels, cannot be archived."
+            )
         }
         writer.write(tree)
     }

@@ -13,6 +13,9 @@ struct PredicateParser {
         case expression(PredicateOperand)
     }
 
+    /// The most parentheses, calls and negations around each other in a format.
+    static let maximumNesting = 64
+
     /// The most arithmetic and indexing in one format: each adds to the depth of the tree.
     static let maximumOperations = 64
 
@@ -189,8 +192,8 @@ struct PredicateParser {
 
     private mutating func goDeeper() throws(PredicateFormatError) {
         depth += 1
-        guard depth <= PredicateTree.maximumDepth else {
-            throw failure("the format is nested deeper than \(PredicateTree.maximumDepth) levels")
+        guard depth <= Self.maximumNesting else {
+            throw failure("the format is nested deeper than \(Self.maximumNesting) levels")
         }
     }
 

@@ -16,6 +16,7 @@ extension PredicateTree {
     /// Returns the tree of a predicate; nil for one made of a block, or nested too deep.
     init?(_ predicate: NSPredicate) {
         self.init(predicate, depth: 0)
+        guard hasDepth(upTo: Self.maximumDepth) else { return nil }
     }
 
     private init?(_ predicate: NSPredicate, depth: Int) {

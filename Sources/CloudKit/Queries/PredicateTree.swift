@@ -12,9 +12,12 @@ indirect enum PredicateTree: Sendable, Hashable {
     case or([PredicateTree])
     case not(PredicateTree)
 
-    /// The deepest nesting of a predicate that is read, archived or sent: a bound
-    /// against damaged archives and endless formats.
-    static let maximumDepth = 64
+    /// The deepest tree that is taken from a predicate, archived or read: a bound against
+    /// damaged archives and endless compounds.
+    ///
+    /// All formats are within it (``PredicateParser/maximumNesting``): a level of parentheses
+    /// is an OR of an AND of a comparison of a call, compounds and calculations come on top.
+    static let maximumDepth = 512
 }
 
 /// Two expressions and how they are compared.

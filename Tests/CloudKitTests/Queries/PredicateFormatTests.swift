@@ -214,7 +214,7 @@ struct PredicateFormatTests {
         )
         #expect(PredicateTree(withBlock) == nil)
         var deep = parts[0]
-        for _ in 0..<100 { deep = NSCompoundPredicate(notPredicateWithSubpredicate: deep) }
+        for _ in 0..<600 { deep = NSCompoundPredicate(notPredicateWithSubpredicate: deep) }
         #expect(PredicateTree(deep) == nil)
     }
 }

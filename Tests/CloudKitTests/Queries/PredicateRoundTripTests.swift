@@ -87,6 +87,53 @@ struct PredicateRoundTripTests {
         #expect(throws: BlobError.badValue) { try nested.predicateTree() }
     }
 
+    /// A predicate of so many levels: compounds around a comparison of two.
+    private func nested(_ levels: Int) -> PredicateTree {
+        let comparison = PredicateComparison(
+            left: .keyPath("a"), operator: .equal, right: .value(.null))
+        return (2..<levels).reduce(.comparison(comparison)) { tree, _ in .not(tree) }
+    }
+
+    @Test("SUB-70: a predicate that was read can be written again, however deep it is")
+    func deepArchives() throws {
+        for levels in [2, 65, 66, 300, 512] {
+            let tree = nested(levels)
+            var writer = BlobWriter()
+            writer.write(tree)
+            var reader = BlobReader(writer.bytes)
+            let predicate = try PredicateArchive.predicate(from: &reader)
+            #expect(PredicateTree(predicate) == tree, "\(levels) levels")
+        }
+    }
+
+    @Test("SUB-70: what is too deep to be read is too deep to be written")
+    func tooDeepArchives() {
+        let tree = nested(513)
+        var writer = BlobWriter()
+        writer.write(tree)
+        var reader = BlobReader(writer.bytes)
+        #expect(throws: BlobError.badValue) { try reader.predicateTree() }
+        #expect(PredicateTree(tree.predicate) == nil)
+    }
+
+    @Test("The deepest formats can be archived and read")
+    func deepFormats() throws {
+        let formats = [
+            String(repeating: "(a == 1 OR b == 1 AND ", count: 62) + "c == 1"
+                + String(repeating: ")", count: 62),
+            String(repeating: "SUBQUERY(a, $x, ", count: 31) + "b == 1"
+                + String(repeating: ") == 1", count: 31),
+        ]
+        for format in formats {
+            let tree = try PredicateParser.parse(format)
+            var writer = BlobWriter()
+            PredicateArchive.write(NSPredicate(tree), to: &writer)
+            var reader = BlobReader(writer.bytes)
+            let predicate = try PredicateArchive.predicate(from: &reader)
+            #expect(PredicateTree(predicate) == tree)
+        }
+    }
+
     @Test("Whatever a format says, reading it ends with a predicate or an error", arguments: seeds)
     func fuzz(seed: UInt64) {
         var random = RandomPredicates(seed: seed)
