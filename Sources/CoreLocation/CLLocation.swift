@@ -156,8 +156,10 @@ open class CLLocation: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
     /// Coordinate and accuracy as text, for logs and debuggers.
     open override var description: String {
-        "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m "
-            + "(speed \(speed) mps / course \(course)) @ \(timestamp)"
+        // NB: Foundation on Linux ends the process when it describes a date that is no number.
+        let time = timestamp.timeIntervalSince1970.isNaN ? "nan" : "\(timestamp)"
+        return "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m "
+            + "(speed \(speed) mps / course \(course)) @ \(time)"
     }
 }
 

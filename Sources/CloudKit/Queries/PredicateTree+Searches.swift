@@ -80,6 +80,7 @@ extension PredicateComparison {
         switch (parameters[0], parameters[1]) {
         case (.keyPath(let key), .value(.scalar(.location(let place)))),
             (.value(.scalar(.location(let place))), .keyPath(let key)):
+            try check(place)
             return PredicateTerm(
                 .near,
                 try WireFilter.Subject(key: key),

@@ -117,6 +117,9 @@ extension PredicateComparison {
             throw PredicateRefusal("CloudKit cannot compare assets ('\(format)').")
         case .scalar(.double(let number)) where !number.isFinite:
             throw PredicateRefusal("\(number) is no number CloudKit can compare.")
+        case .scalar(.date(let date)) where !date.isFinite:
+            throw PredicateRefusal("'\(format)' compares with a date that is none.")
+        case .scalar(.location(let location)): try check(location)
         case .scalar, .recordID: break
         case .list(let elements):
             for element in elements {
@@ -125,6 +128,14 @@ extension PredicateComparison {
                 }
                 try check(element)
             }
+        }
+    }
+
+    /// Fails for a place that is none.
+    func check(_ location: CLLocation) throws(PredicateRefusal) {
+        let coordinate = location.coordinate
+        guard coordinate.latitude.isFinite, coordinate.longitude.isFinite else {
+            throw PredicateRefusal("'\(format)' compares with a place that is none.")
         }
     }
 

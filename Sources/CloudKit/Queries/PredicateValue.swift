@@ -70,7 +70,8 @@ struct PredicateObject: Hashable, @unchecked Sendable {
 extension CKRecord.FieldValue {
     /// The value as CloudKit keeps it.
     fileprivate var atMilliseconds: Self {
-        guard case .date(let date) = self else { return self }
+        // What is no date stays so, to be refused when it is sent.
+        guard case .date(let date) = self, date.isFinite else { return self }
         return .date(Date(millisecondsSince1970: date.millisecondsSince1970))
     }
 }

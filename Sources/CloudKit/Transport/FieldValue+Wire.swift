@@ -44,7 +44,11 @@ extension CKRecord.FieldValue {
                 throw UnsendableValue(reason: "\(number) is no number CloudKit can store.")
             }
             return .double(number)
-        case .date(let date): return .timestamp(date.millisecondsSince1970)
+        case .date(let date):
+            guard date.isFinite else {
+                throw UnsendableValue(reason: "the date is none: it is no number of seconds.")
+            }
+            return .timestamp(date.millisecondsSince1970)
         case .bytes(let data): return .bytes([UInt8](data))
         case .reference(let reference):
             return .reference(reference.wire(in: zoneID, of: database))
@@ -118,6 +122,9 @@ extension CLLocation {
         guard numbers.allSatisfy(\.isFinite) else {
             throw UnsendableValue(reason: "the location has numbers CloudKit cannot store.")
         }
+        guard timestamp.isFinite else {
+            throw UnsendableValue(reason: "the location's timestamp is no date.")
+        }
         return WireLocation(
             latitude: coordinate.latitude,
             longitude: coordinate.longitude,
@@ -136,6 +143,9 @@ extension Date {
     init(millisecondsSince1970 milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
+
+    /// Whether this is a time at all; what a calculation with no result makes is none.
+    var isFinite: Bool { timeIntervalSinceReferenceDate.isFinite }
 
     /// The time for the wire, rounded; times beyond what the wire can say become the
     /// first or last it can.

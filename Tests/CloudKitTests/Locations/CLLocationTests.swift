@@ -61,6 +61,18 @@ import Testing
         #expect(abs(east.distance(from: west) - 111_195) < 10)
     }
 
+    @Test("a location whose time is none can be described")
+    func noTime() {
+        let location = CLLocation(
+            coordinate: CLLocationCoordinate2D(latitude: 1, longitude: 2),
+            altitude: 0,
+            horizontalAccuracy: 0,
+            verticalAccuracy: 0,
+            timestamp: Date(timeIntervalSinceReferenceDate: .nan)
+        )
+        #expect(location.description.hasSuffix("@ nan"))
+    }
+
     @Test("locations compare by every measured value, and copy as themselves")
     func equality() {
         let time = Date(timeIntervalSinceReferenceDate: 1)

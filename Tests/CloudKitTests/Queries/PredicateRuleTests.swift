@@ -141,6 +141,21 @@ struct PredicateRuleTests {
         #expect(try asked("a == %@", [Double.nan]) == "nan is no number CloudKit can compare.")
     }
 
+    @Test("QUERY-7: a date that is none and a place that is none are refused")
+    func valuesThatAreNone() throws {
+        for interval in [Double.nan, .infinity, -.infinity] {
+            let date = Date(timeIntervalSinceReferenceDate: interval)
+            let noDate = "<Date: \(interval)>' compares with a date that is none."
+            #expect(try asked("a < %@", [date]) == "'a < \(noDate)")
+            #expect(try asked("a BETWEEN {%@, 1}", [date]).hasSuffix(" with a date that is none."))
+            let noPlace = "compares with a place that is none."
+            let place = CLLocation(latitude: interval, longitude: 0)
+            #expect(try asked("a == %@", [place]).hasSuffix(noPlace))
+            let near = "distanceToLocation:fromLocation:(a, %@) < 5"
+            #expect(try asked(near, [place]).hasSuffix(noPlace))
+        }
+    }
+
     @Test("QUERY-10: a record, its ID and references to it are the same value")
     func references() throws {
         let id = CKRecord.ID(recordName: "r")
