@@ -151,12 +151,12 @@ struct PredicateLexer {
 
     private mutating func number() throws(PredicateFormatError) -> PredicateToken {
         let begin = position
-        if current == UInt8(ascii: "0"), let mark = peek(1), mark | 0x20 == UInt8(ascii: "x") {
+        if let radix {
             position += 2
             takeWord()
             let digits = String(decoding: bytes[(begin + 2)..<position], as: UTF8.self)
-            guard let value = Int64(digits, radix: 16) else {
-                throw failure("expected a number of base 16")
+            guard let value = Int64(digits, radix: radix) else {
+                throw failure("expected a number of base \(radix)")
             }
             return .number(.int64(value))
         }
@@ -172,6 +172,17 @@ struct PredicateLexer {
             throw failure("expected a number")
         }
         return .number(.double(value))
+    }
+
+    /// The base `0x`, `0o` or `0b` announces; nil for decimal numbers.
+    private var radix: Int? {
+        guard current == UInt8(ascii: "0"), let mark = peek(1) else { return nil }
+        return switch mark | 0x20 {
+        case UInt8(ascii: "x"): 16
+        case UInt8(ascii: "o"): 8
+        case UInt8(ascii: "b"): 2
+        default: nil
+        }
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

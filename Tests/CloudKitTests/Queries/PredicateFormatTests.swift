@@ -53,6 +53,10 @@ struct PredicateFormatTests {
             ("a == 'it\\'s'", #"a == "it's""#), (#"a == "t\tn\nü\u00e4\\""#, #"a == "t\tn\nüä\\""#),
             ("a == 12", "a == 12"), ("a == -12", "a == -12"), ("a == 1.5", "a == 1.5"),
             ("a == .5e1", "a == 5.0"), ("a == 0x1F", "a == 31"), ("a == - - 1", "a == 1"),
+            ("a == 0b101", "a == 5"), ("a == 0o17", "a == 15"), ("a == -0B11", "a == -3"),
+            ("a == 0O7", "a == 7"), ("a == 017", "a == 17"),
+            ("a == -9223372036854775808", "a == -9223372036854775808"),
+            ("a == 9223372036854775808", "a == 9.223372036854776e+18"),
             ("a == 99999999999999999999", "a == 1e+20"),
             ("a == YES", "a == 1"), ("a == true", "a == 1"), ("a == NO", "a == 0"),
             ("a == FALSE", "a == 0"), ("a == nil", "a == nil"), ("a != NULL", "a != nil"),
@@ -154,6 +158,8 @@ struct PredicateFormatTests {
                 "expected a field or a value, not a predicate, before this at character 13"
             ),
             ("a IN {1,}", "expected a field or a value at character 8"),
+            ("a == 0b12", "expected a number of base 2 at character 5"),
+            ("a == 0o", "expected a number of base 8 at character 5"),
             (
                 #"a == "\uD800""#,
                 #"the text has a \u that is not followed by a character's code at character 5"#
