@@ -67,8 +67,8 @@ extension BlobWriter {
         case .list(let elements):
             write(byte: ExpressionTag.list.rawValue)
             write(elements)
-        case .function(let name, let parameters):
-            write(.function, name)
+        case .function(let function, let parameters):
+            write(.function, function.rawValue)
             write(parameters)
         case .subquery(let collection, let variable, let condition):
             write(.subquery, variable)
@@ -169,12 +169,19 @@ extension BlobReader {
         case .itself: return .itself
         case .variable: return .variable(try string())
         case .list: return .list(try expressions(depth: depth))
-        case .function: return .function(try string(), try expressions(depth: depth))
+        case .function: return try function(depth: depth)
         case .subquery:
             let variable = try string()
             let collection = try expression(depth: depth + 1)
             return .subquery(collection, variable: variable, try tree(depth: depth + 1))
         }
+    }
+
+    private mutating func function(depth: Int) throws(BlobError) -> PredicateOperand {
+        guard let function = PredicateFunction(rawValue: try string()) else { throw .badValue }
+        let parameters = try expressions(depth: depth)
+        guard parameters.count == function.parameterCount else { throw .badValue }
+        return .function(function, parameters)
     }
 
     private mutating func expressions(depth: Int) throws(BlobError) -> [PredicateOperand] {

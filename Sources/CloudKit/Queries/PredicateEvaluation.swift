@@ -52,7 +52,9 @@ struct PredicateEvaluation {
         case .itself: PredicateValue(object)
         case .variable(let name): PredicateValue(variables[name])
         case .list(let elements): .list(elements.map(value))
-        case .function(let name, let parameters): call(name, parameters.map(value))
+        case .function(.element, let parameters) where parameters.count == 2:
+            element(of: parameters[0], at: value(of: parameters[1]))
+        case .function(let function, let parameters): function.value(parameters.map(value))
         case .subquery(let collection, let variable, let condition):
             subquery(value(of: collection), variable, condition)
         }
@@ -72,42 +74,22 @@ struct PredicateEvaluation {
         )
     }
 
-    private func call(_ name: String, _ parameters: [PredicateValue]) -> PredicateValue {
-        if name == "now" { return PredicateValue(Date()) }
-        guard parameters.count == 2 else { return .null }
-        switch (name, parameters[0], parameters[1]) {
-        case (
-            "distanceToLocation:fromLocation:",
-            .scalar(.location(let from)), .scalar(.location(let to))
-        ):
-            return .scalar(.double(from.distance(from: to)))
-        case ("objectFrom:withIndex:", .list(let elements), .scalar(.int64(let index))):
-            return elements.indices.contains(Int(index)) ? elements[Int(index)] : .null
-        default:
-            return arithmetic(name, parameters[0], parameters[1])
+    /// An element of a list, or what a dictionary has for a key.
+    private func element(of collection: PredicateOperand, at index: PredicateValue)
+        -> PredicateValue
+    {
+        let dictionary: Any? =
+            switch collection {
+            case .keyPath(let path): Self.follow(path, from: object)
+            case .itself: object
+            case .variable(let name): variables[name]
+            default: nil
+            }
+        if let dictionary = dictionary as? [AnyHashable: Any] {
+            guard case .scalar(.string(let key)) = index else { return .null }
+            return PredicateValue(dictionary[key])
         }
-    }
-
-    /// Whole numbers stay whole, as long as the result fits.
-    private func arithmetic(
-        _ name: String,
-        _ left: PredicateValue,
-        _ right: PredicateValue
-    ) -> PredicateValue {
-        guard let first = left.number, let second = right.number else { return .null }
-        let result: Double
-        switch name {
-        case "add:to:": result = first + second
-        case "from:subtract:": result = first - second
-        case "multiply:by:": result = first * second
-        case "divide:by:": result = first / second
-        case "raise:toPower:": result = pow(first, second)
-        default: return .null
-        }
-        if case .scalar(.int64) = left, case .scalar(.int64) = right {
-            return Int64(exactly: result.rounded(.towardZero)).map { .scalar(.int64($0)) } ?? .null
-        }
-        return .scalar(.double(result))
+        return PredicateFunction.element.value([value(of: collection), index])
     }
 
     // MARK: - Key paths
@@ -119,23 +101,32 @@ struct PredicateEvaluation {
 
     /// Returns what a key path leads to; lists are followed element by element.
     private static func follow(_ path: String, from object: Any?) -> Any? {
-        var current = object
-        for key in path.split(separator: ".") {
-            guard let object = current else { return nil }
-            current = value(forKey: String(key), of: object)
+        follow(path.split(separator: ".")[...], from: object)
+    }
+
+    private static func follow(_ keys: ArraySlice<Substring>, from object: Any?) -> Any? {
+        guard let object = PredicateValue.unwrapped(object), let key = keys.first else {
+            return object
         }
-        return current
+        let rest = keys.dropFirst()
+        guard let collectionOperator = PredicateCollectionOperator(rawValue: String(key)) else {
+            return follow(rest, from: value(forKey: String(key), of: object))
+        }
+        return PredicateValue.elements(of: object).map { elements in
+            collectionOperator.value(of: elements.map { PredicateValue(follow(rest, from: $0)) })
+        }
     }
 
     private static func value(forKey key: String, of object: Any) -> Any? {
         switch object {
         case let record as CKRecord: return record.value(forKey: key)
         case let dictionary as [AnyHashable: Any]: return dictionary[key]
-        case let elements as [Any]:
-            if key == "@count" { return elements.count }
-            return elements.map { value(forKey: key, of: $0) ?? NSNull() }
-        default: return property(key, of: Mirror(reflecting: object))
+        default: break
         }
+        if let elements = PredicateValue.elements(of: object) {
+            return elements.map { follow([key[...]], from: $0) ?? NSNull() }
+        }
+        return key == "self" ? object : property(key, of: Mirror(reflecting: object))
     }
 
     /// Returns a stored property: Linux has no key-value coding.

@@ -116,14 +116,16 @@ extension PredicateValue {
 }
 
 extension String {
-    fileprivate func folded(_ options: String) -> String {
+    /// The text without what comparisons with the options `c` and `d` ignore.
+    func folded(_ options: String) -> String {
         var folding: String.CompareOptions = []
         if options.contains("c") { folding.insert(.caseInsensitive) }
         if options.contains("d") { folding.insert(.diacriticInsensitive) }
         return folding.isEmpty ? self : self.folding(options: folding, locale: nil)
     }
 
-    fileprivate var words: [Substring] { split { !$0.isLetter && !$0.isNumber } }
+    /// The runs of letters and digits.
+    var words: [Substring] { split { !$0.isLetter && !$0.isNumber } }
 
     /// `*` stands for any characters, `?` for one.
     fileprivate func isLike(_ pattern: String) -> Bool {
@@ -157,7 +159,6 @@ extension String {
         let range = NSRange(startIndex..., in: self)
         return expression.firstMatch(in: self, range: range) != nil
     }
-}
 
     /// What may have to end a pattern before a parenthesis closes it: nothing, the end of a
     /// comment, the end of a quotation.
@@ -179,3 +180,4 @@ extension String {
             try? NSRegularExpression(pattern: "\\A(?:\(pattern)\(ending))\\z", options: options)
         }.first
     }
+}

@@ -5,30 +5,32 @@ import Foundation
 extension PredicateParser {
     /// Reads `a + b - …`, or whatever stands there instead.
     mutating func sum() throws(PredicateFormatError) -> Node {
-        try chain(["+": "add:to:", "-": "from:subtract:"]) { parser throws(PredicateFormatError) in
+        try chain([.add, .subtract]) { parser throws(PredicateFormatError) in
             try parser.product()
         }
     }
 
     private mutating func product() throws(PredicateFormatError) -> Node {
-        try chain(["*": "multiply:by:", "/": "divide:by:"]) { parser throws(PredicateFormatError) in
+        try chain([.multiply, .divide]) { parser throws(PredicateFormatError) in
             try parser.power()
         }
     }
 
     private mutating func power() throws(PredicateFormatError) -> Node {
-        try chain(["**": "raise:toPower:"]) { parser throws(PredicateFormatError) in
+        try chain([.power]) { parser throws(PredicateFormatError) in
             try parser.indexed()
         }
     }
 
     /// Reads operands with the signs of `functions` between them, from the left.
     private mutating func chain(
-        _ functions: [String: String],
+        _ functions: [PredicateFunction],
         _ operand: (inout PredicateParser) throws(PredicateFormatError) -> Node
     ) throws(PredicateFormatError) -> Node {
         var node = try operand(&self)
-        while case .symbol(let sign) = token, let function = functions[sign] {
+        while case .symbol(let sign) = token,
+            let function = functions.first(where: { $0.sign == sign })
+        {
             let left = try expression(node)
             try countOperation()
             try advance()
@@ -45,17 +47,27 @@ extension PredicateParser {
             let collection = try expression(node)
             try countOperation()
             try advance()
-            let index: PredicateOperand
-            if let word = keyword, ["FIRST", "LAST", "SIZE"].contains(word) {
-                index = .keyPath(word)
-                try advance()
+            if let place = try place() {
+                node = .expression(.function(place, [collection]))
             } else {
-                index = try nestedExpression()
+                node = .expression(.function(.element, [collection, try nestedExpression()]))
             }
             try expect("]")
-            node = .expression(.function("objectFrom:withIndex:", [collection, index]))
         }
         return node
+    }
+
+    /// Reads FIRST, LAST or SIZE when nothing else stands in the brackets.
+    private mutating func place() throws(PredicateFormatError) -> PredicateFunction? {
+        guard let place = keyword.flatMap(PredicateFunction.init(place:)) else { return nil }
+        // A field may have that name as well: `a[first + 1]`.
+        let start = self
+        try advance()
+        guard isAt(symbol: "]") else {
+            self = start
+            return nil
+        }
+        return place
     }
 
     private mutating func primary() throws(PredicateFormatError) -> Node {
@@ -77,6 +89,7 @@ extension PredicateParser {
             try advance()
             return .expression(.variable(name))
         case .escapedWord(let path):
+            try checkOperators(of: path)
             try advance()
             return .expression(.keyPath(path))
         case .argument(let letter, let index):
@@ -87,7 +100,7 @@ extension PredicateParser {
     }
 
     /// Reads an expression in brackets of some kind.
-    private mutating func nestedExpression() throws(PredicateFormatError) -> PredicateOperand {
+    mutating func nestedExpression() throws(PredicateFormatError) -> PredicateOperand {
         try expression(try disjunction())
     }
 
@@ -97,15 +110,19 @@ extension PredicateParser {
             isNegative.toggle()
             try advance()
         }
+        if case .number(let number) = token {
+            // The sign belongs to the number: the lowest has no positive counterpart.
+            let signed = Int64("-" + lexer.spelling)
+            try advance()
+            let value = PredicateValue.scalar(number)
+            guard isNegative else { return .value(value) }
+            return .value(signed.map { .scalar(.int64($0)) } ?? value.negated ?? value)
+        }
         let operand = try expression(try indexed())
         guard isNegative else { return operand }
-        switch operand {
-        case .value(.scalar(.int64(let number))): return .value(.scalar(.int64(-number)))
-        case .value(.scalar(.double(let number))): return .value(.scalar(.double(-number)))
-        default:
-            try countOperation()
-            return .function("from:subtract:", [.value(.scalar(.int64(0))), operand])
-        }
+        if case .value(let value) = operand, let negated = value.negated { return .value(negated) }
+        try countOperation()
+        return .function(.subtract, [.value(.scalar(.int64(0))), operand])
     }
 
     /// Reads `{ a, b }`, which is a value when all its elements are.
@@ -117,7 +134,7 @@ extension PredicateParser {
     }
 
     /// Reads expressions with commas between them, and the bracket that ends them.
-    private mutating func elements(
+    mutating func elements(
         until end: String
     ) throws(PredicateFormatError) -> [PredicateOperand] {
         try advance()
@@ -154,6 +171,7 @@ extension PredicateParser {
         guard !Self.reserved.contains(keyword) else {
             throw failure("expected a field or a value, not \(keyword)")
         }
+        try checkOperators(of: word)
         try advance()
         if isAt(symbol: "(") { return .expression(try call(of: word)) }
         switch keyword {
@@ -174,37 +192,17 @@ extension PredicateParser {
         return .keyPath(isOfSelf ? String(path.dropFirst(5)) : path)
     }
 
-    private mutating func call(of name: String) throws(PredicateFormatError) -> PredicateOperand {
-        if name.uppercased() == "SUBQUERY" { return try subquery() }
-        let parameters = try elements(until: ")")
-        if name.uppercased() == "CAST", let date = Self.date(castFrom: parameters) { return date }
-        return .function(name, parameters)
-    }
-
-    /// `CAST(seconds, "NSDate")`: how Apple's class writes times, in seconds since 2001.
-    private static func date(castFrom parameters: [PredicateOperand]) -> PredicateOperand? {
-        guard parameters.count == 2, parameters[1] == .value(.scalar(.string("NSDate"))) else {
-            return nil
+    /// Fails for a key path with an operator nobody knows, or one that needs a key.
+    private func checkOperators(of path: String) throws(PredicateFormatError) {
+        let keys = path.split(separator: ".")
+        for (index, key) in keys.enumerated() where key.hasPrefix("@") {
+            guard let known = PredicateCollectionOperator(rawValue: String(key)) else {
+                throw failure("'\(key)' is no operator of collections")
+            }
+            guard known == .count || index + 1 < keys.count else {
+                throw failure("'\(key)' needs a key behind it")
+            }
         }
-        switch parameters[0] {
-        case .value(.scalar(.double(let seconds))):
-            return .value(PredicateValue(Date(timeIntervalSinceReferenceDate: seconds)))
-        case .value(.scalar(.int64(let seconds))):
-            return .value(PredicateValue(Date(timeIntervalSinceReferenceDate: Double(seconds))))
-        default: return nil
-        }
-    }
-
-    private mutating func subquery() throws(PredicateFormatError) -> PredicateOperand {
-        try advance()
-        let collection = try nestedExpression()
-        try expect(",")
-        guard case .variable(let name) = token else { throw failure("expected a $variable") }
-        try advance()
-        try expect(",")
-        let condition = try predicate(try disjunction())
-        try expect(")")
-        return .subquery(collection, variable: name, condition)
     }
 
     // MARK: - Arguments
@@ -225,6 +223,7 @@ extension PredicateParser {
             guard case .scalar(.string(let path)) = value, !path.isEmpty else {
                 throw failure("%K needs the name of a field, not \(value)")
             }
+            try checkOperators(of: path)
             try advance()
             return Self.path(path)
         case UInt8(ascii: "s"), UInt8(ascii: "S"):
@@ -242,6 +241,17 @@ extension PredicateParser {
 }
 
 extension PredicateValue {
+    /// The number with the other sign, a fraction where no whole number has it; nil for
+    /// other values.
+    fileprivate var negated: PredicateValue? {
+        switch self {
+        case .scalar(.int64(.min)): .scalar(.double(-Double(Int64.min)))
+        case .scalar(.int64(let number)): .scalar(.int64(-number))
+        case .scalar(.double(let number)): .scalar(.double(-number))
+        default: nil
+        }
+    }
+
     /// Whether the value is a whole number or a fraction.
     var isNumber: Bool {
         switch self {

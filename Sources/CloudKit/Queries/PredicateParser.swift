@@ -4,8 +4,9 @@ import Foundation
 /// Reads predicate formats (Apple: "Predicate Format String Syntax" and "BNF
 /// Definition of Cocoa Predicates").
 ///
-/// Reads all that NSPredicate reads, also what CloudKit refuses later (QUERY-2 to 7);
-/// only assignments are left out. Goes through the text once.
+/// Reads what NSPredicate reads, also what CloudKit refuses later (QUERY-2 to 7); only
+/// assignments and a few functions are left out (``PredicateFunction``). Goes through the
+/// text once.
 struct PredicateParser {
     /// What stands somewhere: parentheses may hold either.
     enum Node {
@@ -19,7 +20,7 @@ struct PredicateParser {
     /// The most arithmetic and indexing in one format: each adds to the depth of the tree.
     static let maximumOperations = 64
 
-    private var lexer: PredicateLexer
+    private(set) var lexer: PredicateLexer
     private(set) var token = PredicateToken.end
     private let arguments: [Any]
     private var nextArgument = 0

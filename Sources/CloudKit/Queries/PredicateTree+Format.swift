@@ -55,32 +55,32 @@ extension PredicateOperand: CustomStringConvertible {
         case .variable(let name): return "$\(name)"
         case .list(let elements):
             return "{\(elements.map { $0.format(write) }.joined(separator: ", "))}"
-        case .function(let name, let parameters):
-            return call(name, parameters, write)
+        case .function(let function, let parameters):
+            return call(function, parameters, write)
         case .subquery(let collection, let variable, let condition):
             return "SUBQUERY(\(collection.format(write)), $\(variable), \(condition.format(write)))"
         }
     }
 
-    /// The signs of the functions that are written with one.
-    private static let signs = [
-        "add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/",
-        "raise:toPower:": "**",
-    ]
-
     private func call(
-        _ name: String,
+        _ function: PredicateFunction,
         _ parameters: [PredicateOperand],
         _ write: (PredicateValue) -> String
     ) -> String {
         let texts = parameters.map { $0.format(write) }
-        if texts.count == 2, let sign = Self.signs[name] {
+        switch function {
+        case .first, .last, .size:
+            return texts.joined() + function.rawValue
+        case .element where texts.count == 2:
+            // NB: `#` says that a field is meant, not a place such as FIRST.
+            let isPlace = PredicateFunction(place: texts[1]) != nil
+            return "\(texts[0])[\(isPlace ? "#" : "")\(texts[1])]"
+        default: break
+        }
+        if texts.count == 2, let sign = function.sign {
             return "(\(texts[0]) \(sign) \(texts[1]))"
         }
-        if texts.count == 2, name == "objectFrom:withIndex:" {
-            return "\(texts[0])[\(texts[1])]"
-        }
-        return "\(name)(\(texts.joined(separator: ", ")))"
+        return "\(function.rawValue)(\(texts.joined(separator: ", ")))"
     }
 
     /// A key path; one that would be read as a keyword has `#` before it.
@@ -96,7 +96,9 @@ extension PredicateValue: CustomStringConvertible {
         case .null: "nil"
         case .scalar(.string(let text)): Self.quoted(text)
         case .scalar(.int64(let number)): "\(number)"
-        case .scalar(.double(let number)): "\(number)"
+        case .scalar(.double(let number)): number.isFinite ? "\(number)" : "<\(number)>"
+        case .scalar(.date(let date)) where !date.isFinite:
+            "<Date: \(date.timeIntervalSinceReferenceDate)>"
         case .scalar(.date(let date)):
             "CAST(\(date.timeIntervalSinceReferenceDate), \"NSDate\")"
         case .scalar(let value): "<\(value)>"

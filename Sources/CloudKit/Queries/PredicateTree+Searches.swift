@@ -7,8 +7,6 @@ internal import TidebellWire
 extension PredicateComparison {
     /// The field of all words, by the name CloudKit's first version gave it.
     private static let allTokens = "allTokens"
-    private static let tokenize = "tokenize:using:"
-    private static let distanceFunction = "distanceToLocation:fromLocation:"
 
     /// Returns the term of `SELF CONTAINS 'words'` and its older forms; nil for other
     /// comparisons (QUERY-5, QUERY-8).
@@ -20,7 +18,7 @@ extension PredicateComparison {
         let words: PredicateOperand
         switch (`operator`, left) {
         case (.contains, .itself), (.tokenMatches, _): (field, words) = (left, right)
-        case (.in, .function(Self.tokenize, _)): (field, words) = (right, left)
+        case (.in, .function(.tokenize, _)): (field, words) = (right, left)
         default: return nil
         }
         let subject: WireFilter.Subject
@@ -32,7 +30,7 @@ extension PredicateComparison {
         let text: String
         switch words {
         case .value(.scalar(.string(let value))): text = value
-        case .function(Self.tokenize, let parameters):
+        case .function(.tokenize, let parameters):
             guard case .value(.scalar(.string(let value)))? = parameters.first else {
                 throw badWordSearch
             }
@@ -60,10 +58,10 @@ extension PredicateComparison {
         let parameters: [PredicateOperand]
         let radius: PredicateOperand
         let isInside: Bool
-        if case .function(Self.distanceFunction, let list) = left {
+        if case .function(.distance, let list) = left {
             (parameters, radius) = (list, right)
             isInside = `operator` == .lessThan || `operator` == .lessThanOrEqual
-        } else if case .function(Self.distanceFunction, let list) = right {
+        } else if case .function(.distance, let list) = right {
             (parameters, radius) = (list, left)
             isInside = `operator` == .greaterThan || `operator` == .greaterThanOrEqual
         } else {
@@ -132,7 +130,7 @@ extension PredicateTerm {
             return compare(subject == .allText ? .contains : .tokenMatches)
         case .containsAnyTokens:
             let options = PredicateOperand.value(.scalar(.string("Cdl")))
-            return membership(.any, of: .function("tokenize:using:", [.value(value), options]))
+            return membership(.any, of: .function(.tokenize, [.value(value), options]))
         case .notIn, .notListContains, .notListContainsAny, .notListContainsAll, .notBeginsWith,
             .notListMemberBeginsWith:
             return .not(PredicateTerm(comparator.negated ?? .equals, subject, value).tree)
@@ -169,7 +167,7 @@ extension PredicateTerm {
     private var nearness: PredicateTree {
         .comparison(
             PredicateComparison(
-                left: .function("distanceToLocation:fromLocation:", [field, .value(value)]),
+                left: .function(.distance, [field, .value(value)]),
                 operator: .lessThan,
                 right: .value(.scalar(.double(distance ?? 0)))
             )

@@ -86,7 +86,7 @@ extension PredicateComparison {
         case .value(let value):
             try check(value)
             return .value(value)
-        case .function("now", let parameters) where parameters.isEmpty:
+        case .function(.now, _):
             return .value(PredicateValue(Date()))
         case .itself:
             throw PredicateRefusal(

@@ -68,9 +68,8 @@ indirect enum PredicateOperand: Sendable, Hashable {
     case variable(String)
     /// `{ … }` of which not all elements are values.
     case list([PredicateOperand])
-    /// A call by the name its function has in formats, such as `now` or
-    /// `distanceToLocation:fromLocation:`; arithmetic is one too.
-    case function(String, [PredicateOperand])
+    /// A call, with as many operands as the function takes; arithmetic is one too.
+    case function(PredicateFunction, [PredicateOperand])
     /// `SUBQUERY(collection, $variable, predicate)`.
     case subquery(PredicateOperand, variable: String, PredicateTree)
 }

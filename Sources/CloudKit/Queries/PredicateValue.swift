@@ -27,16 +27,14 @@ enum PredicateValue: Sendable, Hashable {
         case let number as CGFloat: self = .scalar(.double(Double(number)))
         case let id as CKRecordID: self = .recordID(id)
         case let record as CKRecord: self = .recordID(record.recordID)
-        case let elements as NSOrderedSet: self = .list(elements.array.map(Self.init))
-        case let elements as NSSet: self = .list(Self.sorted(elements.allObjects))
-        case let elements as any SetLike: self = .list(Self.sorted(elements.members))
-        case let elements as [Any]: self = .list(elements.map(Self.init))
         default: self.init(other: object)
         }
     }
 
     private init(other object: Any) {
-        if let value = CKRecord.FieldValue(object) {
+        if let elements = Self.elements(of: object) {
+            self = .list(elements.map(Self.init))
+        } else if let value = CKRecord.FieldValue(object) {
             self = .scalar(value.atMilliseconds)
         } else if let wrapped = object as? any AnyOptional {
             self.init(wrapped.wrappedObject)
@@ -45,9 +43,30 @@ enum PredicateValue: Sendable, Hashable {
         }
     }
 
+    /// The elements of a list or a set; nil for anything else.
+    static func elements(of object: Any) -> [Any]? {
+        switch object {
+        case let elements as NSOrderedSet: elements.array
+        case let elements as NSSet: sorted(elements.allObjects)
+        case let elements as any SetLike: sorted(elements.members)
+        default: object as? [Any]
+        }
+    }
+
     /// Sets have no order: theirs is the one of the texts of their elements.
-    private static func sorted(_ elements: [Any]) -> [PredicateValue] {
-        elements.map { ("\($0)", Self($0)) }.sorted { $0.0 < $1.0 }.map(\.1)
+    private static func sorted(_ elements: [Any]) -> [Any] {
+        elements.map { (text(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// NB: Foundation on Linux ends the process when it describes a date that is no number.
+    private static func text(of element: Any) -> String {
+        (element as? Date).map { "\($0.timeIntervalSinceReferenceDate)" } ?? "\(element)"
+    }
+
+    /// The object in an optional that is kept as `Any`; nil when there is none.
+    static func unwrapped(_ object: Any?) -> Any? {
+        guard let object, let optional = object as? any AnyOptional else { return object }
+        return unwrapped(optional.wrappedObject)
     }
 }
 

@@ -170,6 +170,23 @@ struct PredicateFormatTests {
         #expect(failure(format) == "Unable to parse the format string \"\(format)\": \(reason).")
     }
 
+    @Test("A sign before an argument turns it round, also the lowest number")
+    func negatedArguments() {
+        #expect(read("a > -%@", NSNumber(value: 5)) == "a > -5")
+        #expect(read("a > --%@", NSNumber(value: Int64.min)) == "a > -9223372036854775808")
+        #expect(read("a > -%@", NSNumber(value: Int64.min)) == "a > 9.223372036854776e+18")
+    }
+
+    @Test("Numbers and dates no format can say are shown in angle brackets")
+    func valuesBeyondFormats() {
+        #expect(read("a == %@", Double.infinity) == "a == <inf>")
+        #expect(read("a == -%@", Double.infinity) == "a == <-inf>")
+        #expect(read("a == %@", Double.nan) == "a == <nan>")
+        let date = Date(timeIntervalSinceReferenceDate: .infinity)
+        #expect(read("a == %@", date) == "a == <Date: inf>")
+        #expect(read("ID == -inf") == "ID == (0 - inf)")
+    }
+
     @Test("Arguments of the wrong kind are refused")
     func wrongArguments() {
         #expect(failure("%K == 1", [5])?.contains("%K needs the name of a field, not 5") == true)

@@ -141,6 +141,7 @@ struct PredicateRoundTripTests {
             "a", "==", "AND", "OR", "NOT", "(", ")", "{", "}", "[", "]", "%@", "%K", "%d", "%9$@",
             "'", "\"", "\\", "\\u12", "1", ".", "-", "0x", "1e", "$", "#", "@", ":", ",", " ", "ü",
             "SUBQUERY(", "CAST(", "self", "nil", "BETWEEN", "%", "\u{0}", "**", "any ", "f:g:(",
+            "sum(", "[SIZE]", "a.@max.b", "0b", "9223372036854775808",
         ]
         for _ in 0..<5_000 {
             let text: String

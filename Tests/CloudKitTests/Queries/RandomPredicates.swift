@@ -63,7 +63,11 @@ struct RandomPredicates: RandomNumberGenerator {
         case 0: return .itself
         case 1: return .variable(pick(["x", "y"]))
         case 2, 3:
-            return .keyPath(pick(["a", "b_1", "a.b", "in", "LIKE", "self.x", "tags.@count", "ö"]))
+            return .keyPath(
+                pick([
+                    "a", "b_1", "a.b", "in", "LIKE", "self.x", "tags.@count", "a.@sum.b", "size",
+                    "ö",
+                ]))
         case 6: return .list([.keyPath("a"), expression(depth + 1)])
         case 7: return call(depth)
         case 8: return .subquery(expression(depth + 1), variable: "x", tree(depth: depth + 1))
@@ -71,12 +75,12 @@ struct RandomPredicates: RandomNumberGenerator {
         }
     }
 
+    /// A call of any function; what `CAST` makes is a name.
     private mutating func call(_ depth: Int) -> PredicateOperand {
-        let name = pick([
-            "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "raise:toPower:",
-            "distanceToLocation:fromLocation:", "tokenize:using:", "average",
-        ])
-        return .function(name, [expression(depth + 1), expression(depth + 1)])
+        let function = pick(PredicateFunction.allCases)
+        var operands = (0..<function.parameterCount).map { _ in expression(depth + 1) }
+        if function == .cast { operands[1] = .value(.scalar(.string("NSString"))) }
+        return .function(function, operands)
     }
 
     /// A value of any class.
