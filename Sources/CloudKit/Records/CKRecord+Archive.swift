@@ -89,22 +89,22 @@ extension CKRecord.SystemFields {
 extension BlobReader {
     /// Reads a time that may be missing.
     mutating func optionalDate() throws(BlobError) -> Date? {
-        try bool() ? try date() : nil
+        try optional { reader throws(BlobError) in try reader.date() }
     }
 
     /// Reads the ID of a record that may be missing.
     mutating func optionalRecordID() throws(BlobError) -> CKRecordID? {
-        try bool() ? try recordID() : nil
+        try optional { reader throws(BlobError) in try reader.recordID() }
     }
 
     /// Reads the ID of a zone that may be missing.
     mutating func optionalZoneID() throws(BlobError) -> CKRecordZoneID? {
-        try bool() ? try zoneID() : nil
+        try optional { reader throws(BlobError) in try reader.zoneID() }
     }
 
     /// Reads a reference that may be missing.
     mutating func optionalReference() throws(BlobError) -> CKRecordReference? {
-        try bool() ? try reference() : nil
+        try optional { reader throws(BlobError) in try reader.reference() }
     }
 
     /// Reads fields and which of them changed.

@@ -43,23 +43,9 @@ extension CKRecord.FieldValue {
         }
     }
 
-    /// The value as an object of Foundation, CoreLocation or CloudKit.
-    var object: any __CKRecordObjCValue {
-        switch self {
-        case .string(let text): NSString(string: text)
-        case .int64(let number): NSNumber(value: number)
-        case .double(let number): NSNumber(value: number)
-        case .date(let date): date as NSDate
-        case .bytes(let data): data as NSData
-        case .location(let location): location
-        case .reference(let reference): reference
-        case .asset(let asset): asset
-        case .list(let elements): NSArray(array: elements.map(\.object))
-        }
-    }
-
-    /// The value as an object a field of either kind of subscript can return.
-    var protocolValue: any CKRecordValueProtocol {
+    /// The value as an object of Foundation, CoreLocation or CloudKit, which either kind
+    /// of subscript can return.
+    var object: any __CKRecordObjCValue & CKRecordValueProtocol {
         switch self {
         case .string(let text): NSString(string: text)
         case .int64(let number): NSNumber(value: number)

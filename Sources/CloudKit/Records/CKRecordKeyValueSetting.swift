@@ -60,6 +60,6 @@ public struct CKRecordKeyValueIterator: IteratorProtocol {
 
     /// Returns the next field; nil after the last.
     public mutating func next() -> (CKRecord.FieldKey, any CKRecordValueProtocol)? {
-        fields.popFirst().map { ($0.0, $0.1.protocolValue) }
+        fields.popFirst().map { ($0.0, $0.1.object) }
     }
 }

@@ -74,6 +74,6 @@ extension CKNotificationInfo.Values {
 extension BlobReader {
     /// Reads texts that may be missing.
     mutating func optionalStrings() throws(BlobError) -> [String]? {
-        try bool() ? try strings() : nil
+        try optional { reader throws(BlobError) in try reader.strings() }
     }
 }

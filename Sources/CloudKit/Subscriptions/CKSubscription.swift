@@ -25,17 +25,6 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
         case database = 3
     }
 
-    /// Creates the common part of a subscription.
-    ///
-    /// - Precondition: `subscriptionID` is not empty (SUB-28).
-    init(_ kind: SubscriptionType, subscriptionID: CKSubscription.ID) {
-        precondition(!subscriptionID.isEmpty, "The ID of a subscription must not be empty.")
-        identity = subscriptionID
-        self.kind = kind
-        info = Locked(nil)
-        super.init()
-    }
-
     /// Creates the common part of a subscription a server or an archive named; the ID
     /// is not checked.
     init(unchecked kind: SubscriptionType, _ common: Common) {
