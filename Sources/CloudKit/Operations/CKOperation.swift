@@ -74,13 +74,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Returns the work, which keeps to what the operation is told now (OP-4).
     ///
     /// Concrete operations override it. The work's result is the last callback.
-    func plan() -> OperationPlan {
-        { _ in
-            // A subclass of the app that says what to do there.
-            self.main()
-            return .none
-        }
-    }
+    func plan() -> OperationPlan { { _ in .none } }
 
     /// Returns what of the operation is kept beyond the process; nil for kinds that cannot
     /// be long-lived.
@@ -109,6 +103,27 @@ open class CKOperation: Operation, @unchecked Sendable {
             return !execution.wasStarted
         }
         guard isFirst else { return }
+        change(to: .running)
+        if isCancelled { beginWork() } else { main() }
+        // A subclass that did its own work in main() is done with it.
+        if !execution.withLock({ $0.hasBegun }) { change(to: .finished) }
+    }
+
+    /// Does the work of the operation; `start()` calls it, unless the operation was
+    /// cancelled before.
+    ///
+    /// A subclass may override it, to set last properties before it calls `super.main()`,
+    /// which returns at once; without that call the operation is finished when the method
+    /// of the subclass returns.
+    open override func main() { beginWork() }
+
+    /// Begins the work, which keeps to what the operation is told now; once.
+    private func beginWork() {
+        let isFirst = execution.withLock { execution in
+            defer { execution.hasBegun = true }
+            return !execution.hasBegun && execution.phase == .running
+        }
+        guard isFirst else { return }
         let settings = effectiveConfiguration
         let run = OperationRun(
             callbacks: CallbackQueue(label: "\(type(of: self))", qos: settings.qualityOfService),
@@ -119,7 +134,6 @@ open class CKOperation: Operation, @unchecked Sendable {
         if settings.isLongLived, journal == nil, !isCancelled {
             draft = longLivedOperation()
         }
-        change(to: .running)
         begin(plan, run, keeping: draft)
     }
 
@@ -187,6 +201,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
         var phase = Phase.ready
         var wasStarted = false
+        var hasBegun = false
         var task: Task<Void, Never>?
     }
 }

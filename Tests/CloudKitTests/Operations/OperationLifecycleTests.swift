@@ -177,6 +177,34 @@ import Testing
         #expect(operation.log.lines == ["main"])
     }
 
+    @Test("A subclass of an operation says last things in its main(), before super's")
+    func aSubclassOfAnOperation() async {
+        final class FetchNotes: CKFetchRecordsOperation, @unchecked Sendable {
+            override func main() {
+                recordIDs = [CKRecord.ID(recordName: "set in main")]
+                super.main()
+                super.main()
+            }
+        }
+        let log = CallbackLog()
+        let transport = ScriptedTransport(answering: Answer.records(Answer.record("set in main")))
+        let operation = FetchNotes()
+        operation.database = TestDevice(transport).database
+        operation.perRecordResultBlock = { id, _ in log.add("record \(id.recordName)") }
+        operation.fetchRecordsResultBlock = { log.add("result \(text($0))") }
+        await operation.finished { operation.start() }
+        #expect(log.lines == ["record set in main", "result success"])
+        #expect(transport.sent.count == 1)
+        // Cancelled before, its main() is not asked.
+        let cancelled = FetchNotes(recordIDs: [CKRecord.ID(recordName: "n")])
+        cancelled.database = operation.database
+        cancelled.fetchRecordsResultBlock = { log.add(text($0)) }
+        cancelled.cancel()
+        await cancelled.finished { cancelled.start() }
+        #expect(log.lines.last == Self.cancelled)
+        #expect(transport.sent.count == 1)
+    }
+
     @Test("Blocks can be read back")
     func blocksCanBeReadBack() {
         let operation = CKFetchRecordZonesOperation()
