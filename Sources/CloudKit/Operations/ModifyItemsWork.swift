@@ -125,7 +125,9 @@ struct ModifyItemsWork<Endpoint: ModifyItemsEndpoint>: Sendable {
                 }
             }
         } catch {
-            if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
+            if error.code.concernsWholeOperation || error.code == .limitExceeded {
+                ledger.outcomes.fail(error)
+            }
             for change in sent { settle(change, .failure(error), run, &ledger) }
         }
     }

@@ -146,7 +146,9 @@ struct ModifyRecordsWork: Sendable {
                 settle(item.item, outcome(of: item.item, result, answer.report), run, &ledger)
             }
         } catch {
-            if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
+            if error.code.concernsWholeOperation || error.code == .limitExceeded {
+                ledger.outcomes.fail(error)
+            }
             for item in toSend { settle(item.item, .failure(error), run, &ledger) }
         }
     }

@@ -80,6 +80,12 @@ extension CKSyncEngine.RecordZoneChangeBatch {
     /// The IDs of all items.
     var recordIDs: [CKRecord.ID] { recordsToSave.map(\.recordID) + recordIDsToDelete }
 
+    /// The batch as changes.
+    var changes: [CKSyncEngine.PendingRecordZoneChange] {
+        recordsToSave.map { .saveRecord($0.recordID) }
+            + recordIDsToDelete.map { .deleteRecord($0) }
+    }
+
     /// The batch in two parts; nil when it has to stay together.
     var halves: (first: Self, second: Self)? {
         guard count > 1, !atomicByZone else { return nil }

@@ -20,8 +20,9 @@ import Foundation
 /// ```
 ///
 /// Records of the default zone are sent, but never fetched (SYNC-28): use a zone of your
-/// own. Two engines on one database stand for two devices in tests; in earnest, have one
-/// for each database (SYNC-1). The engine works until it is let go.
+/// own. Two engines on one database, with delegates of their own, stand for two devices in
+/// tests that fetch and send themselves (they are one device to the server, which pushes
+/// neither what the other did); in earnest, have one for each database (SYNC-1). The engine works until it is let go.
 /// See <https://developer.apple.com/documentation/cloudkit/cksyncengine-5sie5>.
 public final class CKSyncEngine: Sendable {
     /// The database that is synced.

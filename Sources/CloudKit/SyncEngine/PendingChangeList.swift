@@ -3,7 +3,7 @@
 /// The changes that are to be sent, each item once, in order (SYNC-19).
 ///
 /// A change of an item takes the place of the opposite one and goes to the end; the same
-/// change again stays where it is. Every addition has a number of its own, so that a
+/// change again stays where it is, and one that could not be sent goes to the end. Every addition has a number of its own, so that a
 /// change that was made again while it was being sent is not taken for sent.
 struct PendingChangeList<Change: PendingChange>: Sendable {
     /// The number of an addition; grows with each.
@@ -60,14 +60,14 @@ struct PendingChangeList<Change: PendingChange>: Sendable {
         return true
     }
 
-    /// The number of the newest addition of a change; nil when it is not there.
-    func edition(of change: Change) -> Edition? {
-        guard let entry = entries[change.itemID], entry.change == change else { return nil }
-        return entry.edition
-    }
-
-    /// Removes all changes.
-    mutating func removeAll() {
-        entries = [:]
+    /// Moves a change to the end, behind what may have better luck, unless it was added
+    /// again after `edition`, or is another by now.
+    mutating func postpone(_ change: Change, addedUpTo edition: Edition) {
+        guard var entry = entries[change.itemID], entry.change == change,
+            entry.edition <= edition
+        else { return }
+        self.edition += 1
+        entry.place = self.edition
+        entries[change.itemID] = entry
     }
 }

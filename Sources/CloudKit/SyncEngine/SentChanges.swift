@@ -60,8 +60,6 @@ struct SentRecords: Sendable {
     let errors: [CKRecord.ID: CKError]
     /// Why nothing more could be sent.
     let whole: CKError?
-    /// Whether the changes had to be sent together.
-    private let isAtomic: Bool
 
     /// Sums up a batch and its outcome.
     init(_ batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncRequests.BatchOutcome) {
@@ -77,11 +75,9 @@ struct SentRecords: Sendable {
             saveErrors[record.recordID] = error(outcome.saves[record.recordID])
         }
         for recordID in gone { deleteErrors[recordID] = error(outcome.deletions[recordID]) }
-        changes =
-            batch.recordsToSave.map { .saveRecord($0.recordID) } + gone.map { .deleteRecord($0) }
+        changes = batch.changes
         errors = saveErrors.merging(deleteErrors) { first, _ in first }
         whole = outcome.failure
-        isAtomic = batch.atomicByZone && batch.count > 1
         event = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: batch.recordsToSave.filter { saveErrors[$0.recordID] == nil },
             failedRecordSaves: batch.recordsToSave.compactMap { record in
@@ -97,8 +93,6 @@ struct SentRecords: Sendable {
         guard let error = errors[change.itemID] else { return false }
         // A request that failed as a whole says nothing about what it was to change.
         if error.code == whole?.code { return true }
-        // Too much together; a change that is too large alone stays so.
-        if error.code == .limitExceeded { return isAtomic }
         return error.code.keepsChangePending
     }
 }

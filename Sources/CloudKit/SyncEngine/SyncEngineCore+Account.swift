@@ -13,9 +13,10 @@ extension SyncEngineCore {
     func ensureAccount() async throws(CKError) {
         let pin = container.accountPin
         guard !isAccountKnown || account != pin else { return }
-        let previous = state.values.userRecordName
-        if hasSignedOut, let previous {
-            await tellAccount(.signOut(previousUser: .user(previous)), user: nil)
+        var previous = state.values.userRecordName
+        if hasSignedOut, let user = previous {
+            await tellAccount(.signOut(previousUser: .user(user)), user: nil)
+            previous = nil
         }
         let current = try await container.fetchCaller(RequestOptions(account: pin))
         switch previous {
@@ -60,6 +61,7 @@ extension SyncEngineCore {
             schedule.withLock { $0.accountChanged() }
             wake.set()
             accountWake.set()
+            checkListener()
         }
         background.withLock { $0.observer = observer }
     }

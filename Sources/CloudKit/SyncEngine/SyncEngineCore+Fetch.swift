@@ -49,24 +49,25 @@ extension SyncEngineCore {
             }
             listed?.formUnion(page.modifications.map(\.zoneID))
             if let listed, !page.moreComing {
-                let gone = state.values.zoneTokens.keys.filter { !listed.contains($0) }
+                let gone = state.values.knownZoneIDs.subtracting(listed)
                 page.deletions += gone.map { .init(zoneID: $0, reason: .deleted) }
             }
-            await tellZones(page)
+            // Until the list is whole, the next attempt has to begin it anew.
+            await tellZones(page, movesToken: listed == nil || !page.moreComing)
             guard page.moreComing else { return }
             guard page.token != token else { throw .standsStill(CKError.ServerReport()) }
             token = page.token
         }
     }
 
-    private func tellZones(_ page: SyncRequests.DatabasePage) async {
+    private func tellZones(_ page: SyncRequests.DatabasePage, movesToken: Bool) async {
         let note: StateChange = { state in
-            state.databaseToken = page.token
+            if movesToken { state.databaseToken = page.token }
             for change in page.modifications { state.noteChanges(in: change.zoneID) }
             for deletion in page.deletions { state.forgetZone(deletion.zoneID) }
         }
         if page.modifications.isEmpty && page.deletions.isEmpty {
-            guard page.token != state.values.databaseToken else { return }
+            guard movesToken, page.token != state.values.databaseToken else { return }
             await change(note)
         } else {
             let event = CKSyncEngine.Event.FetchedDatabaseChanges(
@@ -122,14 +123,18 @@ extension SyncEngineCore {
     ) async -> CKError? {
         var token = state.values.zoneTokens[zoneID]
         var unreadable: [AnyHashable: CKError] = [:]
+        var hasBegunAnew = false
         while true {
             let page: SyncRequests.ZonePage
             do throws(CKError) {
                 page = try await requests.zoneChanges(in: zoneID, since: token)
             } catch {
                 // Too old: the zone is fetched whole (TOK-21).
-                guard error.code == .changeTokenExpired, token != nil else { return error }
+                guard error.code == .changeTokenExpired, token != nil, !hasBegunAnew else {
+                    return error
+                }
                 token = nil
+                hasBegunAnew = true
                 continue
             }
             for (recordID, error) in page.failures { unreadable[AnyHashable(recordID)] = error }

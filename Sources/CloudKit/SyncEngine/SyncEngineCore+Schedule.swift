@@ -9,6 +9,8 @@ struct SyncBackground: Sendable {
     private(set) var hasEnded = false
     /// The stream of pushes.
     var registration: CKRemoteNotificationRegistration?
+    /// Whose pushes they are.
+    var listener: AccountPin?
     /// Hears of changes of the account.
     nonisolated(unsafe) var observer: (any NSObjectProtocol)?
     // Unsafe: only handed back to the notification centre, which any thread may do.
@@ -49,15 +51,17 @@ extension SyncEngineCore {
 
     private func runSchedule() async {
         while !Task.isCancelled {
-            switch schedule.withLock({ $0.next() }) {
+            switch schedule.withLock({ $0.next(at: elapsed()) }) {
             case .idle: await wake.wait()
             case .wait(let delay): await pause(for: delay)
             case .run(let work):
                 let error = await run(work)
                 let jitter = Double.random(in: 0...1)
-                let isSignedOut = hasSignedOut
                 schedule.withLock { schedule in
-                    schedule.ended(work, error, isSignedOut: isSignedOut, jitter: jitter)
+                    // Asked inside: a sign-in that comes later is told to the schedule.
+                    schedule.ended(
+                        work, error, at: elapsed(), isSignedOut: hasSignedOut, jitter: jitter
+                    )
                 }
             }
         }
@@ -83,25 +87,14 @@ extension SyncEngineCore {
             || state.hasPendingUntrackedChanges
     }
 
-    /// Waits, unless the reason for the wait goes away.
+    /// Waits, or until something happens that the schedule is to be asked about.
     private func pause(for delay: Duration) async {
         let clock = container.session.clock
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                do {
-                    try await clock.sleep(for: delay)
-                    return true
-                } catch {
-                    return false
-                }
-            }
-            group.addTask {
-                while self.schedule.withLock({ $0.isPaused }), !Task.isCancelled {
-                    await self.wake.wait()
-                }
-                return false
-            }
-            if await group.next() == true { schedule.withLock { $0.waited() } }
+        await withTaskGroup(of: Void.self) { group in
+            // Only being cancelled ends a sleep early.
+            group.addTask { try? await clock.sleep(for: delay) }
+            group.addTask { await self.wake.wait() }
+            await group.next()
             group.cancelAll()
         }
     }
@@ -122,6 +115,7 @@ extension SyncEngineCore {
             let failure = await listenOnce()
             guard !Task.isCancelled else { return }
             want(.fetch)
+            if failure == nil { retries.reset() }
             if failure?.code == .notAuthenticated, hasSignedOut {
                 await accountWake.wait()
                 continue
@@ -135,7 +129,7 @@ extension SyncEngineCore {
         }
     }
 
-    /// Listens until that ends; returns why it did.
+    /// Listens until that ends; returns why it did, nil when the account changed.
     private func listenOnce() async -> CKError? {
         do throws(CKError) {
             let registration = try await listen()
@@ -162,12 +156,23 @@ extension SyncEngineCore {
             // What was told while the stream was down may be more than the server keeps.
             self?.want(.fetch)
         }
+        let listener = account
         let hasEnded = background.withLock { background in
-            if !background.hasEnded { background.registration = registration }
+            background.registration = registration
+            background.listener = listener
             return background.hasEnded
         }
-        if hasEnded { registration.cancel() }
+        // Another user may have come meanwhile, who needs a subscription of their own.
+        if hasEnded || listener != container.accountPin { registration.cancel() }
         return registration
+    }
+
+    /// Has listening begin anew when it is for another user than the present one.
+    func checkListener() {
+        background.withLock { background in
+            guard background.listener != container.accountPin else { return }
+            background.registration?.cancel()
+        }
     }
 
     /// Notes which zone a push is about, and fetches soon.

@@ -11,7 +11,7 @@ extension SyncEngineCore {
     /// The most batches of one attempt: a bound against delegates that never return nil.
     static let maximumBatches = 10_000
 
-    /// What happened in one attempt to send. No change is sent twice in it.
+    /// What happened in one attempt to send. What failed in it is not sent again.
     private struct Ledger {
         let context: SendContext
         let requests: SyncRequests
@@ -20,6 +20,10 @@ extension SyncEngineCore {
         var sentZones: Set<CKRecordZone.ID> = []
         /// The records that could not be sent.
         var failedRecords: Set<CKRecord.ID> = []
+        /// The changes that were sent since something was added last.
+        var sentChanges: Set<CKSyncEngine.PendingRecordZoneChange> = []
+        /// How far the list was when they were sent.
+        var edition: UInt64 = 0
 
         var scope: CKSyncEngine.SendChangesOptions.Scope { context.options.scope }
     }
@@ -48,6 +52,25 @@ extension SyncEngineCore {
         }
         await tell(.didSendChanges(CKSyncEngine.Event.DidSendChanges(context: context)))
         try ledger.failures.check()
+    }
+
+    /// Notes what is sent; says what is wrong when all of it was sent in this attempt, and
+    /// nothing was added since.
+    private func note(
+        _ changes: [CKSyncEngine.PendingRecordZoneChange], _ ledger: inout Ledger,
+        upTo edition: UInt64
+    ) -> CKError? {
+        if edition != ledger.edition { ledger.sentChanges = [] }
+        ledger.edition = edition
+        let known = ledger.sentChanges.count
+        ledger.sentChanges.formUnion(changes)
+        guard ledger.sentChanges.count == known else { return nil }
+        return .local(
+            .invalidArguments,
+            "nextRecordZoneChangeBatch(_:syncEngine:) returned what was sent already, such as "
+                + "record '\(changes.first?.itemID.recordName ?? "")'; return nil when nothing is "
+                + "left, and records with the IDs that are pending."
+        )
     }
 
     // MARK: - Zones
@@ -100,6 +123,10 @@ extension SyncEngineCore {
         }
         let batch = offered.without(ledger.failedRecords)
         guard !batch.isEmpty else { return !zonesToSend(ledger).isEmpty }
+        if let error = note(batch.changes, &ledger, upTo: edition) {
+            ledger.failures.end(error)
+            return false
+        }
         let sent = SentRecords(batch, await ledger.requests.modifyRecords(batch))
         if let error = sent.whole { ledger.failures.end(error) }
         for (recordID, error) in sent.errors {
@@ -107,8 +134,12 @@ extension SyncEngineCore {
             ledger.failedRecords.insert(recordID)
         }
         await tell(.sentRecordZoneChanges(sent.event)) { state in
-            for change in sent.changes where !sent.isStillPending(change) {
-                state.pendingRecords.remove(change, addedUpTo: edition)
+            for change in sent.changes {
+                if !sent.isStillPending(change) {
+                    state.pendingRecords.remove(change, addedUpTo: edition)
+                } else if sent.whole == nil {
+                    state.pendingRecords.postpone(change, addedUpTo: edition)
+                }
             }
         }
         // Whoever has no room for these has none for the next.

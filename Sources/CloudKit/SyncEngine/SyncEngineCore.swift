@@ -39,6 +39,8 @@ final class SyncEngineCore: Sendable {
     let wantedSubscriptionID: CKSubscription.ID?
     /// What the engine does by itself.
     let schedule = Locked(SyncSchedule())
+    /// The time since the engine was made, for the schedule.
+    let elapsed: @Sendable () -> Duration
     /// Set whenever there may be something to do.
     let wake = SyncWake()
     /// Set when somebody may have signed in.
@@ -55,9 +57,16 @@ final class SyncEngineCore: Sendable {
         database = configuration.database
         state = CKSyncEngine.State(configuration.stateSerialization)
         delegateID = ObjectIdentifier(configuration.delegate)
+        elapsed = Self.stopwatch(on: configuration.database.connection.container.session.clock)
         automaticallySync = configuration.automaticallySync
         wantedSubscriptionID = configuration.subscriptionID
         running.withLock { $0.delegate = configuration.delegate }
+    }
+
+    /// Returns what says how much time went by since this call.
+    private static func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        let begin = clock.now
+        return { begin.duration(to: clock.now) }
     }
 
     /// Whether an engine of this configuration takes the place of the present one.

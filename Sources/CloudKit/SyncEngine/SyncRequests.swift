@@ -30,23 +30,16 @@ struct SyncRequests: Sendable {
         /// Why no request could be sent, or no further one.
         var failure: CKError?
 
-        /// Whether nothing could be done because it was too much for one request.
-        var isTooMuch: Bool {
-            let results = Array(saves.values) + Array(deletions.values)
-            return !results.isEmpty
-                && results.allSatisfy { result in
-                    if case .failure(let error) = result {
-                        error.code == .limitExceeded
-                    } else {
-                        false
-                    }
-                }
+        /// The records of which something is known that halving cannot change.
+        var doneRecordIDs: Set<CKRecord.ID> {
+            let all = saves.merging(deletions) { save, _ in save }
+            return Set(all.filter { $0.value.code != failure?.code }.keys)
         }
 
-        /// Adds the items of `other` that are missing here, as failed.
-        mutating func fill(from other: BatchOutcome, with error: CKError) {
-            saves.merge(other.saves.mapValues { _ in .failure(error) }) { own, _ in own }
-            deletions.merge(other.deletions.mapValues { _ in .failure(error) }) { own, _ in own }
+        /// Notes that a batch was not sent.
+        mutating func fail(_ batch: Batch, with error: CKError) {
+            for record in batch.recordsToSave { saves[record.recordID] = .failure(error) }
+            for recordID in batch.recordIDsToDelete { deletions[recordID] = .failure(error) }
         }
     }
 
@@ -146,21 +139,28 @@ struct SyncRequests: Sendable {
     /// Saves and deletes records; what is too much for one request is sent in halves, as
     /// far as it may be (LIMIT-20).
     func modifyRecords(_ batch: Batch) async -> BatchOutcome {
-        let outcome = await send(batch)
-        guard outcome.failure == nil, outcome.isTooMuch, let halves = batch.halves else {
+        var outcome = await send(batch)
+        guard outcome.failure?.code == .limitExceeded else { return outcome }
+        // Requests are made by zone: some may have been done.
+        let undone = batch.without(outcome.doneRecordIDs)
+        guard let halves = undone.halves else {
+            // What is too large alone is at fault itself.
+            if undone.count == 1 { outcome.failure = nil }
             return outcome
         }
-        var sum = await modifyRecords(halves.first)
-        if let failure = sum.failure {
-            // The other half could not be sent either.
-            sum.fill(from: outcome, with: failure)
-            return sum
+        outcome.failure = nil
+        for half in [halves.first, halves.second] {
+            if let failure = outcome.failure {
+                // The other half cannot be sent either.
+                outcome.fail(half, with: failure)
+            } else {
+                let part = await modifyRecords(half)
+                outcome.saves.merge(part.saves) { $1 }
+                outcome.deletions.merge(part.deletions) { $1 }
+                outcome.failure = part.failure
+            }
         }
-        let rest = await modifyRecords(halves.second)
-        sum.saves.merge(rest.saves) { $1 }
-        sum.deletions.merge(rest.deletions) { $1 }
-        sum.failure = rest.failure
-        return sum
+        return outcome
     }
 
     private func send(_ batch: Batch) async -> BatchOutcome {
@@ -213,6 +213,13 @@ struct SyncRequests: Sendable {
             case .failure(let error): failures[recordID] = .of(error)
             }
         }
+    }
+}
+
+extension Result<Void, CKError> {
+    /// Why an item failed; nil when it did not.
+    fileprivate var code: CKError.Code? {
+        if case .failure(let error) = self { error.code } else { nil }
     }
 }
 

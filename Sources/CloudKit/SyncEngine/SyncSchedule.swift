@@ -29,8 +29,17 @@ struct SyncSchedule: Sendable {
     private enum Cause: Sendable {
         /// The network, or the server was not there.
         case network
-        /// Somebody asked for it, or the attempt itself failed.
+        /// The server asked for it.
+        case retryAfter
+        /// The attempt itself failed.
         case other
+    }
+
+    /// A wait of one kind of work.
+    private struct Pause: Sendable {
+        /// When it ends, since the schedule began.
+        var end: Duration
+        var cause: Cause
     }
 
     /// The first wait; doubles with each further one.
@@ -44,11 +53,8 @@ struct SyncSchedule: Sendable {
     /// How often each work failed since it last did not.
     private var failures: [Work: Int] = [:]
     private var lastFailed: Work?
-    private var pause: (delay: Duration, cause: Cause)?
+    private var pauses: [Work: Pause] = [:]
     private var hasNoAccount = false
-
-    /// Whether a wait is under way.
-    var isPaused: Bool { pause != nil }
 
     // MARK: - What happens
 
@@ -57,14 +63,9 @@ struct SyncSchedule: Sendable {
         wanted.insert(work)
     }
 
-    /// Notes that a wait is over.
-    mutating func waited() {
-        pause = nil
-    }
-
     /// Notes a sign that the server can be reached.
     mutating func networkReturned() {
-        if pause?.cause == .network { pause = nil }
+        pauses = pauses.filter { $1.cause != .network }
     }
 
     /// Notes that somebody may have signed in or out.
@@ -73,20 +74,24 @@ struct SyncSchedule: Sendable {
         wanted = Set(Work.allCases)
     }
 
-    /// Drops all that is wanted (SYNC-8).
+    /// Drops all that is wanted, and the waits but those the server asked for (SYNC-8).
     mutating func cancel() {
         wanted = []
-        pause = nil
+        pauses = pauses.filter { $1.cause == .retryAfter }
     }
 
     /// Returns what to do now; work counts as begun with this.
-    mutating func next() -> Step {
+    ///
+    /// - Parameter now: The time since the schedule began.
+    mutating func next(at now: Duration) -> Step {
         if hasNoAccount { return .idle }
-        if let pause { return .wait(pause.delay) }
+        pauses = pauses.filter { $1.end > now }
         let waiting = Work.allCases.filter(wanted.contains)
+        let ready = waiting.filter { pauses[$0] == nil }
         // What fails again and again must not keep the other from being done.
-        guard let work = waiting.first(where: { $0 != lastFailed }) ?? waiting.first else {
-            return .idle
+        guard let work = ready.first(where: { $0 != lastFailed }) ?? ready.first else {
+            let end = waiting.compactMap { pauses[$0]?.end }.min()
+            return end.map { .wait($0 - now) } ?? .idle
         }
         wanted.remove(work)
         return .run(work)
@@ -94,12 +99,18 @@ struct SyncSchedule: Sendable {
 
     /// Notes how work ended.
     ///
+    /// What concerns only the items of this work lets the other go on; what concerns the
+    /// device, the account or the server has both wait.
+    ///
     /// - Parameters:
     ///   - error: Why it failed; nil when it did not.
+    ///   - now: The time since the schedule began.
     ///   - isSignedOut: Whether the device has no user.
     ///   - jitter: A random number from 0 to 1: how much of the second half of a wait is
     ///     waited.
-    mutating func ended(_ work: Work, _ error: CKError?, isSignedOut: Bool, jitter: Double) {
+    mutating func ended(
+        _ work: Work, _ error: CKError?, at now: Duration, isSignedOut: Bool, jitter: Double
+    ) {
         guard let error else {
             failures[work] = nil
             if lastFailed == work { lastFailed = nil }
@@ -110,17 +121,23 @@ struct SyncSchedule: Sendable {
             wanted.insert(work)
             return
         }
-        let errors = error.parts
-        let passing = errors.filter { $0.code.passesByItself || $0.code.keepsChangePending }
         // Cancelled is what nobody wants any more; other errors are for the app to solve.
         guard error.code != .operationCancelled else { return }
+        let passing = error.parts.filter {
+            $0.code.passesByItself || $0.code.keepsChangePending || $0.code.isServersFault
+        }
         let count = failures[work, default: 0] + 1
         failures[work] = count
         lastFailed = work
         if !passing.isEmpty { wanted.insert(work) }
         // The app may have solved it in the event already: once, it need not wait.
         guard !passing.isEmpty || count > 1 else { return }
-        pause = (Self.delay(count, passing, jitter: jitter), Self.cause(of: passing))
+        let end = now + Self.delay(count, passing, jitter: jitter)
+        let concernsBoth = error.code.passesByItself
+        for paused in concernsBoth ? Work.allCases : [work] {
+            guard end > pauses[paused]?.end ?? .zero else { continue }
+            pauses[paused] = Pause(end: end, cause: Self.cause(of: passing))
+        }
     }
 
     private static func delay(_ count: Int, _ errors: [CKError], jitter: Double) -> Duration {
@@ -134,11 +151,18 @@ struct SyncSchedule: Sendable {
     }
 
     private static func cause(of errors: [CKError]) -> Cause {
-        let areAllNetwork = errors.allSatisfy { error in
-            (error.code == .networkFailure || error.code == .networkUnavailable)
-                && error.retryAfterSeconds == nil
+        if errors.contains(where: { $0.retryAfterSeconds != nil }) { return .retryAfter }
+        let areAllNetwork = errors.allSatisfy {
+            $0.code == .networkFailure || $0.code == .networkUnavailable
         }
         return areAllNetwork && !errors.isEmpty ? .network : .other
+    }
+}
+
+extension CKError.Code {
+    /// Whether the server failed in a way that says nothing about what it was asked.
+    fileprivate var isServersFault: Bool {
+        self == .internalError || self == .serverRejectedRequest
     }
 }
 

@@ -20,12 +20,13 @@ struct SyncState: Sendable {
     /// Whether the app has changes of its own to send.
     var hasPendingUntrackedChanges = false
 
-    /// Notes that a zone has changes; tells whether that is news.
-    @discardableResult
-    mutating func noteChanges(in zoneID: CKRecordZone.ID) -> Bool {
-        guard !unfetchedZoneIDs.contains(zoneID) else { return false }
+    /// The zones the app was told of.
+    var knownZoneIDs: Set<CKRecordZone.ID> { Set(zoneTokens.keys).union(unfetchedZoneIDs) }
+
+    /// Notes that a zone has changes.
+    mutating func noteChanges(in zoneID: CKRecordZone.ID) {
+        guard !unfetchedZoneIDs.contains(zoneID) else { return }
         unfetchedZoneIDs.append(zoneID)
-        return true
     }
 
     /// Notes that the changes of a zone were fetched.

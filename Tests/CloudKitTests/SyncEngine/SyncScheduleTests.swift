@@ -14,7 +14,7 @@ struct SyncScheduleTests {
 
     /// The steps until there is nothing to do, each wait taken for over at once.
     static func steps(
-        _ schedule: inout SyncSchedule,
+        _ schedule: inout TimedSchedule,
         ending: (SyncSchedule.Work) -> CKError? = { _ in nil },
         atMost limit: Int = 20
     ) -> [SyncSchedule.Step] {
@@ -34,7 +34,7 @@ struct SyncScheduleTests {
 
     @Test("What is wanted is done once, fetching before sending")
     func order() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         for work in [SyncSchedule.Work.send, .fetch, .send] { schedule.want(work) }
         #expect(Self.steps(&schedule) == [.run(.fetch), .run(.send)])
         #expect(schedule.next() == .idle)
@@ -42,7 +42,7 @@ struct SyncScheduleTests {
 
     @Test("What fails again and again does not keep the other from being done")
     func noStarving() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.fetch)
         schedule.want(.send)
         let steps = Self.steps(
@@ -59,7 +59,7 @@ struct SyncScheduleTests {
 
     @Test("SYNC-20: an error that passes is waited out, each time for longer, up to 5 minutes")
     func backingOff() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.send)
         let steps = Self.steps(&schedule, ending: { _ in Self.error(.networkFailure) }, atMost: 22)
         let waits = steps.filter { $0 != .run(.send) }
@@ -77,7 +77,7 @@ struct SyncScheduleTests {
 
     @Test("SYNC-20, ERR-6: the server's retry-after is kept to, whatever happens meanwhile")
     func retryAfter() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.fetch)
         _ = schedule.next()
         let error = Self.error(.requestRateLimited, retryAfter: 110_207)
@@ -90,19 +90,18 @@ struct SyncScheduleTests {
 
     @Test("A network that is back ends the wait for it")
     func networkReturns() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.send)
         _ = schedule.next()
         schedule.ended(.send, Self.error(.networkUnavailable), isSignedOut: false, jitter: 1)
-        #expect(schedule.isPaused)
+        #expect(schedule.next() == .wait(.seconds(1)))
         schedule.networkReturned()
-        #expect(!schedule.isPaused)
         #expect(schedule.next() == .run(.send))
     }
 
     @Test("Retry-after of a single item counts, and items that stay pending are sent again")
     func items() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.send)
         _ = schedule.next()
         let error = CKError.partial([
@@ -117,7 +116,7 @@ struct SyncScheduleTests {
 
     @Test("SYNC-27: what the app solved is sent at once, but not for ever in a hot loop")
     func solvedByTheApp() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         var waits: [SyncSchedule.Step] = []
         for _ in 0..<4 {
             schedule.want(.send)
@@ -135,7 +134,7 @@ struct SyncScheduleTests {
 
     @Test("ERR-34: a full quota is tried again after minutes, not seconds")
     func quota() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.send)
         _ = schedule.next()
         let error = CKError.partial(["a": Self.error(.quotaExceeded)])
@@ -145,7 +144,7 @@ struct SyncScheduleTests {
 
     @Test("SYNC-2: without a user nothing is done until the account changes, then everything")
     func noAccount() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.fetch)
         _ = schedule.next()
         schedule.ended(.fetch, Self.error(.notAuthenticated), isSignedOut: true, jitter: 1)
@@ -157,7 +156,7 @@ struct SyncScheduleTests {
 
     @Test("A refused token is waited out, and an error that does not pass is not tried again")
     func otherErrors() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.fetch)
         _ = schedule.next()
         schedule.ended(.fetch, Self.error(.notAuthenticated), isSignedOut: false, jitter: 1)
@@ -173,7 +172,7 @@ struct SyncScheduleTests {
 
     @Test("SYNC-8: cancelling drops what waits, and a cancelled attempt is not made up for")
     func cancelling() {
-        var schedule = SyncSchedule()
+        var schedule = TimedSchedule()
         schedule.want(.fetch)
         schedule.want(.send)
         _ = schedule.next()
@@ -184,5 +183,83 @@ struct SyncScheduleTests {
         _ = schedule.next()
         schedule.ended(.send, Self.error(.operationCancelled), isSignedOut: false, jitter: 1)
         #expect(schedule.next() == .idle)
+    }
+
+    @Test("What fails by its items lets the other work go on; both end up waiting for the server")
+    func oneWaitEach() {
+        var schedule = TimedSchedule()
+        schedule.want(.send)
+        _ = schedule.next()
+        let quota = CKError.partial(["a": Self.error(.quotaExceeded)])
+        schedule.ended(.send, quota, isSignedOut: false, jitter: 1)
+        schedule.want(.fetch)
+        #expect(schedule.next() == .run(.fetch))
+        schedule.ended(.fetch, nil, isSignedOut: false, jitter: 1)
+        #expect(schedule.next() == .wait(.seconds(300)))
+        schedule.now += .seconds(100)
+        #expect(schedule.next() == .wait(.seconds(200)))
+        schedule.want(.fetch)
+        _ = schedule.next()
+        let busy = Self.error(.zoneBusy, retryAfter: 500)
+        schedule.ended(.fetch, busy, isSignedOut: false, jitter: 1)
+        #expect(schedule.next() == .wait(.seconds(500)))
+        schedule.waited()
+        #expect(schedule.next() == .run(.send))
+    }
+
+    @Test(
+        "A server that fails is asked again, later and later",
+        arguments: [
+            CKError.Code.internalError, .serverRejectedRequest,
+        ])
+    func failingServer(code: CKError.Code) {
+        var schedule = TimedSchedule()
+        schedule.want(.fetch)
+        let steps = Self.steps(&schedule, ending: { _ in Self.error(code) }, atMost: 5)
+        #expect(
+            steps == [
+                .run(.fetch), .wait(.seconds(1)), .run(.fetch), .wait(.seconds(2)), .run(.fetch),
+            ]
+        )
+    }
+
+    @Test("SYNC-8, ERR-6: cancelling does not end a wait the server asked for")
+    func cancellingKeepsRetryAfter() {
+        var schedule = TimedSchedule()
+        schedule.want(.send)
+        _ = schedule.next()
+        let error = Self.error(.requestRateLimited, retryAfter: 3_600)
+        schedule.ended(.send, error, isSignedOut: false, jitter: 1)
+        schedule.cancel()
+        #expect(schedule.next() == .idle)
+        schedule.want(.send)
+        #expect(schedule.next() == .wait(.seconds(3_600)))
+    }
+}
+
+/// A schedule and the time.
+struct TimedSchedule {
+    private var schedule = SyncSchedule()
+    private var lastWait = Duration.zero
+    var now = Duration.zero
+
+    mutating func want(_ work: SyncSchedule.Work) { schedule.want(work) }
+    mutating func networkReturned() { schedule.networkReturned() }
+    mutating func accountChanged() { schedule.accountChanged() }
+    mutating func cancel() { schedule.cancel() }
+
+    mutating func next() -> SyncSchedule.Step {
+        let step = schedule.next(at: now)
+        if case .wait(let delay) = step { lastWait = delay }
+        return step
+    }
+
+    /// Lets the time of the last wait go by.
+    mutating func waited() { now += lastWait }
+
+    mutating func ended(
+        _ work: SyncSchedule.Work, _ error: CKError?, isSignedOut: Bool, jitter: Double
+    ) {
+        schedule.ended(work, error, at: now, isSignedOut: isSignedOut, jitter: jitter)
     }
 }
