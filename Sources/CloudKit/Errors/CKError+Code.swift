@@ -22,7 +22,8 @@ extension CKError {
         case badContainer = 5
         /// The service is not available; try again after `retryAfterSeconds` (ERR-15).
         case serviceUnavailable = 6
-        /// The client sends too much; try again after `retryAfterSeconds` (ERR-16).
+        /// The client sends too much, or before the server wants it again; try again after
+        /// `retryAfterSeconds` (ERR-16, ERR-52).
         case requestRateLimited = 7
         /// The app lacks a required entitlement (ERR-17).
         case missingEntitlement = 8

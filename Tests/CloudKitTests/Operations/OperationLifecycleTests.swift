@@ -348,6 +348,37 @@ import Testing
         )
     }
 
+    @Test("OP-7: convenience methods have a low priority, unless the database is configured")
+    func priorities() async {
+        let gate = Gate()
+        let transport = ScriptedTransport { sent, _ in
+            await gate.wait()
+            return .json(EchoServer.answer(sent))
+        }
+        let device = TestDevice(transport)
+        func priorities(_ call: (CKDatabase) -> Void) -> [Operation.QueuePriority] {
+            let before = Set(device.session.operations.operations)
+            call(device.database)
+            return device.session.operations.operations.filter { !before.contains($0) }
+                .map(\.queuePriority)
+        }
+        let plain = priorities { $0.fetchAllRecordZones { _, _ in } }
+        let configured = priorities { database in
+            database.configuredWith(configuration: CKOperation.Configuration()) {
+                $0.fetchAllRecordZones { _, _ in }
+            }
+        }
+        let grouped = priorities { database in
+            database.configuredWith(group: CKOperationGroup()) {
+                $0.fetchAllRecordZones { _, _ in }
+            }
+        }
+        let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+        let own = priorities { $0.add(operation) }
+        #expect([plain, configured, grouped, own] == [[.low], [.normal], [.normal], [.normal]])
+        await operation.finished { gate.open() }
+    }
+
     @Test("OP-7: a configured container's own methods run with configuration and group")
     func configuredContainerMethods() async throws {
         let transport = ScriptedTransport(answering: #"{"userRecordName":"_me"}"#)
