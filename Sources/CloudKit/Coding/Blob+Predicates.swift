@@ -20,6 +20,7 @@ private enum ExpressionTag: UInt8 {
     case list = 4
     case function = 5
     case subquery = 6
+    case path = 7
 }
 
 private enum ValueTag: UInt8 {
@@ -70,6 +71,9 @@ extension BlobWriter {
         case .function(let function, let parameters):
             write(.function, function.rawValue)
             write(parameters)
+        case .path(let source, let path):
+            write(.path, path)
+            write(source)
         case .subquery(let collection, let variable, let condition):
             write(.subquery, variable)
             write(collection)
@@ -170,6 +174,9 @@ extension BlobReader {
         case .variable: return .variable(try string())
         case .list: return .list(try expressions(depth: depth))
         case .function: return try function(depth: depth)
+        case .path:
+            let path = try string()
+            return .path(try expression(depth: depth + 1), path)
         case .subquery:
             let variable = try string()
             let collection = try expression(depth: depth + 1)

@@ -48,48 +48,50 @@ struct PredicateEvaluation {
     private func value(of expression: PredicateOperand) -> PredicateValue {
         switch expression {
         case .value(let value): value
-        case .keyPath(let path): Self.value(atPath: path, of: object)
-        case .itself: PredicateValue(object)
-        case .variable(let name): PredicateValue(variables[name])
         case .list(let elements): .list(elements.map(value))
-        case .function(.element, let parameters) where parameters.count == 2:
-            element(of: parameters[0], at: value(of: parameters[1]))
-        case .function(let function, let parameters): function.value(parameters.map(value))
-        case .subquery(let collection, let variable, let condition):
-            subquery(value(of: collection), variable, condition)
+        case .function(let function, let parameters) where !function.isPlace:
+            function.value(parameters.map(value))
+        case .keyPath, .itself, .variable, .function, .path, .subquery:
+            PredicateValue(source(of: expression))
         }
     }
 
-    private func subquery(
-        _ collection: PredicateValue,
-        _ variable: String,
-        _ condition: PredicateTree
-    ) -> PredicateValue {
-        guard case .list(let elements) = collection else { return .list([]) }
-        return .list(
-            elements.filter { element in
+    /// What an expression gives, with the keys a value has no more.
+    private func source(of expression: PredicateOperand) -> Any? {
+        switch expression {
+        case .keyPath(let path): Self.follow(path, from: object)
+        case .itself: object
+        case .variable(let name): variables[name]
+        case .path(let start, let path): Self.follow(path, from: source(of: start))
+        case .function(let function, let parameters) where function.isPlace:
+            element(function, of: parameters)
+        case .subquery(let collection, let variable, let condition):
+            elements(of: collection)?.filter { element in
                 let variables = variables.merging([variable: element]) { $1 }
                 return PredicateEvaluation(object, variables: variables).holds(condition)
-            }
-        )
+            } ?? []
+        case .value, .list, .function: value(of: expression)
+        }
+    }
+
+    private func elements(of expression: PredicateOperand) -> [Any]? {
+        PredicateValue.unwrapped(source(of: expression)).flatMap(PredicateValue.elements)
     }
 
     /// An element of a list, or what a dictionary has for a key.
-    private func element(of collection: PredicateOperand, at index: PredicateValue)
-        -> PredicateValue
-    {
-        let dictionary: Any? =
-            switch collection {
-            case .keyPath(let path): Self.follow(path, from: object)
-            case .itself: object
-            case .variable(let name): variables[name]
-            default: nil
-            }
-        if let dictionary = dictionary as? [AnyHashable: Any] {
-            guard case .scalar(.string(let key)) = index else { return .null }
-            return PredicateValue(dictionary[key])
+    private func element(_ place: PredicateFunction, of parameters: [PredicateOperand]) -> Any? {
+        guard let collection = parameters.first else { return nil }
+        let elements = elements(of: collection)
+        switch (place, parameters.last.map(value)) {
+        case (.first, _): return elements?.first
+        case (.last, _): return elements?.last
+        case (_, .scalar(.int64(let index))?):
+            guard let elements, elements.indices.contains(Int(index)) else { return nil }
+            return elements[Int(index)]
+        case (_, .scalar(.string(let key))?):
+            return (source(of: collection) as? [AnyHashable: Any])?[key]
+        default: return nil
         }
-        return PredicateFunction.element.value([value(of: collection), index])
     }
 
     // MARK: - Key paths

@@ -71,8 +71,6 @@ extension PredicateFunction {
         switch (self, left, right) {
         case (.distance, .scalar(.location(let from)), .scalar(.location(let to))):
             .fraction(from.distance(from: to))
-        case (.element, .list(let elements), .scalar(.int64(let index))):
-            elements.indices.contains(Int(index)) ? elements[Int(index)] : .null
         case (.tokenize, .scalar(.string(let text)), _):
             .list(text.words.map { .scalar(.string(String($0))) })
         case (.cast, _, .scalar(.string(let name))): left.cast(to: name)

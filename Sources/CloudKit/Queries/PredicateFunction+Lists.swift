@@ -8,8 +8,6 @@ extension PredicateFunction {
     func value(ofList elements: [PredicateValue]) -> PredicateValue {
         switch self {
         case .count, .size: .scalar(.int64(Int64(elements.count)))
-        case .first: elements.first ?? .null
-        case .last: elements.last ?? .null
         case .sum: Self.sum(elements)
         case .minimum: Self.extreme(elements, .orderedAscending)
         case .maximum: Self.extreme(elements, .orderedDescending)

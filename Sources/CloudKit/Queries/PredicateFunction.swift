@@ -79,6 +79,9 @@ enum PredicateFunction: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the function gives an element as it is.
+    var isPlace: Bool { self == .element || self == .first || self == .last }
+
     /// The sign a calculation is written with; nil for other functions.
     var sign: String? {
         switch self {

@@ -47,6 +47,7 @@ struct PredicateLexer {
         case UInt8(ascii: "#"):
             position += 1
             return .escapedWord(try path())
+        case UInt8(ascii: ".") where peek(1).map(Self.beginsWord) == true: return try symbol()
         case UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
         default:
             return Self.beginsWord(byte) ? .word(try path()) : try symbol()
@@ -234,7 +235,7 @@ struct PredicateLexer {
     /// The signs, longer ones before those they begin with.
     private static let symbols = [
         "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**", ":=",
-        "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", "+", "-", "*", "/",
+        "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/",
     ]
 
     private mutating func symbol() throws(PredicateFormatError) -> PredicateToken {

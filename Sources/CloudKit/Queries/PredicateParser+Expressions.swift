@@ -40,10 +40,14 @@ extension PredicateParser {
         return node
     }
 
-    /// Reads `a[0]`, `a[FIRST]`, or whatever stands there instead.
+    /// Reads `a[0]`, `a[FIRST]`, `$a.b`, or whatever stands there instead.
     private mutating func indexed() throws(PredicateFormatError) -> Node {
         var node = try primary()
-        while isAt(symbol: "[") {
+        while isAt(symbol: "[") || isAt(symbol: ".") {
+            if isAt(symbol: ".") {
+                node = .expression(try path(from: try expression(node)))
+                continue
+            }
             let collection = try expression(node)
             try countOperation()
             try advance()
@@ -55,6 +59,25 @@ extension PredicateParser {
             try expect("]")
         }
         return node
+    }
+
+    /// Reads the key path behind an expression.
+    private mutating func path(
+        from source: PredicateOperand
+    ) throws(PredicateFormatError) -> PredicateOperand {
+        try countOperation()
+        try advance()
+        guard case .word(let path) = token else { throw failure("expected a key") }
+        try checkOperators(of: path)
+        if case .value = source { throw failure("a constant has no keys") }
+        try advance()
+        return switch source {
+        // As they would be read without parentheses.
+        case .itself: .keyPath(path)
+        case .keyPath(let first): .keyPath("\(first).\(path)")
+        case .path(let source, let first): .path(source, "\(first).\(path)")
+        default: .path(source, path)
+        }
     }
 
     /// Reads FIRST, LAST or SIZE when nothing else stands in the brackets.

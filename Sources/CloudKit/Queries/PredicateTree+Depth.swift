@@ -25,6 +25,7 @@ extension PredicateOperand {
         case .value(let value): value.hasDepth(upTo: levels)
         case .list(let elements), .function(_, let elements):
             elements.allSatisfy { $0.hasDepth(upTo: levels - 1) }
+        case .path(let source, _): source.hasDepth(upTo: levels - 1)
         case .subquery(let collection, _, let condition):
             collection.hasDepth(upTo: levels - 1) && condition.hasDepth(upTo: levels - 1)
         }

@@ -57,6 +57,7 @@ extension PredicateOperand: CustomStringConvertible {
             return "{\(elements.map { $0.format(write) }.joined(separator: ", "))}"
         case .function(let function, let parameters):
             return call(function, parameters, write)
+        case .path(let source, let path): return "\(source.format(write)).\(path)"
         case .subquery(let collection, let variable, let condition):
             return "SUBQUERY(\(collection.format(write)), $\(variable), \(condition.format(write)))"
         }

@@ -93,7 +93,7 @@ extension PredicateComparison {
                 "SELF in '\(format)' is not supported by CloudKit, except in SELF CONTAINS, which "
                     + "searches all text. Compare the record's ID by recordID."
             )
-        case .list, .variable, .function, .subquery:
+        case .list, .variable, .function, .path, .subquery:
             throw PredicateRefusal(
                 "'\(expression)' is not supported by CloudKit. Compare a field with a value."
             )

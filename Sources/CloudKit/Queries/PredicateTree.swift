@@ -70,6 +70,8 @@ indirect enum PredicateOperand: Sendable, Hashable {
     case list([PredicateOperand])
     /// A call, with as many operands as the function takes; arithmetic is one too.
     case function(PredicateFunction, [PredicateOperand])
+    /// A key path from what another expression gives, such as `$x.price`.
+    case path(PredicateOperand, String)
     /// `SUBQUERY(collection, $variable, predicate)`.
     case subquery(PredicateOperand, variable: String, PredicateTree)
 }

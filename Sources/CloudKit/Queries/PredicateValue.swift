@@ -45,7 +45,8 @@ enum PredicateValue: Sendable, Hashable {
 
     /// The elements of a list or a set; nil for anything else.
     static func elements(of object: Any) -> [Any]? {
-        switch object {
+        if case .list(let elements)? = object as? PredicateValue { return elements }
+        return switch object {
         case let elements as NSOrderedSet: elements.array
         case let elements as NSSet: sorted(elements.allObjects)
         case let elements as any SetLike: sorted(elements.members)

@@ -106,6 +106,21 @@ struct PredicateFunctionTests {
         #expect(holds(format))
     }
 
+    @Test(
+        "QUERY-2: variables, calls and elements have keys",
+        arguments: [
+            "SUBQUERY(items, $x, $x.price > 2).@count == 2",
+            "SUBQUERY(items, $x, $x.price > 2 AND $x.tag == 'x')[FIRST].price == 3",
+            "SUBQUERY(items, $x, $x.price > 9).@count == 0", "items[0].price == 2",
+            "items[LAST].tag == 'y'", "SUBQUERY(items, $x, TRUEPREDICATE).@sum.price == 9",
+            "SUBQUERY({1, size}, $n, $n > 1).@count == 1", "(items).@count == 3",
+            "SUBQUERY(missing, $x, $x.a == 1).@count == 0", "map['k'].a == nil",
+        ]
+    )
+    func keysOfExpressions(format: String) {
+        #expect(holds(format))
+    }
+
     @Test("QUERY-2: key paths go through optional properties")
     func optionalProperties() {
         #expect(NSPredicate(format: "owner.name == 'Ann'").evaluate(with: Pet()))
@@ -128,6 +143,9 @@ struct PredicateFunctionTests {
             ),
             ("a.@foo.b == 1", "'@foo' is no operator of collections at character 0"),
             ("a.@sum == 1", "'@sum' needs a key behind it at character 0"),
+            ("$x.@foo == 1", "'@foo' is no operator of collections at character 3"),
+            ("'x'.a == 1", "a constant has no keys at character 4"),
+            ("$x. == 1", "expected a number at character 2"),
         ]
     )
     func unknown(format: String, reason: String) throws {
@@ -154,7 +172,12 @@ struct PredicateFunctionTests {
             ("a[first] == 1", "a[FIRST] == 1"), ("a[SIZE] == 1", "a[SIZE] == 1"),
             ("a[#first] == 1", "a[#first] == 1"), ("a[size[0]] == 1", "a[size[0]] == 1"),
             ("castObject:toType:(a, 'NSNumber') == 1", #"CAST(a, "NSNumber") == 1"#),
-            ("now() > a", "now() > a"), ("-1[0] == a", "-1[0] == a"),
+            ("now() > a", "now() > a"), ("$x.a.b[0].c == 1", "$x.a.b[0].c == 1"),
+            ("(a).b == 1", "a.b == 1"),
+            (
+                "SUBQUERY(a, $x, $x.b == 1).@count > 0",
+                "SUBQUERY(a, $x, $x.b == 1).@count > 0"
+            ), ("-1[0] == a", "-1[0] == a"),
         ]
     )
     func prints(format: String, expected: String) throws {

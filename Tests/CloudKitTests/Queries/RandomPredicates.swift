@@ -59,7 +59,7 @@ struct RandomPredicates: RandomNumberGenerator {
     }
 
     private mutating func expression(_ depth: Int) -> PredicateOperand {
-        switch below(depth < 4 ? 9 : 6) {
+        switch below(depth < 4 ? 10 : 6) {
         case 0: return .itself
         case 1: return .variable(pick(["x", "y"]))
         case 2, 3:
@@ -70,6 +70,7 @@ struct RandomPredicates: RandomNumberGenerator {
                 ]))
         case 6: return .list([.keyPath("a"), expression(depth + 1)])
         case 7: return call(depth)
+        case 9: return .path(pick([.variable("x"), call(depth)]), pick(["a", "in", "a.@sum.b"]))
         case 8: return .subquery(expression(depth + 1), variable: "x", tree(depth: depth + 1))
         default: return .value(value())
         }
