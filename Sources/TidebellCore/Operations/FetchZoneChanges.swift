@@ -107,10 +107,11 @@ extension FetchZoneChanges {
         let zoneID = call.answered(zone.name)
         let selection = FieldSelection(
             desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false,
-            omitsNanoseconds: !call.usesExtensions
+            for: call
         )
+        let types = options.desiredRecordTypes.map(Set.init)
         return try records.compactMap { record in
-            if let types = options.desiredRecordTypes, !types.contains(record.type) { return nil }
+            if let types, !types.contains(record.type) { return nil }
             guard record.isDeleted else {
                 return .record(try record.answered(to: call, in: zoneID, selecting: selection))
             }

@@ -15,6 +15,12 @@ extension LookupRecords {
             try call.userRecords(missing, in: request.zoneID.zoneName, reader)
         ) { stored, _ in stored }
         let zoneID = call.answered(request.zoneID.zoneName)
+        let selection = { (desiredKeys: [String]?) in
+            FieldSelection(
+                desiredKeys: desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
+            )
+        }
+        let common = selection(request.desiredKeys)
         return Response(
             records: try request.records.map { item in
                 guard let record = records[item.recordName] else {
@@ -22,11 +28,7 @@ extension LookupRecords {
                         recordName: item.recordName, WireError(.notFound, "Record not found")
                     )
                 }
-                let selection = FieldSelection(
-                    desiredKeys: item.desiredKeys ?? request.desiredKeys,
-                    numbersAsStrings: request.numbersAsStrings,
-                    omitsNanoseconds: !call.usesExtensions
-                )
+                let selection = item.desiredKeys.map(selection) ?? common
                 return .record(try record.answered(to: call, in: zoneID, selecting: selection))
             }
         )

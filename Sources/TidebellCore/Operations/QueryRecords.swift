@@ -30,8 +30,7 @@ extension QueryRecords {
         let page = try search.page(after: try request.start(of: hash), in: reader)
         // Answer
         let selection = FieldSelection(
-            desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings,
-            omitsNanoseconds: !call.usesExtensions
+            desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
         let zoneIDs = Dictionary(
             uniqueKeysWithValues: zones.map { ($0.key, call.answered($0.name)) })

@@ -4,21 +4,37 @@ import TidebellWire
 /// Which fields of a record an answer carries, and how.
 struct FieldSelection {
     /// Nil means all, empty means none (TOK-13).
-    var desiredKeys: [String]?
+    private let desiredKeys: Set<String>?
     /// Whether INT64 values are written as text.
-    var numbersAsStrings = false
+    private let numbersAsStrings: Bool
     /// Whether times are whole milliseconds, as clients without our extensions expect.
-    var omitsNanoseconds = false
+    private let omitsNanoseconds: Bool
+
+    /// All fields, as stored.
+    static let all = FieldSelection(nil, numbersAsStrings: false, omitsNanoseconds: false)
+
+    private init(_ desiredKeys: [String]?, numbersAsStrings: Bool, omitsNanoseconds: Bool) {
+        self.desiredKeys = desiredKeys.map(Set.init)
+        self.numbersAsStrings = numbersAsStrings
+        self.omitsNanoseconds = omitsNanoseconds
+    }
+
+    /// Creates the selection of a request; one serves all its records.
+    init(desiredKeys: [String]?, numbersAsStrings: Bool, for call: Call) {
+        self.init(
+            desiredKeys, numbersAsStrings: numbersAsStrings,
+            omitsNanoseconds: !call.usesExtensions
+        )
+    }
 
     /// Returns the fields as selected; untouched, they are not even parsed.
     func callAsFunction(_ fields: RecordFields) throws -> RecordFields {
         let omitsNanoseconds = omitsNanoseconds && fields.mentionsNanoseconds
         if desiredKeys == nil, !numbersAsStrings, !omitsNanoseconds { return fields }
-        var decoded = try fields.decoded()
+        var decoded = try desiredKeys.map(fields.decoded(only:)) ?? fields.decoded()
         if omitsNanoseconds {
             decoded = decoded.mapValues { Field($0.value, isEncrypted: $0.isEncrypted) }
         }
-        if let desiredKeys { decoded = decoded.filter { desiredKeys.contains($0.key) } }
         guard numbersAsStrings else { return RecordFields(decoded) }
         let json = JSONWriter.write { writer in
             writer.object { writer in

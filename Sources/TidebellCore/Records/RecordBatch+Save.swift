@@ -97,15 +97,13 @@ extension RecordBatch {
     /// The answer of a batch that was written.
     func response() throws -> ModifyRecords.Response {
         let zoneID = call.answered(zone.name)
+        let common = selection(of: request.desiredKeys)
         return ModifyRecords.Response(
             records: try outcomes.indices.map { index in
                 switch outcomes[index] {
                 case .save(let saved):
-                    let selection = FieldSelection(
-                        desiredKeys: request.operations[index].desiredKeys ?? request.desiredKeys,
-                        numbersAsStrings: request.numbersAsStrings,
-                        omitsNanoseconds: !call.usesExtensions
-                    )
+                    let selection =
+                        request.operations[index].desiredKeys.map(selection) ?? common
                     return .record(
                         try saved.record.answered(to: call, in: zoneID, selecting: selection))
                 case .delete, .nothingToDelete:
@@ -114,6 +112,12 @@ extension RecordBatch {
                     return .failed(recordName: names[index], error)
                 }
             }
+        )
+    }
+
+    private func selection(of desiredKeys: [String]?) -> FieldSelection {
+        FieldSelection(
+            desiredKeys: desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
     }
 

@@ -128,14 +128,7 @@ struct RecordBatch {
         )
         let changes = try assets.settle(conformed, ofRecord: name, over: previous)
         let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
-        let fields = RecordFields(merged)
-        guard fields.json.count <= call.limits.recordBytes else {
-            throw WireError.badRequest(
-                "record too large: record '\(name)' takes \(fields.json.count) bytes of at most "
-                    + "\(call.limits.recordBytes); keep large data in assets",
-                ckCode: CKErrorCode.limitExceeded
-            )
-        }
+        let fields = try encoded(merged, ofRecord: name)
         let parent = operation.parent ?? previous?.parent
         let stamp = RecordStamp(
             timestamp: call.now.rawValue, userRecordName: user.recordName,
@@ -155,9 +148,25 @@ struct RecordBatch {
             )
         )
     }
-}
 
-extension FieldSelection {
-    /// All fields, as stored.
-    static let all = FieldSelection()
+    /// Returns a record's fields as they are stored, if they are not too many or too
+    /// long (LIMIT-4, LIMIT-12).
+    private func encoded(_ fields: [String: Field], ofRecord name: String) throws -> RecordFields {
+        guard fields.count <= FieldChanges.maximumCount else {
+            throw WireError.badRequest(
+                "record too large: record '\(name)' would have \(fields.count) fields of at most "
+                    + "\(FieldChanges.maximumCount); remove some, or spread them over records",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+        let encoded = RecordFields(fields)
+        guard encoded.json.count <= call.limits.recordBytes else {
+            throw WireError.badRequest(
+                "record too large: record '\(name)' takes \(encoded.json.count) bytes of at most "
+                    + "\(call.limits.recordBytes); keep large data in assets",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+        return encoded
+    }
 }

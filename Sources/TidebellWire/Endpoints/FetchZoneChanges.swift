@@ -113,9 +113,8 @@ extension FetchZoneChanges.Options {
         guard try !reader.readNull() else { return }
         switch name {
         case "resultsLimit": resultsLimit = try reader.readInt()
-        case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
-        case "desiredRecordTypes":
-            desiredRecordTypes = try reader.readList { try $0.readString() }
+        case "desiredKeys": desiredKeys = try reader.readDesiredNames()
+        case "desiredRecordTypes": desiredRecordTypes = try reader.readDesiredNames()
         case "reverse": reverse = try reader.readBool()
         case "numbersAsStrings", "numberAsStrings": numbersAsStrings = try reader.readBool()
         default: try reader.skipValue()

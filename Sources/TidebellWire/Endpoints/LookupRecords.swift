@@ -51,7 +51,7 @@ extension LookupRecords.Request {
             case "records":
                 hasRecords = true
                 records = try reader.readList(limit: limit) { try LookupRecords.Item(from: &$0) }
-            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             case "numbersAsStrings": numbersAsStrings = try reader.readBool()
             default: try reader.skipValue()
             }
@@ -85,7 +85,7 @@ extension LookupRecords.Item {
             guard try !reader.readNull() else { return }
             switch name {
             case "recordName": recordName = try reader.readString()
-            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             default: try reader.skipValue()
             }
         }

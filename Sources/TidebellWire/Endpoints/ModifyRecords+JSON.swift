@@ -16,7 +16,7 @@ extension ModifyRecords.Request {
                     try ModifyRecords.Operation(from: &$0)
                 }
             case "atomic": atomic = try reader.readBool()
-            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             case "numbersAsStrings": numbersAsStrings = try reader.readBool()
             case "clientChangeToken": clientChangeToken = try reader.readBytes()
             default: try reader.skipValue()
@@ -58,7 +58,7 @@ extension ModifyRecords.Operation {
             case "record":
                 hasRecord = true
                 try readRecord(from: &reader)
-            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             default: try reader.skipValue()
             }
         }

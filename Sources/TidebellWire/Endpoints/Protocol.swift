@@ -37,4 +37,14 @@ package enum WireProtocol {
     package static let extendedItemLimit = 400
     /// The records of one page of changes or of one lookup answer (LIMIT-5).
     package static let pageLimit = 200
+    /// The most names in `desiredKeys` or `desiredRecordTypes`: several times the fields
+    /// of a record.
+    package static let desiredNameLimit = 4 * FieldChanges.maximumCount
+}
+
+extension JSONReader {
+    /// Reads the names of what a client wants, at most ``WireProtocol/desiredNameLimit``.
+    mutating func readDesiredNames() throws -> [String] {
+        try readList(limit: WireProtocol.desiredNameLimit) { try $0.readString() }
+    }
 }

@@ -73,7 +73,7 @@ extension QueryRecords.Request {
             case "zoneWide": zoneWide = try reader.readBool()
             case "resultsLimit": resultsLimit = try reader.readInt()
             case "continuationMarker": continuationMarker = try reader.readString()
-            case "desiredKeys": desiredKeys = try reader.readList { try $0.readString() }
+            case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             case "numbersAsStrings": numbersAsStrings = try reader.readBool()
             default: try reader.skipValue()
             }

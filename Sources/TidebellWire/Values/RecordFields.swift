@@ -29,11 +29,11 @@ package struct RecordFields: Sendable, Hashable {
         }
     }
 
-    /// Decodes the fields.
+    /// Decodes the fields, however many there are: the bound is one of requests.
     package func decoded() throws -> [String: Field] {
-        try JSONReader.read(json) { reader in
-            try FieldChanges(from: &reader).values.compactMapValues { $0 }
-        }
+        var fields: [String: Field] = [:]
+        try forEach { fields[$0] = $1 }
+        return fields
     }
 
     /// Decodes the fields one by one, in the order they stand.
@@ -70,7 +70,7 @@ package struct RecordFields: Sendable, Hashable {
 
 /// What a request wants to do to a record's fields: a value sets, nil removes.
 package struct FieldChanges: Sendable, Hashable {
-    /// The most fields accepted in one record (LIMIT-12).
+    /// The most fields that a record may have, and a request may name (LIMIT-12).
     package static let maximumCount = 256
 
     /// The changes by field name.
