@@ -28,10 +28,13 @@ extension Call {
 
     /// Fails unless the zone ID names a zone of this database's owner.
     func checkOwner(of zoneID: ZoneID) throws {
-        guard let owner = zoneID.ownerRecordName else { return }
-        guard owner == ZoneID.currentUser || owner == zoneOwner || scope == .public else {
-            throw WireError.zoneNotFound(zoneID)
-        }
+        guard isOwner(of: zoneID) else { throw WireError.zoneNotFound(zoneID) }
+    }
+
+    /// Whether the zone ID names a zone of this database's owner, however it spells that.
+    func isOwner(of zoneID: ZoneID) -> Bool {
+        guard let owner = zoneID.ownerRecordName else { return true }
+        return owner == ZoneID.currentUser || owner == zoneOwner || scope == .public
     }
 
     /// Returns the database and the living zone, or fails with `ZONE_NOT_FOUND`.

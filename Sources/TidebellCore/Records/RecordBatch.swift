@@ -126,6 +126,8 @@ struct RecordBatch {
         let conformed = try schema.conform(
             operation.fields, of: type, in: call.scope, limits: call.limits
         )
+        let references = RecordReferences(call: call, zone: zone)
+        try references.check(conformed, ofRecord: name)
         let changes = try assets.settle(conformed, ofRecord: name, over: previous)
         let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
         let fields = try encoded(merged, ofRecord: name)
@@ -140,7 +142,7 @@ struct RecordBatch {
                 modified: stamp, parent: parent, fields: fields
             ),
             previous: previous,
-            references: RecordReferences.consequential(from: name, fields: merged, parent: parent),
+            references: references.consequential(from: name, fields: merged, parent: parent),
             assets: Set(
                 merged.values.flatMap(\.value.assets).compactMap { asset in
                     asset.content.map(AssetContent.init(rawValue:))

@@ -1,16 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// Which references have consequences.
-enum RecordReferences {
+/// Which references have consequences, in the records of one zone.
+struct RecordReferences {
+    let call: Call
+    let zone: StoredZone
+
+    /// Fails where a reference with an action leaves the zone (REF-1); one without is a
+    /// name that nothing follows.
+    func check(_ changes: [String: Field?], ofRecord name: String) throws {
+        for case (let key, let field?) in changes {
+            for reference in field.value.references
+            where reference.action != .none && !isInZone(reference) {
+                throw WireError.badRequest(
+                    "a reference with the action \(reference.action.rawValue) must be to a record "
+                        + "of the same zone, '\(zone.name)', not of zone "
+                        + "'\(Names.shortened(reference.zoneID?.zoneName ?? ""))' (field '\(key)' of "
+                        + "record '\(Names.shortened(name))')"
+                )
+            }
+        }
+    }
+
+    private func isInZone(_ reference: WireReference) -> Bool {
+        guard let zoneID = reference.zoneID else { return true }
+        return zoneID.zoneName == zone.name && call.isOwner(of: zoneID)
+    }
+
     /// Returns a record's references that matter when their target is deleted:
     /// those with `DELETE_SELF`, and its parent.
-    static func consequential(
+    func consequential(
         from name: String, fields: [String: Field], parent: String?
     ) -> [StoredReference] {
         var references = Set<StoredReference>()
         for field in fields.values {
-            for reference in field.value.references where reference.action == .deleteSelf {
+            for reference in field.value.references
+            where reference.action == .deleteSelf && isInZone(reference) {
                 references.insert(
                     StoredReference(source: name, target: reference.recordName, kind: .deleteSelf)
                 )
@@ -28,7 +53,7 @@ extension FieldValue {
     fileprivate var references: [WireReference] {
         switch self {
         case .reference(let reference): [reference]
-        case .list(_, let elements): elements.flatMap(\.references)
+        case .list(.referenceList, let elements): elements.flatMap(\.references)
         default: []
         }
     }
