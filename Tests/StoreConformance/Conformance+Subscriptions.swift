@@ -7,47 +7,57 @@ extension StoreConformance {
     static let schema: [Check] = [
         Check("ENV-1: fields are known by type, container and environment") { store in
             try await store.write { transaction throws in
-                let note: [String: FieldType] = ["text": .string, "tags": .stringList]
-                try transaction.addFieldTypes(["Note": note, "Game": ["won": .int64]], in: .notes)
-                try transaction.addFieldTypes(["Note": ["text": .bytes]], in: .released)
-                let both = try transaction.fieldTypes(of: ["Note", "Nope"], in: .notes)
+                let note = ["text": StoredField(.string), "tags": StoredField(.stringList)]
+                let game = ["won": StoredField(.int64)]
+                let other = ["text": StoredField(.bytes)]
+                try transaction.addFields(["Note": note, "Game": game], in: .notes)
+                try transaction.addFields(["Note": other], in: .released)
+                let both = try transaction.fields(of: ["Note", "Nope"], in: .notes)
                 #expect(both == ["Note": note])
-                let released = try transaction.fieldTypes(of: ["Note", "Game"], in: .released)
-                #expect(released == ["Note": ["text": .bytes]])
-                #expect(try transaction.fieldTypes(of: ["Note"], in: .chess).isEmpty)
-                #expect(try transaction.fieldTypes(of: [], in: .notes).isEmpty)
+                let released = try transaction.fields(of: ["Note", "Game"], in: .released)
+                #expect(released == ["Note": other])
+                #expect(try transaction.fields(of: ["Note"], in: .chess).isEmpty)
+                #expect(try transaction.fields(of: [], in: .notes).isEmpty)
             }
         },
         Check("A type without fields is known all the same") { store in
             try await store.write { transaction throws in
-                try transaction.addFieldTypes(["Empty": [:]], in: .notes)
-                #expect(try transaction.fieldTypes(of: ["Empty"], in: .notes) == ["Empty": [:]])
-                try transaction.addFieldTypes(["Empty": ["a": .double]], in: .notes)
-                let types = try transaction.fieldTypes(of: ["Empty"], in: .notes)
-                #expect(types == ["Empty": ["a": .double]])
+                try transaction.addFields(["Empty": [:]], in: .notes)
+                #expect(try transaction.fields(of: ["Empty"], in: .notes) == ["Empty": [:]])
+                try transaction.addFields(["Empty": ["a": StoredField(.double)]], in: .notes)
+                let fields = try transaction.fields(of: ["Empty"], in: .notes)
+                #expect(fields == ["Empty": ["a": StoredField(.double)]])
             }
         },
         Check("REC-11: which fields are stored encrypted is known") { store in
             try await store.write { transaction throws in
-                let note: [String: FieldType] = ["text": .string, "key": .bytes, "pin": .int64]
-                try transaction.addFieldTypes(["Note": note, "Game": ["pin": .int64]], in: .notes)
-                try transaction.addFieldTypes(["Note": note], in: .released)
-                #expect(try transaction.encryptedFields(of: "Note", in: .notes) == [])
-                try transaction.addEncryptedFields(["Note": ["key"]], in: .notes)
-                try transaction.addEncryptedFields(["Note": ["key", "pin"]], in: .notes)
-                #expect(try transaction.encryptedFields(of: "Note", in: .notes) == ["key", "pin"])
-                #expect(try transaction.encryptedFields(of: "Game", in: .notes) == [])
-                #expect(try transaction.encryptedFields(of: "Note", in: .released) == [])
-                #expect(try transaction.fieldTypes(of: ["Note"], in: .notes) == ["Note": note])
+                let note = [
+                    "text": StoredField(.string), "key": StoredField(.bytes, isEncrypted: true),
+                ]
+                let plain = ["key": StoredField(.bytes)]
+                try transaction.addFields(["Note": note, "Game": plain], in: .notes)
+                try transaction.addFields(["Note": plain], in: .released)
+                #expect(try transaction.fields(of: ["Note"], in: .notes) == ["Note": note])
+                #expect(
+                    try transaction.fields(of: ["Note", "Game"], in: .notes)
+                        == ["Note": note, "Game": plain])
+                #expect(try transaction.fields(of: ["Note"], in: .released) == ["Note": plain])
             }
         },
-        Check("Fields that are known keep their type") { store in
-            let types = try await store.write { transaction throws in
-                try transaction.addFieldTypes(["Note": ["a": .double]], in: .notes)
-                try transaction.addFieldTypes(["Note": ["a": .string, "b": .int64]], in: .notes)
-                return try transaction.fieldTypes(of: ["Note"], in: .notes)
+        Check("Fields that are known stay as they are") { store in
+            let fields = try await store.write { transaction throws in
+                try transaction.addFields(["Note": ["a": StoredField(.double)]], in: .notes)
+                try transaction.addFields(
+                    [
+                        "Note": [
+                            "a": StoredField(.string, isEncrypted: true), "b": StoredField(.int64),
+                        ]
+                    ],
+                    in: .notes
+                )
+                return try transaction.fields(of: ["Note"], in: .notes)
             }
-            #expect(types == ["Note": ["a": .double, "b": .int64]])
+            #expect(fields == ["Note": ["a": StoredField(.double), "b": StoredField(.int64)]])
         },
     ]
 

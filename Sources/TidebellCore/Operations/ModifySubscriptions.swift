@@ -62,10 +62,8 @@ extension ModifySubscriptions {
             _ = try call.zone(zoneID, in: reader)
         }
         guard subscription.kind == .query, let type = subscription.recordType else { return }
-        let fields = try reader.fieldTypes(of: [type], in: call.container)[type]
-        let encrypted =
-            fields == nil ? [] : try reader.encryptedFields(of: type, in: call.container)
-        let queried = QueriedType(name: type, fields: fields, encrypted: encrypted)
+        let fields = try reader.fields(of: [type], in: call.container)[type]
+        let queried = QueriedType(name: type, fields: fields)
         try FilterRules.check(
             subscription.filters,
             of: "subscription '\(Names.shortened(subscription.subscriptionID))'", on: queried

@@ -42,18 +42,17 @@ enum NotificationInfoRules {
         ]
         for use in uses {
             for field in use.fields ?? [] {
-                if type.encrypted.contains(field) {
+                guard let known = type.fields?[field] else { continue }
+                if known.isEncrypted {
                     throw WireError.badRequest(
                         "\(use.member) names '\(Names.shortened(field))', which record type "
                             + "'\(Names.shortened(type.name))' stores encrypted; pushes are not"
                     )
                 }
-                guard let known = type.fields?[field], !use.allowed.contains(known) else {
-                    continue
-                }
+                guard !use.allowed.contains(known.type) else { continue }
                 throw WireError.badRequest(
                     "\(use.member) names '\(Names.shortened(field))', which is of type "
-                        + "\(known.rawValue) in record type '\(Names.shortened(type.name))'; "
+                        + "\(known.type.rawValue) in record type '\(Names.shortened(type.name))'; "
                         + "a push carries \(names(of: use.allowed)) there"
                 )
             }

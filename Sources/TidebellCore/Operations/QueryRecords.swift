@@ -74,22 +74,18 @@ extension WireQuery {
     /// What is known of the queried type; fails for one that no record ever had.
     fileprivate func type(for call: Call, in reader: any StoreReader) throws -> QueriedType {
         guard !recordType.isEmpty else { throw WireError.badRequest("a query needs a record type") }
-        guard recordType != "Users" else {
+        guard recordType != Names.userRecordType else {
             // QUERY-11
             throw WireError.badRequest("records of the system type 'Users' cannot be queried")
         }
-        let known = try reader.fieldTypes(of: [recordType], in: call.container)[recordType]
+        let known = try reader.fields(of: [recordType], in: call.container)[recordType]
         guard let fields = known else {
             // NB: the words are CloudKit's (QUERY-20).
             throw WireError(
                 .notFound, "Did not find record type: \(Names.shortened(recordType))"
             )
         }
-        return QueriedType(
-            name: recordType, fields: fields,
-            encrypted: try reader.encryptedFields(of: recordType, in: call.container),
-            mayGrow: false
-        )
+        return QueriedType(name: recordType, fields: fields, mayGrow: false)
     }
 }
 

@@ -4,21 +4,17 @@ import TidebellWire
 /// What is known of the record type that filters look at.
 package struct QueriedType: Sendable {
     package var name: String
-    /// The types of its fields; nil while no record ever had the type.
-    package var fields: [String: FieldType]?
-    /// Which of the fields are stored encrypted (REC-11).
-    package var encrypted: Set<String>
+    /// Its fields; nil while no record ever had the type.
+    package var fields: [String: StoredField]?
     /// Whether a field that is not known yet may be asked for: it may come later
     /// (ENV-1).
     package var mayGrow: Bool
 
     package init(
-        name: String, fields: [String: FieldType]?, encrypted: Set<String> = [],
-        mayGrow: Bool = true
+        name: String, fields: [String: StoredField]?, mayGrow: Bool = true
     ) {
         self.name = name
         self.fields = fields
-        self.encrypted = encrypted
         self.mayGrow = mayGrow
     }
 }
@@ -131,6 +127,9 @@ enum FilterRules {
         }
     }
 
+    /// What is said of a field that is stored encrypted (REC-11).
+    static let encryptedField = "encrypted fields cannot be queried"
+
     /// What is said of a name that no field can have.
     static let badFieldName =
         "a field name is a letter followed by letters, digits and underscores; "
@@ -163,11 +162,11 @@ enum FilterRules {
         in filter: WireFilter, onField name: String, of type: QueriedType
     ) -> String? {
         guard let fields = type.fields else { return nil }
-        if type.encrypted.contains(name) { return "encrypted fields cannot be queried" }
         guard let known = fields[name] else {
             return type.problem(withUnknown: name)
         }
-        return problem(in: filter, on: known)
+        if known.isEncrypted { return encryptedField }
+        return problem(in: filter, on: known.type)
     }
 
     // MARK: Types

@@ -38,8 +38,9 @@ enum SortRules {
             }
         case .field(let name):
             guard Names.isFieldName(name) else { return FilterRules.badFieldName }
-            if type.encrypted.contains(name) { return "encrypted fields cannot be queried" }
-            guard let known = type.fields?[name] else { return type.problem(withUnknown: name) }
+            guard let field = type.fields?[name] else { return type.problem(withUnknown: name) }
+            if field.isEncrypted { return FilterRules.encryptedField }
+            let known = field.type
             if known == .location {
                 return sort.relativeLocation == nil
                     ? "a LOCATION field is sorted by its distance from a relativeLocation" : nil

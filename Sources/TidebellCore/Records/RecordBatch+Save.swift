@@ -34,12 +34,7 @@ extension RecordBatch {
         try transaction.putRecords(records, in: zone.key)
         try putReferences(in: transaction)
         try putAssetUses(in: transaction)
-        if !schema.added.isEmpty {
-            try transaction.addFieldTypes(schema.added, in: call.container)
-        }
-        if !schema.encrypted.isEmpty {
-            try transaction.addEncryptedFields(schema.encrypted, in: call.container)
-        }
+        try addFields(in: transaction)
         try transaction.touchZone(
             zone.key, position: records.last?.position ?? zone.position,
             clientChangeToken: request.clientChangeToken
@@ -56,6 +51,21 @@ extension RecordBatch {
             ),
             fields: .none, isDeleted: true
         )
+    }
+
+    /// Adds what the saved records bring to the schema: what failed leaves no trace in
+    /// it (ENV-1).
+    private func addFields(in transaction: any StoreTransaction) throws {
+        var added: [String: [String: StoredField]] = [:]
+        for case .save(let saved) in outcomes {
+            // A type is known by its first record, though that may have no field.
+            guard !saved.newFields.isEmpty || schema.known[saved.record.type] == nil else {
+                continue
+            }
+            added[saved.record.type, default: [:]].merge(saved.newFields) { first, _ in first }
+        }
+        guard !added.isEmpty else { return }
+        try transaction.addFields(added, in: call.container)
     }
 
     private func putReferences(in transaction: any StoreTransaction) throws {

@@ -22,6 +22,8 @@ struct RecordBatch {
         var references: [StoredReference]
         /// The files the record holds.
         var assets: Set<AssetContent>
+        /// The fields that its type does not have yet.
+        var newFields: [String: StoredField]
     }
 
     let request: ModifyRecords.Request
@@ -59,7 +61,7 @@ struct RecordBatch {
         assets = try RecordAssets(of: request.operations, for: call, in: zone, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
         schema = RecordSchema(
-            known: try reader.fieldTypes(of: Set(types), in: call.container)
+            known: try reader.fields(of: Set(types), in: call.container)
         )
     }
 
@@ -127,8 +129,8 @@ struct RecordBatch {
             operation.fields, of: type, in: call.scope, limits: call.limits
         )
         let references = RecordReferences(call: call, zone: zone)
-        try references.check(conformed, ofRecord: name)
-        let changes = try assets.settle(conformed, ofRecord: name, over: previous)
+        try references.check(conformed.changes, ofRecord: name)
+        let changes = try assets.settle(conformed.changes, ofRecord: name, over: previous)
         let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
         let fields = try encoded(merged, ofRecord: name)
         let parent = operation.parent ?? previous?.parent
@@ -136,6 +138,7 @@ struct RecordBatch {
             timestamp: call.now.rawValue, userRecordName: user.recordName,
             deviceID: call.clientID ?? ""
         )
+        schema.add(conformed.additions, to: type)
         return SavedRecord(
             record: StoredRecord(
                 name: name, type: type, position: .start, created: previous?.created ?? stamp,
@@ -147,7 +150,8 @@ struct RecordBatch {
                 merged.values.flatMap(\.value.assets).compactMap { asset in
                     asset.content.map(AssetContent.init(rawValue:))
                 }
-            )
+            ),
+            newFields: conformed.additions
         )
     }
 

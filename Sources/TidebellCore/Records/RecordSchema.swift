@@ -1,60 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// The just-in-time schema: the first value of a field fixes its type (ENV-1).
+/// The just-in-time schema: the first stored value of a field fixes its type, and
+/// whether it is encrypted (ENV-1, REC-11).
 struct RecordSchema {
-    /// Field types by record type, as stored.
-    let known: [String: [String: FieldType]]
-    /// What this batch adds.
-    private(set) var added: [String: [String: FieldType]] = [:]
-    /// The fields that this batch stores encrypted.
-    private(set) var encrypted: [String: Set<String>] = [:]
+    /// What is stored, by record type and field.
+    let known: [String: [String: StoredField]]
+    /// What records of this batch, as far as they can be saved, add.
+    private(set) var added: [String: [String: StoredField]] = [:]
 
-    init(known: [String: [String: FieldType]]) {
+    init(known: [String: [String: StoredField]]) {
         self.known = known
+    }
+
+    /// A record's changes as its type demands them, and the fields they would add.
+    struct Conformed {
+        var changes: [String: Field?]
+        var additions: [String: StoredField] = [:]
+    }
+
+    /// Notes what a record adds, for those after it in the batch.
+    mutating func add(_ additions: [String: StoredField], to type: String) {
+        guard !additions.isEmpty else { return }
+        added[type, default: [:]].merge(additions) { first, _ in first }
     }
 
     /// Returns the changes with every value of the type its field has, or fails
     /// naming the field (SAVE-13).
-    mutating func conform(
+    func conform(
         _ changes: FieldChanges, of type: String, in scope: DatabaseScope, limits: Limits
-    ) throws -> [String: Field?] {
-        // A type is known by its first record, though that may have no field.
-        if known[type] == nil, added[type] == nil { added[type] = [:] }
-        var conformed = changes.values
+    ) throws -> Conformed {
+        let (stored, earlier) = (known[type], added[type])
+        var conformed = Conformed(changes: changes.values)
         for (name, field) in changes.values {
             try Names.checkFieldName(name, limits: limits)
             guard let field else { continue }
-            guard !(field.isEncrypted && scope == .public) else {
-                throw WireError.badRequest(
-                    "encrypted fields are not supported in the public database (field '\(name)')"
-                )
+            let expected = stored?[name] ?? earlier?[name]
+            if field.isEncrypted || expected?.isEncrypted == true {
+                try Self.checkEncryption(of: field, named: name, expected, of: type, in: scope)
             }
-            let value = try conform(field.value, field: name, of: type)
-            if field.isEncrypted { encrypted[type, default: []].insert(name) }
+            guard let expected else {
+                let found = try Self.newType(of: field.value, field: name, of: type)
+                conformed.additions[name] = StoredField(found, isEncrypted: field.isEncrypted)
+                continue
+            }
+            let value = try Self.coerce(field.value, to: expected.type, field: name, of: type)
             // A value that became another type has no times any more.
             let nanoseconds = value.timeCount == field.nanoseconds.count ? field.nanoseconds : []
-            conformed[name] = .some(
+            conformed.changes[name] = .some(
                 Field(value, isEncrypted: field.isEncrypted, nanoseconds: nanoseconds)
             )
         }
         return conformed
     }
 
-    private mutating func conform(
-        _ value: FieldValue, field: String, of type: String
-    ) throws -> FieldValue {
-        guard let expected = known[type]?[field] ?? added[type]?[field] else {
-            guard let found = value.type else {
-                // REC-5
-                throw WireError.badRequest(
-                    "cannot use an empty list to initialize a new field (field '\(field)' "
-                        + "in record type '\(type)' should be more precise)"
-                )
-            }
-            added[type, default: [:]][field] = found
-            return value
+    /// Fails unless a value is encrypted where its field is, and may be (REC-11).
+    private static func checkEncryption(
+        of field: Field, named name: String, _ expected: StoredField?, of type: String,
+        in scope: DatabaseScope
+    ) throws {
+        guard !(field.isEncrypted && scope == .public) else {
+            throw WireError.badRequest(
+                "encrypted fields are not supported in the public database (field '\(name)')"
+            )
         }
+        if let expected, expected.isEncrypted != field.isEncrypted {
+            // NB: the first sentence's words are CloudKit's (web-services 3.3).
+            throw WireError.badRequest(
+                "Attempt to save \(field.isEncrypted ? "encrypted" : "plain") data in "
+                    + "\(field.isEncrypted ? "non encrypted" : "encrypted") field type "
+                    + "(field '\(name)' of record type '\(type)')"
+            )
+        }
+        guard field.isEncrypted, let kind = field.value.type, kind.isNeverEncrypted else { return }
+        throw WireError.badRequest(
+            "\(kind.rawValue) fields cannot be encrypted (field '\(name)' of record type '\(type)')"
+        )
+    }
+
+    private static func newType(
+        of value: FieldValue, field: String, of type: String
+    ) throws -> FieldType {
+        guard let found = value.type else {
+            // REC-5
+            throw WireError.badRequest(
+                "cannot use an empty list to initialize a new field (field '\(field)' "
+                    + "in record type '\(type)' should be more precise)"
+            )
+        }
+        return found
+    }
+
+    private static func coerce(
+        _ value: FieldValue, to expected: FieldType, field: String, of type: String
+    ) throws -> FieldValue {
         do {
             return try value.coerced(to: expected)
         } catch is JSONError {
@@ -62,6 +101,16 @@ struct RecordSchema {
                 "Invalid value, expected type \(expected.rawValue). (field '\(field)' "
                     + "of record type '\(type)')"
             )
+        }
+    }
+}
+
+extension FieldType {
+    /// Whether values of the type cannot be encrypted (REC-11).
+    fileprivate var isNeverEncrypted: Bool {
+        switch element ?? self {
+        case .asset, .reference: true
+        default: false
         }
     }
 }

@@ -113,6 +113,18 @@ package struct StoredRecord: Sendable, Hashable {
     }
 }
 
+/// What a container's schema knows of a field.
+package struct StoredField: Sendable, Hashable {
+    package var type: FieldType
+    /// Whether its values are stored encrypted (REC-11).
+    package var isEncrypted: Bool
+
+    package init(_ type: FieldType, isEncrypted: Bool = false) {
+        self.type = type
+        self.isEncrypted = isEncrypted
+    }
+}
+
 /// A reference that has consequences when its target is deleted.
 package struct StoredReference: Sendable, Hashable {
     /// What the source asked for.

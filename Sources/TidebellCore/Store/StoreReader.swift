@@ -75,16 +75,10 @@ package protocol StoreReader {
 
     /// Returns the known fields of these record types; a type that no record
     /// ever had is absent (ENV-1).
-    func fieldTypes(
+    func fields(
         of recordTypes: Set<String>,
         in container: ContainerKey
-    ) throws -> [String: [String: FieldType]]
-
-    /// Returns which fields of a record type were ever stored encrypted (REC-11).
-    func encryptedFields(
-        of recordType: String,
-        in container: ContainerKey
-    ) throws -> Set<String>
+    ) throws -> [String: [String: StoredField]]
 
     // MARK: Subscriptions
 

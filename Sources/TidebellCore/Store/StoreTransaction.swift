@@ -81,11 +81,9 @@ package protocol StoreTransaction: StoreReader {
 
     // MARK: Schema
 
-    /// Adds fields (and with them types) that a container's schema lacks.
-    func addFieldTypes(_ fields: [String: [String: FieldType]], in container: ContainerKey) throws
-
-    /// Notes that fields, known by now, are stored encrypted (REC-11).
-    func addEncryptedFields(_ fields: [String: Set<String>], in container: ContainerKey) throws
+    /// Adds fields (and with them types) that a container's schema lacks; those it
+    /// knows stay as they are.
+    func addFields(_ fields: [String: [String: StoredField]], in container: ContainerKey) throws
 
     // MARK: Subscriptions
 

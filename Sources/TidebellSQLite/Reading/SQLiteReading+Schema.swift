@@ -3,51 +3,37 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func fieldTypes(
+    package func fields(
         of recordTypes: Set<String>, in container: ContainerKey
-    ) throws -> [String: [String: FieldType]] {
+    ) throws -> [String: [String: StoredField]] {
         if let only = recordTypes.first, recordTypes.count == 1 {
-            return try fieldTypes(of: only, in: container).map { [only: $0] } ?? [:]
+            return try fields(of: only, in: container).map { [only: $0] } ?? [:]
         }
-        var types: [String: [String: FieldType]] = [:]
-        guard !recordTypes.isEmpty else { return types }
+        var fields: [String: [String: StoredField]] = [:]
+        guard !recordTypes.isEmpty else { return fields }
         try connection.each(
             """
-            SELECT field_type.field, field_type.type, field_type.record_type
+            SELECT field_type.field, field_type.type, field_type.encrypted, field_type.record_type
             FROM json_each(?) AS wanted CROSS JOIN field_type
             WHERE field_type.container = ? AND field_type.environment = ?
                 AND field_type.record_type = wanted.value
             """,
             JSONText(recordTypes), container.container, container.environment
         ) { columns in
-            try types[columns.text(2), default: [:]].addField(columns)
+            try fields[columns.text(3), default: [:]].addField(columns)
             return true
         }
-        return types
-    }
-
-    package func encryptedFields(
-        of recordType: String, in container: ContainerKey
-    ) throws -> Set<String> {
-        Set(
-            try connection.rows(
-                """
-                SELECT field FROM field_type
-                WHERE container = ? AND environment = ? AND record_type = ? AND encrypted = 1
-                """,
-                container.container, container.environment, recordType
-            ) { $0.text(0) }
-        )
+        return fields
     }
 
     /// Returns the known fields of one type; nil if no record ever had it.
-    private func fieldTypes(
+    private func fields(
         of recordType: String, in container: ContainerKey
-    ) throws -> [String: FieldType]? {
-        var fields: [String: FieldType]?
+    ) throws -> [String: StoredField]? {
+        var fields: [String: StoredField]?
         try connection.each(
             """
-            SELECT field, type FROM field_type
+            SELECT field, type, encrypted FROM field_type
             WHERE container = ? AND environment = ? AND record_type = ?
             """,
             container.container, container.environment, recordType
@@ -59,11 +45,12 @@ extension SQLiteReading {
     }
 }
 
-extension [String: FieldType] {
+extension [String: StoredField] {
     /// Adds the field of a row, unless the row only tells that its type exists.
     fileprivate mutating func addField(_ columns: Columns) throws {
         let field = columns.text(0)
-        if !field.isEmpty { self[field] = try columns.value(1) }
+        guard !field.isEmpty else { return }
+        self[field] = StoredField(try columns.value(1), isEncrypted: columns.bool(2))
     }
 }
 
