@@ -2,19 +2,24 @@
 import TidebellWire
 
 extension RecordBatch {
-    /// Checks parents and finds what deletions take along.
+    /// Checks what records demand of others, and finds what deletions take along.
     ///
-    /// A failed deletion changes what the others take along, so this goes on
-    /// until nothing fails any more; each round fails at least one operation.
+    /// What fails changes what the others may do, so this goes on until nothing fails
+    /// any more; each round fails at least one operation.
     mutating func followReferences(in reader: any StoreReader) throws {
-        checkParentsExist()
         try checkReferenceCounts(in: reader)
+        let deleted = deletedNames
+        guard !deleted.isEmpty || outcomes.contains(where: \.demandsRecords) else { return }
+        let graph = try ReferenceGraph(to: deleted, in: zone.key, for: call, reader)
+        var gone: Set<String>
         repeat {
-            let closure = try deletionClosure(in: reader)
-            cascaded = closure.cascaded
-            if failOrphaningDeletions(closure.references, gone: closure.gone) { continue }
-            return
-        } while true
+            let saved = savedRecords
+            gone = graph.closure(of: deletedNames) { saved[$0] != nil }
+        } while failHeldDeletions(graph, gone, saved: savedRecords)
+            || failOrphans(gone, saved: savedRecords)
+        let names = gone.subtracting(deletedNames)
+        let records = try reader.records(names, in: zone.key)
+        cascaded = records.values.sorted { $0.position < $1.position }
     }
 
     private var savedRecords: [String: SavedRecord] {
@@ -29,82 +34,96 @@ extension RecordBatch {
         }
     }
 
-    /// REF-6: a parent must exist or be saved in the same batch.
-    private mutating func checkParentsExist() {
-        let deleted = deletedNames
-        while true {
-            let saved = savedRecords
-            let orphan = outcomes.firstIndex { outcome in
-                guard case .save(let child) = outcome, let parent = child.record.parent,
-                    parent != child.previous?.parent || deleted.contains(parent)
-                else { return false }
-                return saved[parent] == nil
-                    && (existing[parent] == nil || deleted.contains(parent))
-            }
-            guard let orphan else { return }
-            outcomes[orphan] = .failed(
-                WireError(
-                    .validatingReferenceError,
-                    "the parent of record '\(names[orphan])' does not exist"
-                )
-            )
-        }
-    }
-
-    private func deletionClosure(
-        in reader: any StoreReader
-    ) throws -> (cascaded: [StoredRecord], gone: Set<String>, references: [StoredReference]) {
-        var gone = deletedNames
-        guard !gone.isEmpty else { return ([], [], []) }
-        let saved = savedRecords
-        var references: [StoredReference] = []
-        var cascaded: [String] = []
-        var frontier = gone
-        while !frontier.isEmpty {
-            let found = try reader.references(to: frontier, in: zone.key)
-            references += found
-            frontier = []
-            for reference in found where reference.kind == .deleteSelf {
-                // What the batch saves anew stays, whatever its old version said.
-                guard saved[reference.source] == nil, gone.insert(reference.source).inserted
-                else { continue }
-                frontier.insert(reference.source)
-                cascaded.append(reference.source)
-            }
-            guard cascaded.count <= call.limits.cascadedDeletions else {
-                throw WireError.badRequest(
-                    "the deletion would take along more than \(call.limits.cascadedDeletions) "
-                        + "records through references",
-                    ckCode: CKErrorCode.limitExceeded
-                ).visible(to: call)
-            }
-        }
-        let records = try reader.records(Set(cascaded), in: zone.key)
-        return (cascaded.compactMap { records[$0] }, gone, references)
-    }
-
-    /// SAVE-24: a parent goes only with its children; returns whether that failed
-    /// an operation.
-    private mutating func failOrphaningDeletions(
-        _ references: [StoredReference], gone: Set<String>
+    /// SAVE-24: a parent goes only with its children; returns whether that failed an
+    /// operation.
+    ///
+    /// NB: not in the public database, where anybody could keep another's record so.
+    private mutating func failHeldDeletions(
+        _ graph: ReferenceGraph, _ gone: Set<String>, saved: [String: SavedRecord]
     ) -> Bool {
-        let saved = savedRecords
-        var failed = false
-        for reference in references where reference.kind == .parent {
-            let stays =
-                saved[reference.source].map { $0.record.parent == reference.target }
+        guard call.scope != .public, !graph.holds.isEmpty else { return false }
+        let kept = graph.kept(among: gone) { reference in
+            saved[reference.source].map { $0.references.contains(reference) }
                 ?? !gone.contains(reference.source)
-            guard stays, let index = names.firstIndex(of: reference.target),
-                case .delete = outcomes[index]
-            else { continue }
-            outcomes[index] = .failed(
-                WireError(
-                    .validatingReferenceError,
-                    "record '\(reference.target)' is the parent of record '\(reference.source)'"
-                )
-            )
-            failed = true
         }
-        return failed
+        guard !kept.isEmpty else { return false }
+        var hasFailed = false
+        for index in outcomes.indices {
+            guard case .delete(let record) = outcomes[index], let reference = kept[record.name]
+            else { continue }
+            outcomes[index] = .failed(.held(record.name, by: reference))
+            hasFailed = true
+        }
+        return hasFailed
+    }
+
+    /// REF-6, REF-10: a parent, and what `VALIDATE` refers to, must exist or be saved in
+    /// the same batch; returns whether that failed an operation.
+    private mutating func failOrphans(_ gone: Set<String>, saved: [String: SavedRecord]) -> Bool {
+        var hasFailed = false
+        for index in outcomes.indices {
+            guard case .save(let source) = outcomes[index] else { continue }
+            let missing = source.references.first { reference in
+                guard reference.kind != .deleteSelf, saved[reference.target] == nil else {
+                    return false
+                }
+                return gone.contains(reference.target)
+                    || source.isNew(reference) && existing[reference.target] == nil
+            }
+            guard let missing else { continue }
+            outcomes[index] = .failed(.missing(missing))
+            hasFailed = true
+        }
+        return hasFailed
+    }
+}
+
+extension RecordBatch.Outcome {
+    /// Whether it saves a record that demands others to exist.
+    fileprivate var demandsRecords: Bool {
+        guard case .save(let saved) = self else { return false }
+        return saved.references.contains { $0.kind != .deleteSelf }
+    }
+}
+
+extension RecordBatch.SavedRecord {
+    /// Whether the version before may not have had a reference: what it once referred to
+    /// may be gone by now.
+    fileprivate func isNew(_ reference: StoredReference) -> Bool {
+        switch reference.kind {
+        case .parent: previous?.parent != reference.target
+        case .validate, .deleteSelf: newlyValidated.contains(reference.target)
+        }
+    }
+}
+
+extension WireError {
+    /// A record that must stay as long as another one (SAVE-24).
+    fileprivate static func held(_ name: String, by reference: StoredReference) -> WireError {
+        let (source, target) = (
+            Names.shortened(reference.source), Names.shortened(reference.target)
+        )
+        let what =
+            reference.kind == .parent
+            ? "is the parent of record '\(source)'"
+            : "is what record '\(source)' refers to with VALIDATE"
+        return WireError(
+            .validatingReferenceError,
+            name == reference.target
+                ? "record '\(target)' \(what)"
+                : "record '\(target)', which would go with record '\(Names.shortened(name))', \(what)"
+        )
+    }
+
+    /// A record that is not there to be referred to (REF-6).
+    fileprivate static func missing(_ reference: StoredReference) -> WireError {
+        let source = Names.shortened(reference.source)
+        return WireError(
+            .validatingReferenceError,
+            reference.kind == .parent
+                ? "the parent of record '\(source)' does not exist"
+                : "record '\(source)' refers with VALIDATE to record "
+                    + "'\(Names.shortened(reference.target))', which does not exist"
+        )
     }
 }

@@ -20,6 +20,8 @@ struct RecordBatch {
         var previous: StoredRecord?
         /// The references of the record that have consequences.
         var references: [StoredReference]
+        /// What the changes refer to with `VALIDATE`.
+        var newlyValidated: Set<String>
         /// The files the record holds.
         var assets: Set<AssetContent>
         /// The fields that its type does not have yet.
@@ -32,7 +34,7 @@ struct RecordBatch {
     let zone: StoredZone
     /// The record name of each operation, given or made.
     let names: [String]
-    /// The living records the operations name, and the parents they name.
+    /// The living records the operations name, as their own, as parent or with `VALIDATE`.
     let existing: [String: StoredRecord]
     var schema: RecordSchema
     /// The files the operations name.
@@ -52,7 +54,8 @@ struct RecordBatch {
         self.zone = zone
         names = request.operations.map { $0.recordName ?? call.makeUUID().uuidString }
         let parents = request.operations.compactMap { $0.parent ?? nil }
-        let wanted = Set(names).union(parents)
+        var wanted = Set(names).union(parents)
+        for operation in request.operations { wanted.formUnion(operation.validated) }
         let stored = try reader.records(wanted, in: zone.key)
         let missing = wanted.subtracting(stored.keys)
         existing = stored.merging(
@@ -146,6 +149,7 @@ struct RecordBatch {
             ),
             previous: previous,
             references: references.consequential(from: name, fields: merged, parent: parent),
+            newlyValidated: operation.validated,
             assets: Set(
                 merged.values.flatMap(\.value.assets).compactMap { asset in
                     asset.content.map(AssetContent.init(rawValue:))

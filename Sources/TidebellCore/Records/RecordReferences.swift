@@ -28,16 +28,16 @@ struct RecordReferences {
     }
 
     /// Returns a record's references that matter when their target is deleted:
-    /// those with `DELETE_SELF`, and its parent.
+    /// those with `DELETE_SELF` or `VALIDATE`, and its parent.
     func consequential(
         from name: String, fields: [String: Field], parent: String?
     ) -> [StoredReference] {
         var references = Set<StoredReference>()
         for field in fields.values {
-            for reference in field.value.references
-            where reference.action == .deleteSelf && isInZone(reference) {
+            for reference in field.value.references where isInZone(reference) {
+                guard let kind = StoredReference.Kind(reference.action) else { continue }
                 references.insert(
-                    StoredReference(source: name, target: reference.recordName, kind: .deleteSelf)
+                    StoredReference(source: name, target: reference.recordName, kind: kind)
                 )
             }
         }
@@ -48,12 +48,38 @@ struct RecordReferences {
     }
 }
 
+extension ModifyRecords.Operation {
+    /// The names of the records that the changes refer to with `VALIDATE` (REF-10).
+    var validated: Set<String> {
+        var names: Set<String> = []
+        for case let field? in fields.values.values {
+            for reference in field.value.references where reference.action == .validate {
+                names.insert(reference.recordName)
+            }
+        }
+        return names
+    }
+}
+
+extension StoredReference.Kind {
+    /// What a field's reference asks for; nil without an action.
+    fileprivate init?(_ action: WireReference.Action) {
+        switch action {
+        case .none: return nil
+        case .deleteSelf: self = .deleteSelf
+        case .validate: self = .validate
+        }
+    }
+}
+
 extension FieldValue {
     /// The references in the value.
     fileprivate var references: [WireReference] {
         switch self {
         case .reference(let reference): [reference]
-        case .list(.referenceList, let elements): elements.flatMap(\.references)
+        // A list whose tag named no type yet may be one of references.
+        case .list(.referenceList, let elements), .list(nil, let elements):
+            elements.flatMap(\.references)
         default: []
         }
     }
@@ -66,9 +92,11 @@ extension StoredRecord {
     /// needless deletion of no rows, while records without references cost none.
     var mayHoldConsequentialReferences: Bool {
         parent != nil || fields.json.contains(Self.deleteSelf)
+            || fields.json.contains(Self.validate)
     }
 
     private static let deleteSelf = Array(WireReference.Action.deleteSelf.rawValue.utf8)
+    private static let validate = Array(WireReference.Action.validate.rawValue.utf8)
 }
 
 extension [UInt8] {

@@ -133,6 +133,8 @@ package struct StoredReference: Sendable, Hashable {
         case deleteSelf = 1
         /// The target cannot be deleted while the source lives (SAVE-24).
         case parent = 2
+        /// The same by a field, which the source must lose first (REF-10).
+        case validate = 3
     }
 
     package var source: String
