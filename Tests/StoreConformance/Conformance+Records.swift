@@ -37,6 +37,23 @@ extension StoreConformance {
                 #expect(try transaction.records([], in: zone.key).isEmpty)
             }
         },
+        Check("Records that are larger than wanted are not returned, be it one or several") {
+            store in
+            try await store.write { transaction throws in
+                let zone = try transaction.makeZone("diary")
+                try transaction.putRecords(
+                    [.note("a", at: 3), .note("b", at: 4)], in: zone.key)
+                let size = StoredRecord.note("a", at: 3).fields.json.count
+                let wanted: [(names: Set<String>, byteLimit: Int, count: Int?)] = [
+                    (["a"], size, 1), (["a"], size - 1, nil), (["a", "b"], 2 * size, 2),
+                    (["a", "b"], 2 * size - 1, nil), (["c", "d"], 0, 0),
+                ]
+                for (names, byteLimit, count) in wanted {
+                    let found = try transaction.records(names, in: zone.key, byteLimit: byteLimit)
+                    #expect(found?.count == count)
+                }
+            }
+        },
         Check("A thousand records are put and found in one call each") { store in
             let records = (0..<1000).map { StoredRecord.note("n\($0)", at: Position(rawValue: $0)) }
             let found = try await store.write { transaction throws in

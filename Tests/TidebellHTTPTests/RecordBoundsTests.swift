@@ -76,4 +76,125 @@ struct RecordBoundsTests {
             }
         }
     }
+
+    // MARK: Bytes
+
+    private static let extended = ["X-Tidebell-Extensions": "1"]
+
+    /// A cloud whose limits two records of 600 bytes pass, and such records in a zone.
+    private func crowded(_ names: String..., in zones: String...) async throws -> TestAPI {
+        var limits = Limits()
+        limits.namedRecordBytes = 1000
+        limits.cascadedDeletionBytes = 1000
+        limits.pageBytes = 1000
+        let api = try await TestAPI(limits: limits)
+        let text = String(repeating: "x", count: 550)
+        for zone in zones {
+            try await api.makeZone(zone)
+            for name in names {
+                _ = try await api.post(
+                    "private/records/modify",
+                    """
+                    {"zoneID":{"zoneName":"\(zone)"},"operations":[{"operationType":"create",\
+                    "record":{"recordName":"\(name)","recordType":"Note","fields":{\
+                    "text":{"value":"\(text)"},"of":{"value":{"recordName":"x",\
+                    "action":"DELETE_SELF"}}}}}]}
+                    """
+                )
+            }
+        }
+        return api
+    }
+
+    @Test(
+        "LIMIT-20: records that are too large together are not looked up or changed at once",
+        arguments: [["a"], ["a", "b"], ["a", "a"]]
+    )
+    func namedRecords(names: [String]) async throws {
+        let api = try await crowded("a", "b", in: "Notes")
+        let items = names.map { #"{"recordName":"\#($0)"}"# }.joined(separator: ",")
+        let operations = Set(names).map { name in
+            #"{"operationType":"forceUpdate","record":{"recordName":"\#(name)","fields":{}}}"#
+        }
+        let lookup = try await api.post(
+            "private/records/lookup", #"{"zoneID":{"zoneName":"Notes"},"records":[\#(items)]}"#,
+            headers: Self.extended
+        )
+        let modify = try await api.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[\(operations.joined(separator: ","))]}
+            """,
+            headers: Self.extended
+        )
+        let error = WireError.badRequest(
+            "the records of the request hold more than 1000 bytes; ask for fewer at a time",
+            ckCode: CKErrorCode.limitExceeded
+        )
+        #expect(lookup.error == (names.count > 1 ? error : nil))
+        #expect(modify.error == (operations.count > 1 ? error : nil))
+    }
+
+    @Test("A deletion does not take along more than the server can tell of")
+    func cascade() async throws {
+        let api = try await crowded("a", "b", in: "Notes")
+        try await api.save("x", in: "Notes")
+        let delete = """
+            {"zoneID":{"zoneName":"Notes"},"operations":[\
+            {"operationType":"forceDelete","record":{"recordName":"x"}}]}
+            """
+        let refused = try await api.post("private/records/modify", delete, headers: Self.extended)
+        #expect(refused.error?.detail?.ckCode == CKErrorCode.limitExceeded)
+        #expect(refused.error?.reason.contains("more than 1000 bytes") == true)
+        _ = try await api.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[\
+            {"operationType":"forceDelete","record":{"recordName":"a"}}]}
+            """
+        )
+        #expect(try await api.post("private/records/modify", delete).error == nil)
+    }
+
+    @Test(
+        "TOK-15: one page's bytes are for all zones of a request; later ones wait, and miss nothing",
+        arguments: [false, true]
+    )
+    func zonePages(reverse: Bool) async throws {
+        let api = try await crowded("a", "b", "c", in: "Notes", "Books")
+        var tokens: [String: String] = ["Notes": "", "Books": ""]
+        var found: [String] = []
+        var rounds = 0
+        while !tokens.isEmpty, rounds < 10 {
+            rounds += 1
+            let zones = tokens.keys.sorted().flatMap { zone in
+                let token = tokens[zone].map { $0.isEmpty ? "" : #","syncToken":"\#($0)""# } ?? ""
+                let entry = #"{"zoneID":{"zoneName":"\#(zone)"},"reverse":\#(reverse)\#(token)}"#
+                // The same zone over and over takes no more than once.
+                return [entry, entry]
+            }
+            let answer = try await api.post(
+                "private/changes/zone", #"{"zones":[\#(zones.joined(separator: ","))]}"#
+            )
+            let response = try JSONReader.read(Array(answer.text.utf8)) {
+                try FetchZoneChanges.Response(from: &$0)
+            }
+            let pages = response.zones.compactMap { zone -> FetchZoneChanges.Page? in
+                if case .changes(let page) = zone { page } else { nil }
+            }
+            #expect(pages.map(\.records.count).reduce(0, +) <= 2)
+            for page in pages.enumerated().filter({ $0.offset.isMultiple(of: 2) }).map(\.element) {
+                let zone = page.zoneID.zoneName
+                for case .record(let record) in page.records {
+                    found.append("\(zone)/\(record.recordName)")
+                }
+                tokens[zone] = page.moreComing ? page.syncToken : nil
+            }
+        }
+        #expect(
+            found.sorted() == [
+                "Books/a", "Books/b", "Books/c", "Notes/a", "Notes/b", "Notes/c",
+            ]
+        )
+    }
 }

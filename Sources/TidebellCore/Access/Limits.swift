@@ -8,12 +8,16 @@ package struct Limits: Sendable, Hashable {
     package var itemsPerRequest = WireProtocol.itemLimit
     /// The same for a client that opted into the extensions (LIMIT-1).
     package var itemsPerExtendedRequest = WireProtocol.extendedItemLimit
-    /// Records in one page of changes or one lookup answer (LIMIT-5).
+    /// Records in one page of changes or of a query (LIMIT-5).
     package var recordsPerPage = WireProtocol.pageLimit
     /// The same for a client that opted into the extensions and asks for more.
     package var recordsPerExtendedPage = 1000
-    /// Bytes of fields in one page, whatever its number of records.
+    /// Bytes of fields in one page of a query, or in the pages of changes of all zones
+    /// of a request: the record that passes it is the last one.
     package var pageBytes = 4 * 1024 * 1024
+    /// Bytes of the fields of all records that one request looks up or changes, and so
+    /// of its answer; several times what a request body brings.
+    package var namedRecordBytes = 32 * 1024 * 1024
     /// What one page of a query without order looks at; then it ends, be it ever
     /// so short, and the next one goes on from there (QUERY-16).
     package var queryScan = ScanBound(records: 100_000, bytes: 256 * 1024 * 1024)
@@ -46,6 +50,8 @@ package struct Limits: Sendable, Hashable {
     package var deleteSelfReferences = 750
     /// Records that one deletion may take along through references.
     package var cascadedDeletions = 10_000
+    /// Bytes of their fields.
+    package var cascadedDeletionBytes = 64 * 1024 * 1024
     /// Bytes of a file that a plain web client uploads (ASSET-7).
     package var assetBytes: Int64 = 50 * 1024 * 1024
     /// The same for a client that opted into the extensions; Apple names no number for

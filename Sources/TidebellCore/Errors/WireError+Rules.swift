@@ -58,6 +58,14 @@ extension WireError {
         )
     }
 
+    /// The records of one request are too large together (LIMIT-20).
+    static func tooManyBytes(_ limit: Int) -> WireError {
+        badRequest(
+            "the records of the request hold more than \(limit) bytes; ask for fewer at a time",
+            ckCode: CKErrorCode.limitExceeded
+        )
+    }
+
     /// Returns the error without what only extended clients may see.
     func visible(to call: Call) -> WireError {
         guard !call.usesExtensions else { return self }

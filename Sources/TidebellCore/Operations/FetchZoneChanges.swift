@@ -10,16 +10,16 @@ extension FetchZoneChanges {
     ) throws -> Response {
         try call.requireChangeTracking()
         _ = try call.requireUser()
-        var budget = call.limits.recordBudget(for: call)
+        var budget = Budget(
+            records: call.limits.recordBudget(for: call), bytes: call.limits.pageBytes
+        )
         return Response(
             zones: try request.zones.map { zone in
                 do {
                     let options = zone.options.merged(over: request.options)
-                    let page = try page(
-                        of: zone, options: options, budget: budget, for: call, in: reader
+                    return .changes(
+                        try page(of: zone, options: options, &budget, for: call, in: reader)
                     )
-                    budget -= page.records.count
-                    return .changes(page)
                 } catch let error as WireError {
                     return .failed(
                         call.answered(zone.zoneID.zoneName), error.visible(to: call)
@@ -29,8 +29,15 @@ extension FetchZoneChanges {
         )
     }
 
+    /// What the zones of a request that are still to come may bring together.
+    private struct Budget {
+        var records: Int
+        /// Of fields; a page that needs more ends with the record that passes it.
+        var bytes: Int
+    }
+
     private static func page(
-        of request: Zone, options: Options, budget: Int, for call: Call,
+        of request: Zone, options: Options, _ budget: inout Budget, for call: Call,
         in reader: any StoreReader
     ) throws -> Page {
         guard !request.zoneID.isDefault else {
@@ -43,11 +50,12 @@ extension FetchZoneChanges {
         var token = try startingToken(
             request.syncToken, in: zone, isReverse: isReverse, for: call
         )
-        let limit = min(budget, call.limits.recordPage(options.resultsLimit, for: call))
+        let most = call.limits.recordPage(options.resultsLimit, for: call)
         let page = try changes(
-            in: zone, after: token.position, limit: limit, call, reader, isReverse)
+            in: zone, after: token.position, limit: most, &budget, reader, isReverse)
         if isReverse {
-            token.position = page.isComplete ? .start : page.records.last?.position ?? .start
+            token.position =
+                page.isComplete ? .start : page.records.last?.position ?? token.position
         } else {
             token.position =
                 page.isComplete ? zone.position : page.records.last?.position ?? token.position
@@ -63,15 +71,18 @@ extension FetchZoneChanges {
     }
 
     private static func changes(
-        in zone: StoredZone, after position: Position, limit: Int, _ call: Call,
+        in zone: StoredZone, after position: Position, limit: Int, _ budget: inout Budget,
         _ reader: any StoreReader, _ isReverse: Bool
     ) throws -> (records: [StoredRecord], isComplete: Bool) {
-        // The zone before this one took the whole page: come back for this one.
-        guard limit > 0 else { return ([], false) }
-        return try reader.recordChanges(
-            in: zone.key, after: position, limit: limit, byteLimit: call.limits.pageBytes,
-            reverse: isReverse
+        // The zones before this one took the whole page: come back for this one.
+        guard budget.records > 0, budget.bytes > 0 else { return ([], false) }
+        let page = try reader.recordChanges(
+            in: zone.key, after: position, limit: min(budget.records, limit),
+            byteLimit: budget.bytes, reverse: isReverse
         )
+        budget.records -= page.records.count
+        for record in page.records { budget.bytes -= record.fields.json.count }
+        return page
     }
 
     private static func startingToken(

@@ -3,13 +3,14 @@ import TidebellWire
 
 extension LookupRecords {
     /// Returns the records in the order asked for; a missing one is a
-    /// `NOT_FOUND` item (REC-12), a missing zone fails the request.
+    /// `NOT_FOUND` item (REC-12), a missing zone fails the request, and so do records
+    /// that are too large together (LIMIT-20).
     package static func run(
         _ request: Request, for call: Call, in reader: any StoreReader
     ) throws -> Response {
         let place = try call.zone(request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
-        var records = try place.map { try reader.records(names, in: $0.zone.key) } ?? [:]
+        var records = try place.map { try reader.records(names, in: $0.zone.key, for: call) } ?? [:]
         let missing = names.subtracting(records.keys)
         records.merge(
             try call.userRecords(missing, in: request.zoneID.zoneName, reader)
@@ -21,12 +22,18 @@ extension LookupRecords {
             )
         }
         let common = selection(request.desiredKeys)
+        var bytes = 0
         return Response(
             records: try request.records.map { item in
                 guard let record = records[item.recordName] else {
                     return .failed(
                         recordName: item.recordName, WireError(.notFound, "Record not found")
                     )
+                }
+                // A name may stand several times.
+                bytes += record.fields.json.count
+                guard bytes <= call.limits.namedRecordBytes else {
+                    throw WireError.tooManyBytes(call.limits.namedRecordBytes)
                 }
                 let selection = item.desiredKeys.map(selection) ?? common
                 return .record(try record.answered(to: call, in: zoneID, selecting: selection))

@@ -14,7 +14,7 @@ extension RereferenceAssets {
         try call.requireZone(targetZone, in: reader)
         let place = try call.zone(request.zoneID, in: reader)
         let names = Set(request.assets.map(\.recordName))
-        let records = try place.map { try reader.records(names, in: $0.zone.key) } ?? [:]
+        let records = try place.map { try reader.records(names, in: $0.zone.key, for: call) } ?? [:]
         let target = AssetField(
             database: try call.databaseKey(), zoneName: targetZone.zoneName, recordName: nil,
             fieldName: nil
@@ -25,7 +25,8 @@ extension RereferenceAssets {
                     return .failure(WireError(.notFound, "Record not found"))
                 }
                 guard
-                    case .asset(let asset)? = try record.fields.decoded()[source.fieldName]?.value,
+                    case .asset(let asset)? = try record.fields.decoded(
+                        only: [source.fieldName])[source.fieldName]?.value,
                     let content = asset.content.map(AssetContent.init(rawValue:))
                 else {
                     return .failure(

@@ -18,7 +18,14 @@ extension RecordBatch {
         } while failHeldDeletions(graph, gone, saved: savedRecords)
             || failOrphans(gone, saved: savedRecords)
         let names = gone.subtracting(deletedNames)
-        let records = try reader.records(names, in: zone.key)
+        let limit = call.limits.cascadedDeletionBytes
+        guard let records = try reader.records(names, in: zone.key, byteLimit: limit) else {
+            throw WireError.badRequest(
+                "the deletion would take along records of more than \(limit) bytes through "
+                    + "references",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
         cascaded = records.values.sorted { $0.position < $1.position }
     }
 

@@ -56,7 +56,7 @@ struct RecordBatch {
         let parents = request.operations.compactMap { $0.parent ?? nil }
         var wanted = Set(names).union(parents)
         for operation in request.operations { wanted.formUnion(operation.validated) }
-        let stored = try reader.records(wanted, in: zone.key)
+        let stored = try reader.records(wanted, in: zone.key, for: call)
         let missing = wanted.subtracting(stored.keys)
         existing = stored.merging(
             try call.userRecords(missing, in: zone.name, reader)

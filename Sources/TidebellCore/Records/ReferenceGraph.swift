@@ -32,7 +32,7 @@ struct ReferenceGraph {
                     "the deletion would take along more than \(call.limits.cascadedDeletions) "
                         + "records through references",
                     ckCode: CKErrorCode.limitExceeded
-                ).visible(to: call)
+                )
             }
         }
     }

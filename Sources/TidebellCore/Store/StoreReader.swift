@@ -28,8 +28,11 @@ package protocol StoreReader {
 
     // MARK: Records
 
-    /// Returns the living records with these names.
-    func records(_ names: Set<String>, in zone: ZoneKey) throws -> [String: StoredRecord]
+    /// Returns the living records with these names; nil when their fields have more
+    /// than `byteLimit` bytes.
+    func records(
+        _ names: Set<String>, in zone: ZoneKey, byteLimit: Int
+    ) throws -> [String: StoredRecord]?
 
     /// Returns a page of the zone's history after `position`, tombstones
     /// included, oldest change first; with `reverse`, newest first, *before*
@@ -301,4 +304,25 @@ package protocol StoreReader {
     /// Returns the answer that was given to a write; nil when it was never done, or
     /// its answer is no longer kept.
     func keptAnswer(to write: WriteID) throws -> KeptAnswer?
+}
+
+extension StoreReader {
+    /// Returns the living records with these names, which must be few.
+    package func records(
+        _ names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: StoredRecord] {
+        try records(names, in: zone, byteLimit: .max) ?? [:]
+    }
+
+    /// Returns the living records that a request names; fails with `limitExceeded` when
+    /// that is more than one request may hold.
+    func records(
+        _ names: Set<String>, in zone: ZoneKey, for call: Call
+    ) throws -> [String: StoredRecord] {
+        let limit = call.limits.namedRecordBytes
+        guard let records = try records(names, in: zone, byteLimit: limit) else {
+            throw WireError.tooManyBytes(limit)
+        }
+        return records
+    }
 }

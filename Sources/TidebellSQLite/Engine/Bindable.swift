@@ -40,7 +40,9 @@ extension String: Bindable {
                 guard let start = characters.baseAddress else {
                     return sqlite3_bind_text(statement, index, "", 0, transient)
                 }
-                return sqlite3_bind_text(statement, index, start, Int32(utf8.count), transient)
+                return sqlite3_bind_text64(
+                    statement, index, start, sqlite3_uint64(utf8.count), transient,
+                    UInt8(SQLITE_UTF8))
             }
         }
     }
@@ -100,9 +102,9 @@ struct JSONText: Bindable {
 
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         bytes.withUnsafeBytes { bytes in
-            sqlite3_bind_text(
+            sqlite3_bind_text64(
                 statement, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress,
-                Int32(bytes.count), transient
+                sqlite3_uint64(bytes.count), transient, UInt8(SQLITE_UTF8)
             )
         }
     }

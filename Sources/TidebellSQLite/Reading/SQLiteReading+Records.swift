@@ -4,24 +4,27 @@ import TidebellWire
 
 extension SQLiteReading {
     package func records(
-        _ names: Set<String>, in zone: ZoneKey
-    ) throws -> [String: StoredRecord] {
+        _ names: Set<String>, in zone: ZoneKey, byteLimit: Int
+    ) throws -> [String: StoredRecord]? {
         var records: [String: StoredRecord] = [:]
         if let only = names.first, names.count == 1 {
             let record = try connection.first(
                 StoredRecord.named, zone, only, read: StoredRecord.init
             )
-            if let record { records[record.name] = record }
-            return records
+            guard let record else { return records }
+            records[record.name] = record
+            return record.fields.json.count > byteLimit ? nil : records
         }
         guard !names.isEmpty else { return records }
         records.reserveCapacity(names.count)
+        var bytes = 0
         try connection.each(StoredRecord.namedAmong, JSONText(names), zone) { columns in
             let record = try StoredRecord(columns)
+            bytes += record.fields.json.count
             records[record.name] = record
-            return true
+            return bytes <= byteLimit
         }
-        return records
+        return bytes > byteLimit ? nil : records
     }
 
     package func recordChanges(
