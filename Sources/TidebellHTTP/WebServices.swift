@@ -97,11 +97,15 @@ package struct WebServices: Sendable {
         if user == nil, access == .user || access == .reader && scope != .public {
             throw signIn.required
         }
+        let clientID = try target.clientID()
         let call = Call(
             container: container,
             scope: scope,
             user: user,
-            clientID: try target.clientID(),
+            clientID: clientID,
+            deviceID: clientID.flatMap { clientID in
+                user.map { cloud.deviceID(of: clientID, usedBy: $0) }
+            } ?? "",
             usesExtensions: request.usesExtensions,
             now: now,
             storeIdentity: cloud.store.identity,

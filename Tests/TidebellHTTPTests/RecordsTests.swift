@@ -11,10 +11,10 @@ struct RecordsTests {
         """
 
     /// The record of `createNote` as answers carry it.
-    private func note(_ api: TestAPI) -> String {
+    private func note(_ api: TestAPI, device: Substring) -> String {
         let stamp =
             #"{"timestamp":\#(TestAPI.start.rawValue),"userRecordName":"\#(api.user)","#
-            + #""deviceID":"6f2c"}"#
+            + #""deviceID":"\#(device)"}"#
         return """
             {"recordName":"n1","recordType":"Note","fields":{"rank":{"value":3,"type":"INT64"},\
             "title":{"value":"hello","type":"STRING"}},"pluginFields":{},"recordChangeTag":"2",\
@@ -30,7 +30,8 @@ struct RecordsTests {
             "private/records/modify", Self.createNote, query: "&clientId=6f2c"
         )
         #expect(answer.status == 200)
-        #expect(answer.text == #"{"records":[\#(note(api))]}"#)
+        let device = try #require(answer.text.firstMatch(of: /"deviceID":"([0-9a-f]{32})"/))
+        #expect(answer.text == #"{"records":[\#(note(api, device: device.output.1))]}"#)
     }
 
     @Test("An atomic batch with a conflict fails whole, each item in its place (SAVE-15)")
@@ -146,10 +147,11 @@ struct RecordsTests {
             "private/records/lookup",
             #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"no"},{"recordName":"n1"}]}"#
         )
+        let device = try #require(answer.text.firstMatch(of: /"deviceID":"([0-9a-f]{32})"/))
         #expect(
             answer.text == """
                 {"records":[{"recordName":"no","reason":"Record not found",\
-                "serverErrorCode":"NOT_FOUND"},\(note(api))]}
+                "serverErrorCode":"NOT_FOUND"},\(note(api, device: device.output.1))]}
                 """
         )
     }

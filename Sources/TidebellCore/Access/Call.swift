@@ -11,8 +11,12 @@ package struct Call: Sendable {
     package var scope: DatabaseScope
     /// The signed-in user; nil for a caller with an API token only.
     package var user: StoredUser?
-    /// The device that calls, as far as it says so.
+    /// The device that calls, as far as it says so; only it knows the ID, which is how it
+    /// is known again.
     package var clientID: String?
+    /// What records tell of the device that wrote them: says which writes are of the
+    /// same device, and not its client ID.
+    package var deviceID: String
     /// Whether the client opted into the extensions (web-services 9).
     package var usesExtensions: Bool
     /// The moment of the call.
@@ -32,6 +36,7 @@ package struct Call: Sendable {
         scope: DatabaseScope,
         user: StoredUser?,
         clientID: String? = nil,
+        deviceID: String = "",
         usesExtensions: Bool = false,
         now: Instant,
         storeIdentity: UInt64,
@@ -43,6 +48,7 @@ package struct Call: Sendable {
         self.scope = scope
         self.user = user
         self.clientID = clientID
+        self.deviceID = deviceID
         self.usesExtensions = usesExtensions
         self.now = now
         self.storeIdentity = storeIdentity

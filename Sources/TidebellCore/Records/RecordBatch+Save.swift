@@ -47,7 +47,7 @@ extension RecordBatch {
             name: record.name, type: record.type, position: position, created: record.created,
             modified: RecordStamp(
                 timestamp: call.now.rawValue, userRecordName: user.recordName,
-                deviceID: call.clientID ?? ""
+                deviceID: call.deviceID
             ),
             fields: .none, isDeleted: true
         )

@@ -139,7 +139,7 @@ struct RecordBatch {
         let parent = operation.parent ?? previous?.parent
         let stamp = RecordStamp(
             timestamp: call.now.rawValue, userRecordName: user.recordName,
-            deviceID: call.clientID ?? ""
+            deviceID: call.deviceID
         )
         schema.add(conformed.additions, to: type)
         return SavedRecord(

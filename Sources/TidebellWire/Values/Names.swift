@@ -68,7 +68,8 @@ package struct RecordStamp: Sendable, Hashable {
     package var timestamp: Int64
     /// The user's record name.
     package var userRecordName: String
-    /// The device that wrote, by its client ID; empty when unknown.
+    /// The device that wrote, by a name that others cannot use for it; empty when
+    /// unknown.
     package var deviceID: String
 
     /// Creates a stamp.

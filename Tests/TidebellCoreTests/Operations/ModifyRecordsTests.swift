@@ -21,7 +21,7 @@ struct ModifyRecordsTests {
             second.modified
                 == RecordStamp(
                     timestamp: second.modified.timestamp, userRecordName: bench.anna.recordName,
-                    deviceID: "phone"
+                    deviceID: "device of phone"
                 )
         )
     }
