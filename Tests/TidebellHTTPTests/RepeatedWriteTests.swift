@@ -118,6 +118,43 @@ struct RepeatedWriteTests {
         #expect(try await api.post("private/zones/modify", delete).text.contains("ZONE_NOT_FOUND"))
     }
 
+    @Test("A write with conflicts is done once too, however long its answer is")
+    func longAnswers() async throws {
+        var limits = Limits()
+        limits.keptAnswerLength = 10_000
+        let api = try await TestAPI(limits: limits)
+        let long = String(repeating: "x", count: 20_000)
+        let big = { (name: String) in
+            #"{"operationType":"create","record":{"recordName":"\#(name)","recordType":"Note","#
+                + #""fields":{"text":{"value":"\#(long)"}}}}"#
+        }
+        for name in ["a", "b"] {
+            _ = try await save(api, as: nil, #"{"operations":[\#(big(name))]}"#)
+        }
+        let batch = """
+            {"operations":[\(big("a")),\(big("b")),\(big("c")),{"operationType":"create",\
+            "record":{"recordType":"Note","fields":{}}}]}
+            """
+        let answers = try await [1, 2].asyncMap { _ in
+            try await api.post(
+                "private/records/modify", batch, query: "&clientId=phone",
+                headers: [Self.header: "1", WireProtocol.extensionsHeader: "1"]
+            )
+        }
+        #expect(answers[0].text.contains("serverRecord") && answers[0].text.contains(long))
+        #expect(!answers[1].text.contains("serverRecord") && !answers[1].text.contains(long))
+        let names = answers.map { answer in
+            answer.text.replacing(/"serverRecord":\{"recordName":"[^"]*"/, with: "")
+                .matches(of: /"recordName":"([^"_]+)"/).map { String($0.output.1) }
+        }
+        #expect(names[0].count == 4)
+        #expect(names[0] == names[1])
+        let tags = answers.map { answer in
+            answer.text.matches(of: /"recordChangeTag":"([^"]+)"/).suffix(2).map(\.output.1)
+        }
+        #expect(tags[0] == tags[1])
+    }
+
     @Test("Kept answers go after a day")
     func collected() async throws {
         var limits = Limits()
@@ -134,5 +171,16 @@ struct RepeatedWriteTests {
             _ = try await save(api, as: "1")
             #expect(try await records(api) == 2)
         }
+    }
+}
+
+extension Array {
+    /// Maps the elements one after the other.
+    fileprivate func asyncMap<Value>(
+        _ transform: (Element) async throws -> Value
+    ) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
     }
 }

@@ -84,8 +84,8 @@ package struct Limits: Sendable, Hashable {
     package var answerRetention = Duration.seconds(24 * 3600)
     /// Bytes of all answers kept, whatever their age; the oldest go first.
     package var keptAnswerBytes = 64 * 1024 * 1024
-    /// Bytes of one answer that is kept: many times what 400 saved records are told
-    /// with. Only conflicts, which did nothing, can have longer ones.
+    /// Bytes of one answer that is kept whole. Of a longer one to a batch of records is
+    /// kept what was done, without fields and without the server's versions in conflicts.
     package var keptAnswerLength = 1024 * 1024
 
     /// Creates the default limits.

@@ -3,8 +3,8 @@
 /// An endpoint of a container: one operation of the Web Services API.
 ///
 /// The shape of all of them: read the request, run the rule of the same name in
-/// one transaction, write the answer. Reading and writing stay outside the
-/// transaction.
+/// one transaction, write the answer. Only a write that may be sent again is answered
+/// within the transaction, which keeps the answer.
 package protocol Endpoint: SendableMetatype {
     /// The methods it answers; POST unless it says otherwise.
     static var methods: [WebRequest.Method] { get }

@@ -13,9 +13,13 @@ extension Exchange {
     /// A write that the client named (`X-Tidebell-Request-ID`) is done once: when it comes
     /// again, the answer of the first time is given, which was kept in the same
     /// transaction. Fails with `BAD_REQUEST` when another request has the same name.
+    ///
+    /// - Parameter shorten: What is kept of an answer that is longer than
+    ///   ``Limits/keptAnswerLength``: what was done, without what can be fetched.
     func write<Answer: Sendable>(
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Answer,
-        json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void
+        json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void,
+        shortened shorten: @escaping @Sendable (Answer) -> Answer = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
             let answer = try await cloud.store.write(run)
@@ -30,10 +34,11 @@ extension Exchange {
             }
             let answer = try run(transaction)
             let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
-            if body.count <= call.limits.keptAnswerLength {
-                let kept = KeptAnswer(fingerprint: fingerprint, body: body)
-                try transaction.keepAnswer(kept, to: id, at: call.now)
+            var kept = KeptAnswer(fingerprint: fingerprint, body: body)
+            if body.count > call.limits.keptAnswerLength {
+                kept.body = JSONWriter.write(capacity: 512) { encode(shorten(answer), &$0) }
             }
+            try transaction.keepAnswer(kept, to: id, at: call.now)
             return body
         }
         return .json(body)

@@ -14,6 +14,28 @@ extension ModifyRecords: Endpoint {
             try run(request, for: call, in: $0)
         } json: {
             $0.write(to: &$1)
+        } shortened: {
+            $0.withoutFields
         }
+    }
+}
+
+extension ModifyRecords.Response {
+    /// The answer without the fields of the saved records, and without the server's
+    /// versions of those in conflict.
+    fileprivate var withoutFields: ModifyRecords.Response {
+        var shortened = self
+        for index in shortened.records.indices {
+            switch shortened.records[index] {
+            case .record(var record):
+                record.fields = .none
+                shortened.records[index] = .record(record)
+            case .deleted: break
+            case .failed(let recordName, var error):
+                error.detail?.serverRecord = nil
+                shortened.records[index] = .failed(recordName: recordName, error)
+            }
+        }
+        return shortened
     }
 }
