@@ -28,10 +28,12 @@ extension Accounts {
 
     /// Fails unless the password has an allowed length.
     package static func check(password: String) throws {
-        guard Password.length.contains(password.count) else {
+        guard password.count >= Password.fewestCharacters,
+            password.utf8.count <= Password.mostBytes
+        else {
             throw OperatorError(
-                "A password has \(Password.length.lowerBound) to "
-                    + "\(Password.length.upperBound) characters."
+                "A password has \(Password.fewestCharacters) characters or more, and at most "
+                    + "\(Password.mostBytes) bytes."
             )
         }
     }

@@ -34,7 +34,8 @@ extension StoreConformance {
                     hash: [1, 0, 2], account: anna, expiresAt: end, lifetime: nil
                 )
                 try transaction.putWebToken(
-                    hash: [3], account: anna, expiresAt: end, lifetime: .seconds(90)
+                    hash: [3], account: anna, expiresAt: end, lifetime: .seconds(90),
+                    endsAt: end.advanced(by: .seconds(5))
                 )
                 try transaction.markWebTokenRenewed(hash: [3], at: .noon)
                 var expected = StoredWebToken(account: anna, expiresAt: end)
@@ -42,6 +43,7 @@ extension StoreConformance {
                 #expect(try transaction.webToken(hash: [1, 0]) == nil)
                 expected.lifetime = .seconds(90)
                 expected.renewedAt = .noon
+                expected.endsAt = end.advanced(by: .seconds(5))
                 #expect(try transaction.webToken(hash: [3]) == expected)
                 try transaction.removeWebToken(hash: [3])
                 #expect(try transaction.webToken(hash: [3]) == nil)

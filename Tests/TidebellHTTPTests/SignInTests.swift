@@ -168,6 +168,38 @@ struct SignInTests {
         #expect(refused.status == 401)
     }
 
+    @Test("ACCT-10: a fetched web token gets no token for a device")
+    func noSignInByFetchedToken() async throws {
+        let answer = try await api.send(
+            "POST", api.target(under: "ext", "account/webToken"),
+            #"{"apiToken":"\#(api.apiToken)"}"#
+        )
+        let fetched = try JSONReader.read(Array(answer.text.utf8)) {
+            try FetchWebAuthToken.Response(from: &$0)
+        }.webAuthToken
+        let target = api.target(under: "ext", "account/signIn")
+            .replacing(api.webToken, with: fetched)
+        let refused = try await api.send("POST", target, "{}")
+        #expect(refused.status == 403)
+        #expect(refused.error?.code == .accessDenied)
+    }
+
+    @Test("A device that signed in with a dated token is signed in no longer than that day")
+    func datedToken() async throws {
+        let week = Duration.seconds(7 * 24 * 3600)
+        let dated = try await api.cloud.accounts.add(named: "ben", tokenLifetime: week)
+        let target = api.target(under: "ext", "account/signIn")
+            .replacing(api.webToken, with: dated)
+        let first = try token(try await api.send("POST", target, "{}")).webAuthToken
+        api.clock.advance(by: .seconds(6 * 24 * 3600))
+        let renewed = try await caller(first)
+        #expect(renewed.status == 200)
+        let next = renewed[header: WireProtocol.webAuthTokenHeader] ?? first
+        api.clock.advance(by: .seconds(24 * 3600))
+        #expect(try await caller(next).status == 421)
+        #expect(try await caller(first).status == 421)
+    }
+
     @Test("ACCT-6: asking for a permission grants it, unless the user decided before")
     func permission() async throws {
         func ask(_ action: String) async throws -> String {
@@ -197,10 +229,18 @@ struct SignInTests {
         #expect(throws: WireError.self) { try Password.matches("x", "md5:1") }
     }
 
-    @Test("A password has 8 to 256 characters")
+    @Test("A password has 8 characters to 1024 bytes, and what can be set signs in")
     func passwordLength() async throws {
-        await #expect(throws: OperatorError("A password has 8 to 256 characters.")) {
-            try await api.cloud.accounts.setPassword("1234567", of: "me")
+        let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
+        for password in ["1234567", String(repeating: family, count: 60)] {
+            let error = OperatorError(
+                "A password has 8 characters or more, and at most 1024 bytes.")
+            await #expect(throws: error) {
+                try await api.cloud.accounts.setPassword(password, of: "me", cost: .least)
+            }
         }
+        let long = String(repeating: family, count: 40)
+        try await api.cloud.accounts.setPassword(long, of: "me", cost: .least)
+        #expect(try await signIn("me", long).status == 200)
     }
 }

@@ -19,11 +19,37 @@ package enum WebTokenRules {
     /// Whether the answer to a request with this token shall carry a new one: in the
     /// second half of its lifetime, and not for each of many requests at once.
     package static func isRenewalDue(of token: StoredWebToken, at now: Instant) -> Bool {
-        guard let lifetime = token.lifetime,
+        guard let lifetime = token.lifetime, token.endsAt.map({ token.expiresAt < $0 }) ?? true,
             now >= token.expiresAt.advanced(by: .zero - lifetime / 2)
         else { return false }
         guard let renewedAt = token.renewedAt else { return true }
         return now >= renewedAt.advanced(by: lifetime / retriesPerLifetime)
+    }
+
+    /// When a token that is made now expires: after its lifetime, or at `end`.
+    package static func expiry(
+        after lifetime: Duration, at now: Instant, notAfter end: Instant?
+    ) -> Instant {
+        let expiry = now.advanced(by: lifetime)
+        return end.map { min($0, expiry) } ?? expiry
+    }
+
+    /// The moment that tokens which were got with `token`, and their successors, do not
+    /// outlive: a token until a day that was said gives nothing beyond that day.
+    package static func end(ofTokensGotWith token: StoredWebToken) -> Instant? {
+        token.lifetime == nil ? token.expiresAt : token.endsAt
+    }
+
+    /// Fails unless a device may sign in with the token: one that was fetched for a
+    /// while is for the web, and for that while (ACCT-10).
+    package static func checkSignIn(with token: StoredWebToken) throws {
+        guard token.lifetime != fetchedLifetime else {
+            throw WireError(
+                .accessDenied,
+                "a web token that was fetched for a while cannot sign in a device; sign in with "
+                    + "a password or a token of the operator's"
+            )
+        }
     }
 
     /// Fails unless the token may be used now.

@@ -11,6 +11,8 @@ package struct StoredWebToken: Sendable, Hashable {
     package var lifetime: Duration?
     /// When its latest successor was made.
     package var renewedAt: Instant?
+    /// The moment that no successor outlives; nil for none.
+    package var endsAt: Instant?
 
     /// Creates a row.
     package init(
@@ -18,13 +20,15 @@ package struct StoredWebToken: Sendable, Hashable {
         isDisabled: Bool = false,
         expiresAt: Instant,
         lifetime: Duration? = nil,
-        renewedAt: Instant? = nil
+        renewedAt: Instant? = nil,
+        endsAt: Instant? = nil
     ) {
         self.account = account
         self.isDisabled = isDisabled
         self.expiresAt = expiresAt
         self.lifetime = lifetime
         self.renewedAt = renewedAt
+        self.endsAt = endsAt
     }
 }
 

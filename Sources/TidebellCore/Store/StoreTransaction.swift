@@ -219,9 +219,10 @@ package protocol StoreTransaction: StoreReader {
     func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws
 
     /// Stores a web token by its hash; one with a lifetime is renewed for as long
-    /// again before it expires.
+    /// again before it expires, but not past `end`.
     func putWebToken(
-        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?
+        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?,
+        endsAt end: Instant?
     ) throws
 
     /// Notes that a web token was followed by another.
@@ -281,4 +282,16 @@ package protocol StoreTransaction: StoreReader {
     /// Removes answers kept before `moment`, and the oldest ones beyond `bytes` of
     /// ``KeptAnswer/size``; at most `limit`; returns how many went.
     func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int
+}
+
+extension StoreTransaction {
+    /// Stores a web token by its hash; one with a lifetime is renewed as long as it is
+    /// used.
+    package func putWebToken(
+        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?
+    ) throws {
+        try putWebToken(
+            hash: hash, account: account, expiresAt: expiresAt, lifetime: lifetime, endsAt: nil
+        )
+    }
 }

@@ -42,6 +42,11 @@ package struct Exchange: Sendable {
         }
     }
 
+    /// Returns the hash of the request's web token; nil for a request without one.
+    func webTokenHash() throws -> [UInt8]? {
+        try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
+    }
+
     /// Returns the caller's client ID, which requests about its device need.
     package func requireClientID() throws -> String {
         guard let clientID = call.clientID else {

@@ -104,7 +104,9 @@ struct Authentication: Sendable {
             else { return CallerCache.Caller(user: user) }
             try transaction.putWebToken(
                 hash: Secret.hash(next), account: token.account,
-                expiresAt: now.advanced(by: lifetime), lifetime: lifetime
+                expiresAt: WebTokenRules.expiry(
+                    after: lifetime, at: now, notAfter: token.endsAt),
+                lifetime: lifetime, endsAt: token.endsAt
             )
             try transaction.markWebTokenRenewed(hash: hash, at: now)
             return CallerCache.Caller(user: user, nextWebToken: next)

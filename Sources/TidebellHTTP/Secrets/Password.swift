@@ -6,8 +6,10 @@ import TidebellWire
 /// Passwords as they are stored: hashed with scrypt and a salt of their own, so that
 /// who reads the store has to guess each one, slowly.
 package enum Password {
-    /// The characters of a password.
-    package static let length = 8...256
+    /// The fewest characters of a password.
+    package static let fewestCharacters = 8
+    /// The most bytes of one; a character can have any number of them.
+    package static let mostBytes = 1024
 
     /// What one guess costs; stored with the hash, so that it can grow.
     package struct Cost: Sendable, Hashable {

@@ -216,7 +216,8 @@ extension Schema {
             account INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
             lifetime INTEGER,
-            renewed_at INTEGER
+            renewed_at INTEGER,
+            ends_at INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX web_token_account ON web_token (account);
         CREATE INDEX web_token_expiry ON web_token (expires_at);

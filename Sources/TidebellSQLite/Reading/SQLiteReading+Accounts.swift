@@ -6,17 +6,19 @@ extension SQLiteReading {
     package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
         try connection.first(
             """
-            SELECT account, disabled, expires_at, ifnull(lifetime, 0), ifnull(renewed_at, 0)
+            SELECT account, disabled, expires_at, ifnull(lifetime, 0), ifnull(renewed_at, 0),
+                ifnull(ends_at, 0)
             FROM web_token CROSS JOIN account ON account.id = web_token.account WHERE hash = ?
             """,
             hash
         ) { columns in
-            let (lifetime, renewedAt) = (columns.int(3), columns.int(4))
+            let (lifetime, renewedAt, end) = (columns.int(3), columns.int(4), columns.int(5))
             return StoredWebToken(
                 account: try columns.value(0), isDisabled: columns.bool(1),
                 expiresAt: try columns.value(2),
                 lifetime: lifetime == 0 ? nil : .milliseconds(lifetime),
-                renewedAt: renewedAt == 0 ? nil : Instant(rawValue: renewedAt)
+                renewedAt: renewedAt == 0 ? nil : Instant(rawValue: renewedAt),
+                endsAt: end == 0 ? nil : Instant(rawValue: end)
             )
         }
     }

@@ -33,14 +33,15 @@ extension SQLiteTransaction {
     }
 
     func putWebToken(
-        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?
+        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?,
+        endsAt end: Instant?
     ) throws {
         try connection.run(
             """
-            INSERT OR REPLACE INTO web_token (hash, account, expires_at, lifetime)
-            VALUES (?, ?, ?, ?)
+            INSERT OR REPLACE INTO web_token (hash, account, expires_at, lifetime, ends_at)
+            VALUES (?, ?, ?, ?, ?)
             """,
-            hash, account, expiresAt, lifetime.map { Instant(rawValue: 0).advanced(by: $0) }
+            hash, account, expiresAt, lifetime.map { Instant(rawValue: 0).advanced(by: $0) }, end
         )
     }
 

@@ -15,14 +15,18 @@ extension FetchWebAuthToken: Endpoint {
         let (container, now) = (exchange.call.container, exchange.call.now)
         let account = try exchange.call.requireUser().account
         let token = Secret.make(from: exchange.cloud.randomness)
+        let source = try exchange.webTokenHash()
         try await exchange.cloud.store.write { transaction in
             guard
                 try transaction.hasAPIToken(hash: Secret.hash(request.apiToken), for: container)
             else { throw WireError.unknownAPIToken(container) }
+            let end = try source.flatMap(transaction.webToken(hash:)).flatMap(
+                WebTokenRules.end(ofTokensGotWith:))
             try transaction.putWebToken(
                 hash: Secret.hash(token), account: account,
-                expiresAt: now.advanced(by: WebTokenRules.fetchedLifetime),
-                lifetime: WebTokenRules.fetchedLifetime
+                expiresAt: WebTokenRules.expiry(
+                    after: WebTokenRules.fetchedLifetime, at: now, notAfter: end),
+                lifetime: WebTokenRules.fetchedLifetime, endsAt: end
             )
         }
         return .json { Response(webAuthToken: token).write(to: &$0) }

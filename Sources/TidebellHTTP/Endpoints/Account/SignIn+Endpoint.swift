@@ -9,18 +9,23 @@ extension SignIn: Endpoint {
     /// Gives the device a web token of its own, which is renewed as long as the
     /// device uses it.
     ///
-    /// Who asks shows a password, or a web token that stays as it is: tokens of the
-    /// command line are valid until the day that was said.
+    /// Who asks shows a password, or a web token that stays as it is. Tokens of the
+    /// command line are valid until the day that was said, and so is what they give:
+    /// its successors end with that day.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read { try Request(from: &$0) }
-        let account =
+        let response =
             switch (request.user, request.password) {
             case (let user?, let password?):
-                try await exchange.account(named: user, password: password)
-            case (nil, nil): try exchange.call.requireUser().account
+                try await exchange.signIn(
+                    try await exchange.account(named: user, password: password), with: nil
+                )
+            case (nil, nil):
+                try await exchange.signIn(
+                    try exchange.call.requireUser().account, with: try exchange.webTokenHash()
+                )
             default: throw JSONError("a sign-in has both 'user' and 'password', or neither")
             }
-        let response = try await exchange.signIn(account)
         return .json { response.write(to: &$0) }
     }
 }
@@ -32,7 +37,7 @@ extension Exchange {
     /// Returns the account with this name, if the password is right.
     fileprivate func account(named name: String, password: String) async throws -> AccountID {
         guard name.utf8.count <= Self.userNameLength,
-            password.utf8.count <= Password.length.upperBound * 4
+            password.utf8.count <= Password.mostBytes
         else { throw WireError.wrongPassword }
         let known = try await cloud.store.read { try $0.signIn(named: name) }
         let matches = try await cloud.signIns.matches(
@@ -43,15 +48,22 @@ extension Exchange {
         return known.account
     }
 
-    fileprivate func signIn(_ account: AccountID) async throws -> SignIn.Response {
+    /// Makes the token of a device; `source` is the hash of the one that was shown.
+    fileprivate func signIn(
+        _ account: AccountID, with source: [UInt8]?
+    ) async throws -> SignIn.Response {
         let (container, now) = (call.container, call.now)
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         return try await cloud.store.write { transaction in
+            let source = try source.flatMap(transaction.webToken(hash:))
+            if let source { try WebTokenRules.checkSignIn(with: source) }
+            let end = source.flatMap(WebTokenRules.end(ofTokensGotWith:))
             try transaction.putWebToken(
                 hash: Secret.hash(token), account: account,
-                expiresAt: now.advanced(by: WebTokenRules.signInLifetime),
-                lifetime: WebTokenRules.signInLifetime
+                expiresAt: WebTokenRules.expiry(
+                    after: WebTokenRules.signInLifetime, at: now, notAfter: end),
+                lifetime: WebTokenRules.signInLifetime, endsAt: end
             )
             let user = try transaction.makeUser(
                 of: account, in: container, recordName: recordName

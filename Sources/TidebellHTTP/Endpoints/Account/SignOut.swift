@@ -12,9 +12,9 @@ package enum SignOut: Endpoint {
         try exchange.readNothing()
         let call = exchange.call
         let user = try call.requireUser().id
-        let token = try exchange.target.parameter(WireProtocol.webAuthToken)
+        let token = try exchange.webTokenHash()
         try await exchange.cloud.store.write { transaction in
-            if let token { try transaction.removeWebToken(hash: Secret.hash(token)) }
+            if let token { try transaction.removeWebToken(hash: token) }
             if let device = call.clientID {
                 try transaction.removeDevice(clientID: device, of: user)
             }
