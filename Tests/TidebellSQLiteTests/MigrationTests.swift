@@ -87,6 +87,74 @@ final class MigrationTests {
         try await store.close()
     }
 
+    @Test("is the same where it was called version 2, as some were")
+    func earlyVersion2() async throws {
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA user_version = 2")
+        }
+        try queue.close()
+        try await content()
+        try await tables()
+    }
+
+    @Test("of version 2 keeps what that one knew, but not which device wrote a record")
+    func lateVersion2() async throws {
+        let other = SQLiteEngine.newPath()
+        let folder = URL(fileURLWithPath: other).deletingLastPathComponent()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStore.open(at: other).close()
+        let queue = try DatabaseQueue(path: other)
+        try await queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE web_token DROP COLUMN ends_at;
+                    INSERT INTO account (id, name, created_at) VALUES (3, 'anna', 1);
+                    INSERT INTO web_token VALUES (x'01', 3, 70, 60, 50);
+                    INSERT INTO device VALUES (1, 5, 'c', 'development', 'phone', 0, 7, 9);
+                    INSERT INTO push_token VALUES ('t', 'development', 'capability', NULL, 8);
+                    INSERT INTO push_token_device VALUES ('t', 1, NULL);
+                    INSERT INTO record VALUES
+                        (6, 9, 'n', 'Note', 1, '_a', 'phone', 2, '_b', 'pad', NULL, 0, x'7b7d');
+                    PRAGMA user_version = 2;
+                    """
+            )
+        }
+        try queue.close()
+        let store = try SQLiteStore.open(at: other)
+        try await store.read { reader throws in
+            let record = try reader.records(["n"], in: ZoneKey(rawValue: 6))["n"]
+            #expect(
+                record?.created == RecordStamp(timestamp: 1, userRecordName: "_a", deviceID: ""))
+            #expect(
+                record?.modified == RecordStamp(timestamp: 2, userRecordName: "_b", deviceID: ""))
+            #expect(
+                try reader.webToken(hash: [1])
+                    == StoredWebToken(
+                        account: AccountID(rawValue: 3), expiresAt: Instant(rawValue: 70),
+                        lifetime: .milliseconds(60), renewedAt: Instant(rawValue: 50)
+                    )
+            )
+            #expect(try reader.pushToken("t")?.registeredAt == Instant(rawValue: 8))
+        }
+        try await store.close()
+        #expect(
+            try await DatabaseQueue(path: other).read {
+                try Int.fetchOne($0, sql: "SELECT seen_at FROM device")
+            } == 9
+        )
+    }
+
+    @Test("can be told from this one: other tables have another version")
+    func tablesHaveAVersion() {
+        // Raise Schema.version with the tables, migrate, and write both here.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in Schema.tables.joined(separator: "\n").utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        #expect([UInt64(Schema.version), hash] == [3, 3_125_292_889_478_745_747])
+    }
+
     @Test("never gives a number twice")
     func numbersGoOn() async throws {
         let store = try SQLiteStore.open(at: path)

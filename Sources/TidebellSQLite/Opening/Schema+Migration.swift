@@ -8,6 +8,9 @@ extension Schema {
     /// Every table is made anew and takes over the columns both have; what is
     /// new gets the value ``additions`` says, else its default. Numbers that
     /// must never be given twice go on where they were.
+    ///
+    /// There were several version 2; each has some of the columns of version 3, so that
+    /// the columns a table has decide, not the version.
     static func migrate(_ database: Database) throws {
         let old = try oldTables(in: database)
         let numbers = try Row.fetchAll(database, sql: "SELECT name, seq FROM sqlite_sequence")
@@ -50,6 +53,12 @@ extension Schema {
         ],
     ]
 
+    /// What columns of stores before version 3 held and may hold no more, as above: stamps
+    /// told the client IDs of devices.
+    private static let replacements: [String: [String: String]] = [
+        "record": ["created_device": "''", "modified_device": "''"]
+    ]
+
     private static func oldTables(in database: Database) throws -> [String] {
         try String.fetchAll(
             database,
@@ -67,7 +76,10 @@ extension Schema {
             let columns = try database.columns(in: table).map(\.name).filter {
                 old.contains($0) || added[$0] != nil
             }
-            let values = columns.map { added[$0] ?? $0 }
+            let replaced = replacements[table] ?? [:]
+            let values = columns.map { column in
+                replaced[column] ?? (old.contains(column) ? column : added[column] ?? column)
+            }
             try database.execute(
                 sql: """
                     INSERT INTO \(table) (\(columns.joined(separator: ", ")))

@@ -5,8 +5,9 @@ import GRDB
 enum Schema {
     /// `application_id` of a store: "TDBL".
     static let applicationID = 0x5444_424C
-    /// `user_version` of a store this code reads and writes.
-    static let version = 2
+    /// `user_version` of a store this code reads and writes; a change of ``tables`` makes
+    /// it another, or stores that others have written would open and then fail.
+    static let version = 3
 
     /// Checks the file and creates the tables if it is empty; returns the
     /// store's identity.
@@ -58,14 +59,15 @@ enum Schema {
         )
     }
 
+    /// All tables and indexes.
+    static let tables = [
+        general, zones, records, assets, subscriptions, push, webhooks, accounts, explanation,
+        keptAnswers,
+    ]
+
     /// Creates all tables and indexes.
     static func createTables(in database: Database) throws {
-        for table in [
-            general, zones, records, assets, subscriptions, push, webhooks, accounts, explanation,
-            keptAnswers,
-        ] {
-            try database.execute(sql: table)
-        }
+        for table in tables { try database.execute(sql: table) }
     }
 
     /// Whether the file at `path` is a store of an older version.
