@@ -38,7 +38,6 @@ package struct Maintenance: Service {
     package func run() async throws {
         do {
             try await cancelWhenGracefulShutdown {
-                await attempt { _ = try await removeStrayFiles() }
                 while true {
                     await round()
                     for _ in 1..<Self.intervalsPerRound {
@@ -85,6 +84,7 @@ package struct Maintenance: Service {
             }
             let explanations = try await removeExplanations()
             let files = try await removeUnusedAssets(at: now)
+            let strays = try await removeStrayFiles()
             _ = try await removeAnswers()
             logger.debug(
                 "maintenance done",
@@ -92,6 +92,7 @@ package struct Maintenance: Service {
                     "devices": "\(devices)",
                     "tombstones": "\(tombstones)", "notifications": "\(notifications)",
                     "explanations": "\(explanations)", "files": "\(files)",
+                    "strays": "\(strays)",
                 ]
             )
         }
@@ -101,7 +102,7 @@ package struct Maintenance: Service {
     /// come (ASSET-4).
     ///
     /// The store forgets them first: what stops the process then leaves strays, which
-    /// its next start removes.
+    /// go at its next start.
     private func removeUnusedAssets(at now: Instant) async throws -> Int {
         _ = try await removeAll {
             try $0.removeAwaitedUploads(expiredBefore: now, limit: Self.batchSize)

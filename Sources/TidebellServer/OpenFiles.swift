@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellHTTP
 
 /// The files this process may have open, of which each connection is one.
 package enum OpenFiles {
-    /// Files kept for everything that is no connection: the store, the log.
-    private static let reserve: rlim_t = 64
+    /// Files kept for everything that is no connection: the store, the log, and those that
+    /// come or go.
+    private static let reserve = 64 + rlim_t(Cloud.transferCapacity)
     /// The most connections, even where the system sets no limit.
     private static let mostConnections: rlim_t = 1_000_000
 

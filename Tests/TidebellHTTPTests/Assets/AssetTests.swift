@@ -198,6 +198,19 @@ struct AssetTests {
         #expect(try await api.send("POST", path, "whole").status == 200)
     }
 
+    @Test("ASSET-4: a file that the store was not told of goes with the next round")
+    func strays() async throws {
+        let api = try await TestAPI()
+        let asset = try await api.upload(bytes, to: "picture", of: "r1")
+        _ = try await api.save(asset, as: "picture", of: "r1")
+        let known = try api.keptFiles()
+        let folder = api.folder.appendingPathComponent("assets/kept/ab")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("stray".utf8).write(to: folder.appendingPathComponent("abcd"))
+        for case let maintenance as Maintenance in api.cloud.services { await maintenance.round() }
+        #expect(try api.keptFiles() == known)
+    }
+
     @Test("Lists of assets are stored like single ones")
     func lists() async throws {
         let api = try await TestAPI()
