@@ -187,9 +187,4 @@ extension WireError {
             .notFound, "could not find handler for endpoint '\(shortened(target.path, to: 200))'"
         )
     }
-
-    /// Keeps an error sentence readable however long the culprit is.
-    static func shortened(_ text: some StringProtocol, to length: Int = 60) -> String {
-        text.count <= length ? String(text) : text.prefix(length - 3) + "..."
-    }
 }

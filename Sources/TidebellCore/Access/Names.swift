@@ -65,8 +65,8 @@ enum Names {
     }
 
     /// Whether a field of an app's may have this name (REC-3).
-    static func isFieldName(_ name: String) -> Bool {
-        isIdentifier(name) && name.utf8.count <= Limits().nameLength
+    static func isFieldName(_ name: String, limits: Limits) -> Bool {
+        isIdentifier(name) && name.utf8.count <= limits.nameLength
     }
 
     private static func check(_ name: String, what: String, limits: Limits) throws {
@@ -94,7 +94,5 @@ enum Names {
     }
 
     /// Keeps an error sentence readable however long the culprit is.
-    static func shortened(_ name: String) -> String {
-        name.count <= 60 ? name : name.prefix(57) + "..."
-    }
+    static func shortened(_ name: String) -> String { WireError.shortened(name) }
 }

@@ -66,6 +66,11 @@ extension WireError {
         )
     }
 
+    /// Keeps an error sentence readable however long the culprit is.
+    package static func shortened(_ text: some StringProtocol, to length: Int = 60) -> String {
+        text.count <= length ? String(text) : text.prefix(length - 3) + "..."
+    }
+
     /// Returns the error without what only extended clients may see.
     func visible(to call: Call) -> WireError {
         guard !call.usesExtensions else { return self }

@@ -63,7 +63,7 @@ extension ModifySubscriptions {
         }
         guard subscription.kind == .query, let type = subscription.recordType else { return }
         let fields = try reader.fields(of: [type], in: call.container)[type]
-        let queried = QueriedType(name: type, fields: fields)
+        let queried = QueriedType(name: type, fields: fields, limits: call.limits)
         try FilterRules.check(
             subscription.filters,
             of: "subscription '\(Names.shortened(subscription.subscriptionID))'", on: queried

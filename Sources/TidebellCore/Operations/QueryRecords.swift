@@ -85,7 +85,8 @@ extension WireQuery {
                 .notFound, "Did not find record type: \(Names.shortened(recordType))"
             )
         }
-        return QueriedType(name: recordType, fields: fields, mayGrow: false)
+        return QueriedType(
+            name: recordType, fields: fields, mayGrow: false, limits: call.limits)
     }
 }
 

@@ -9,13 +9,16 @@ package struct QueriedType: Sendable {
     /// Whether a field that is not known yet may be asked for: it may come later
     /// (ENV-1).
     package var mayGrow: Bool
+    /// The limits in force.
+    package var limits: Limits
 
     package init(
-        name: String, fields: [String: StoredField]?, mayGrow: Bool = true
+        name: String, fields: [String: StoredField]?, mayGrow: Bool = true, limits: Limits
     ) {
         self.name = name
         self.fields = fields
         self.mayGrow = mayGrow
+        self.limits = limits
     }
 }
 
@@ -122,7 +125,7 @@ enum FilterRules {
                 : "needs a fieldName or a systemFieldName; only tokens are looked for in all text"
         case .system(let field): return problem(in: filter, onSystem: field)
         case .field(let name):
-            guard Names.isFieldName(name) else { return badFieldName }
+            guard Names.isFieldName(name, limits: type.limits) else { return badFieldName }
             return problem(in: filter, onField: name, of: type)
         }
     }

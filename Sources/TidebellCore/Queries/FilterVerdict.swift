@@ -28,8 +28,12 @@ extension RecordView {
 
     /// Returns the same for filters that are asked of many records.
     package func verdict(on filters: some Sequence<PreparedFilter>) -> FilterVerdict {
-        for prepared in filters where !prepared.passes(self) {
-            return .failed(prepared.filter, found: value(of: prepared.filter.subject))
+        var tokens: Set<String>?
+        for prepared in filters {
+            if prepared.searchesAllText, tokens == nil { tokens = searchableTokens }
+            guard prepared.passes(self, tokens: tokens ?? []) else {
+                return .failed(prepared.filter, found: value(of: prepared.filter.subject))
+            }
         }
         return .matches
     }

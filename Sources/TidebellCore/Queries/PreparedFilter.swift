@@ -48,11 +48,15 @@ package struct PreparedFilter: Sendable {
         }
     }
 
-    /// Whether a record passes.
-    package func passes(_ record: RecordView) -> Bool {
-        if case .allText = filter.subject {
-            return hasTokens(in: record.searchableTokens) != isNegated
-        }
+    /// Whether it looks at all text of a record.
+    var searchesAllText: Bool {
+        if case .allText = filter.subject { true } else { false }
+    }
+
+    /// Whether a record passes; `tokens` are those of all its text, where the filter
+    /// looks at them.
+    func passes(_ record: RecordView, tokens: Set<String>) -> Bool {
+        if searchesAllText { return hasTokens(in: tokens) != isNegated }
         if case .field(let name) = filter.subject, record.fields[name]?.isEncrypted == true {
             return false
         }

@@ -37,7 +37,9 @@ enum SortRules {
                 return notSortable(field.schemaName, .reference)
             }
         case .field(let name):
-            guard Names.isFieldName(name) else { return FilterRules.badFieldName }
+            guard Names.isFieldName(name, limits: type.limits) else {
+                return FilterRules.badFieldName
+            }
             guard let field = type.fields?[name] else { return type.problem(withUnknown: name) }
             if field.isEncrypted { return FilterRules.encryptedField }
             let known = field.type

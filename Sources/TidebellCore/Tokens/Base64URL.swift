@@ -2,9 +2,9 @@
 import Foundation
 
 /// Base64 that needs no escaping in a URL and has no padding (RFC 4648, 5).
-enum Base64URL {
+package enum Base64URL {
     /// Returns the text of bytes.
-    static func text(_ bytes: [UInt8]) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
@@ -12,7 +12,7 @@ enum Base64URL {
     }
 
     /// Returns the bytes of a text; nil for what is no such text.
-    static func bytes(_ text: String) -> [UInt8]? {
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let padded =
             text
             .replacingOccurrences(of: "-", with: "+")

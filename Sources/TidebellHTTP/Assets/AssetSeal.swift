@@ -40,12 +40,13 @@ package struct AssetSeal: AssetSeals {
                 field.recordName ?? "", field.fieldName ?? "",
             ]) { $0.string($1) }
         }
-        return Self.text(body) + "." + Self.text(code(.receipt, body))
+        return Base64URL.text(body) + "." + Base64URL.text(code(.receipt, body))
     }
 
     package func receipt(_ text: String) -> AssetReceipt? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let body = Self.bytes(parts[0]), let code = Self.bytes(parts[1]),
+        guard parts.count == 2, let body = Base64URL.bytes(parts[0]),
+            let code = Base64URL.bytes(parts[1]),
             isCode(code, .receipt, body),
             let members = try? JSONReader.read(
                 body,
@@ -76,7 +77,7 @@ package struct AssetSeal: AssetSeals {
         for shift in stride(from: 56, through: 0, by: -8) {
             body.append(UInt8(truncatingIfNeeded: link.expiresAt.rawValue >> Int64(shift)))
         }
-        let token = Self.text(body + code(.link, body).prefix(Self.linkSealLength))
+        let token = Base64URL.text(body + code(.link, body).prefix(Self.linkSealLength))
         return baseURL + SendAsset.path + token + "/" + WireProtocol.fileNamePlaceholder
     }
 
@@ -88,7 +89,7 @@ package struct AssetSeal: AssetSeals {
     /// Returns the link of the token in a download URL; nil for one not made here.
     func link(token: some StringProtocol) -> AssetLink? {
         let bodyLength = Self.contentLength + 8
-        guard let bytes = Self.bytes(token), bytes.count == bodyLength + Self.linkSealLength
+        guard let bytes = Base64URL.bytes(token), bytes.count == bodyLength + Self.linkSealLength
         else { return nil }
         let body = Array(bytes.prefix(bodyLength))
         guard Self.areEqual(code(.link, body).prefix(Self.linkSealLength), bytes[bodyLength...])
@@ -138,19 +139,5 @@ package struct AssetSeal: AssetSeals {
         }
         precondition(bytes.count == contentLength, "a content is named by its SHA-256")
         return bytes
-    }
-
-    /// Base64 for URLs (RFC 4648, 5), without padding.
-    private static func text(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
-    }
-
-    private static func bytes(_ text: some StringProtocol) -> [UInt8]? {
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        let standard = text.replacingOccurrences(of: "-", with: "+")
-            .replacingOccurrences(of: "_", with: "/")
-        return Data(base64Encoded: standard + padding).map { [UInt8]($0) }
     }
 }
