@@ -39,6 +39,8 @@ struct RecordBatch {
     var schema: RecordSchema
     /// The files the operations name.
     let assets: RecordAssets
+    /// Which references of the zone's records have consequences.
+    let references: RecordReferences
     /// One for each operation, once planned.
     var outcomes: [Outcome] = []
     /// Records that go because what they refer to goes (REF-2).
@@ -52,6 +54,7 @@ struct RecordBatch {
         self.user = user
         self.call = call
         self.zone = zone
+        references = RecordReferences(call: call, zone: zone)
         names = request.operations.map { $0.recordName ?? call.makeUUID().uuidString }
         let parents = request.operations.compactMap { $0.parent ?? nil }
         var wanted = Set(names).union(parents)
@@ -131,7 +134,6 @@ struct RecordBatch {
         let conformed = try schema.conform(
             operation.fields, of: type, in: call.scope, limits: call.limits
         )
-        let references = RecordReferences(call: call, zone: zone)
         try references.check(conformed.changes, ofRecord: name)
         let changes = try assets.settle(conformed.changes, ofRecord: name, over: previous)
         let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
