@@ -25,7 +25,11 @@ struct DeviceState: Sendable {
             // both then read that one.
             let draft = try writeDraft(UUID().uuidString.lowercased(), of: Self.deviceIDFile)
             defer { unlink(draft.path) }
-            _ = link(draft.path, folder.appendingPathComponent(Self.deviceIDFile).path)
+            let place = folder.appendingPathComponent(Self.deviceIDFile).path
+            if link(draft.path, place) != 0, try read(Self.deviceIDFile) == nil {
+                // An empty file, as a loss of power may leave it.
+                _ = rename(draft.path, place)
+            }
             guard let made = try read(Self.deviceIDFile) else { throw StateError(errno) }
             return made
         } catch {
@@ -93,6 +97,8 @@ struct DeviceState: Sendable {
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             try file.write(contentsOf: Data((text + "\n").utf8))
+            // Else a loss of power may leave the name without the text.
+            try file.synchronize()
             try file.close()
         } catch {
             unlink(draft.path)

@@ -122,6 +122,8 @@ struct SessionFile: Sendable {
     func read() throws(CKError) -> [SignedInSession] {
         do {
             guard let text = try state.read(Self.name, upTo: Self.maximumFileSize) else {
+                // Nobody writes an empty one: whoever was in it is not signed out.
+                guard stamp() == nil else { throw JSONError("it is empty") }
                 return []
             }
             var sessions: [SignedInSession] = []

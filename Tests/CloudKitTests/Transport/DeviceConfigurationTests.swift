@@ -51,6 +51,24 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["device-id"])
     }
 
+    @Test("An empty file of the device ID, as a loss of power may leave it, is made anew")
+    func emptyDeviceID() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("device-\(UUID().uuidString)", isDirectory: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data().write(to: folder.appendingPathComponent(DeviceState.deviceIDFile))
+        let state = DeviceState(folder: folder)
+        let id = try state.deviceID()
+        #expect(UUID(uuidString: id) != nil)
+        #expect(try state.deviceID() == id)
+        try Data().write(to: folder.appendingPathComponent(SessionFile.name))
+        let sessions = SessionFile(folder: folder)
+        #expect(throws: CKError.self) { try sessions.read() }
+        try FileManager.default.removeItem(at: folder.appendingPathComponent(SessionFile.name))
+        #expect(try sessions.read() == [])
+    }
+
     @Test("Devices that start at once agree on one ID")
     func devicesAgreeOnOneID() async throws {
         let home = try TemporaryFolder()
