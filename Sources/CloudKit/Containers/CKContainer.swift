@@ -91,7 +91,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
             operation.database = privateCloudDatabase
         }
         operation.addedTo = connection
-        connection.session.operations.addOperation(operation)
+        connection.session.add(operation)
     }
 }
 

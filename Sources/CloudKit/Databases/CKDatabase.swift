@@ -54,7 +54,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     /// Runs an operation on this database, after those it depends on.
     open func add(_ operation: CKDatabaseOperation) {
         operation.database = self
-        connection.container.session.operations.addOperation(operation)
+        connection.container.session.add(operation)
     }
 
     /// Calls `body` with this database, whose methods run with a configuration and in a

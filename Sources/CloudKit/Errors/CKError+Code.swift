@@ -80,9 +80,9 @@ extension CKError {
         case participantMayNeedVerification = 33
         /// The request was done, but its response was lost (ERR-43).
         ///
-        /// Never given here: a write whose answer was lost is sent again under its name, which
-        /// tells what became of it; when that fails as well, nobody knows whether the request
-        /// arrived at all, and the error is `networkFailure`.
+        /// Given by operations that wait for the network, to a write whose answer was lost
+        /// and that could not be sent again for a day, after which the server may do it twice.
+        /// Others end with `networkFailure`: the request may not have arrived at all.
         case serverResponseLost = 34
         /// The file of an asset cannot be read now (ERR-44).
         case assetNotAvailable = 35

@@ -30,7 +30,10 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         let own: CKOperationConfiguration = configuration
         let operation = LongLivedOperation(
             operationID: operationID,
-            userRecordName: container.userRecordName,
+            owner: OperationOwner(
+                userRecordName: container.userRecordName,
+                accountDigest: (account ?? container.accountPin).account?.digest
+            ),
             scope: database?.databaseScope ?? .private,
             configuration: own.values,
             group: group.map { Data($0.archiveBytes) },

@@ -63,7 +63,8 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     /// not set (LIMIT-14).
     ///
     /// When not set there is no bound for `.userInteractive` and `.userInitiated`, whose
-    /// operations fail with the first failure of the network (OP-5).
+    /// operations fail with the first failure of the network, unless they are long-lived
+    /// (OP-5).
     open var timeoutIntervalForResource: TimeInterval {
         get { values.timeoutIntervalForResource ?? Values.defaultResourceTimeout }
         set { state.withLock { $0.timeoutIntervalForResource = newValue } }

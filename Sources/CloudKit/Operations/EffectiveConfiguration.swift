@@ -25,15 +25,13 @@ struct EffectiveConfiguration: Sendable {
         timeoutIntervalForRequest = Self.duration(
             merged.timeoutIntervalForRequest, otherwise: Values.defaultRequestTimeout
         )
-        switch qualityOfService {
-        case .userInteractive, .userInitiated:
-            timeoutIntervalForResource = merged.timeoutIntervalForResource.map {
-                Self.duration($0, otherwise: Values.defaultResourceTimeout)
-            }
-        default:
-            timeoutIntervalForResource = Self.duration(
-                merged.timeoutIntervalForResource, otherwise: Values.defaultResourceTimeout
-            )
+        timeoutIntervalForResource = Self.duration(
+            merged.timeoutIntervalForResource, otherwise: Values.defaultResourceTimeout
+        )
+        let isUrgent = qualityOfService == .userInteractive || qualityOfService == .userInitiated
+        // What waits for the network always has an end.
+        if isUrgent, !waitsForNetwork, merged.timeoutIntervalForResource == nil {
+            timeoutIntervalForResource = nil
         }
     }
 

@@ -75,6 +75,17 @@ extension CKError {
         }
     }
 
+    /// Creates the error of a write that may have been done, and that the server may do
+    /// twice by now (ERR-43).
+    static func answerLost(since date: Date, container: String?) -> CKError {
+        .local(
+            .serverResponseLost,
+            "The answer to a request of \(date) was lost, and the server may not remember it any "
+                + "more. Fetch what was to be changed, and save again what is missing.",
+            userInfo: container.map { [ReportKey.container: $0] } ?? [:]
+        )
+    }
+
     /// Creates the error of what was cancelled (OP-8).
     static func cancelled() -> CKError {
         .local(.operationCancelled, "The operation was cancelled.")

@@ -17,27 +17,32 @@ extension ContainerConnection {
     ) async throws(CKError) -> WebServicesAnswer<Value> {
         let name = options.names.next(call.endpoint)
         let known = options.journal?.answer(to: name)
-        try await checkUser(options, asks: known == nil)
+        try await checkUser(options)
         if let known { return try understand(known, read) }
         var call = call
         // A request that was sent before goes out as it was, so that the server knows it.
         call.body = options.journal?.body(of: name) ?? call.body
         call.requestID = call.isRead ? nil : options.operationID.map { "\($0)/\(name)" }
-        options.journal?.willSend(call.body, as: name)
-        let response = try await response(to: call, options)
+        let sentBefore = options.journal?.sentAt(name)
+        options.journal?.willSend(call.body, as: name, at: session.date())
+        let response = try await response(to: call, sentBefore, options)
         options.journal?.didReceive(response, to: name)
         return try understand(response, read)
     }
 
-    /// Fails when a long-lived operation was started by another user.
-    ///
-    /// - Parameter asks: Whether the server may be asked who is signed in.
-    private func checkUser(_ options: RequestOptions, asks: Bool) async throws(CKError) {
-        guard let owner = options.journal?.userRecordName else { return }
-        var options = options
-        options.journal = nil
-        let user = try await asks ? fetchUserRecordName(options) : userRecordName ?? owner
-        guard user != owner else { return }
+    /// Fails when a long-lived operation was started by another user; asks the server where
+    /// the device does not know.
+    private func checkUser(_ options: RequestOptions) async throws(CKError) {
+        guard let owner = options.journal?.owner else { return }
+        if let name = owner.userRecordName, let known = userRecordName {
+            if name == known { return }
+        } else if owner.accountDigest == options.account?.account?.digest {
+            return
+        } else if let name = owner.userRecordName {
+            var options = options
+            options.journal = nil
+            if try await fetchUserRecordName(options) == name { return }
+        }
         throw .local(
             .notAuthenticated,
             "The operation was started by another user, who is not signed in on this device."
@@ -45,8 +50,11 @@ extension ContainerConnection {
     }
 
     /// Sends a call until there is an answer, or an error that is not about the moment.
+    ///
+    /// - Parameter sentBefore: When an earlier process sent it; nil when none did.
     private func response(
         to call: WebServicesCall,
+        _ sentBefore: Date?,
         _ options: RequestOptions
     ) async throws(CKError) -> TransportResponse {
         let retry = RequestRetry(
@@ -54,15 +62,23 @@ extension ContainerConnection {
             isRepeatable: call.isRead || call.requestID != nil,
             waitsForNetwork: options.waitsForNetwork
         )
+        var mayBeDoneSince = call.isRead ? nil : sentBefore
         var attempt = 0
         while true {
             attempt += 1
+            let now = session.date()
+            if let mayBeDoneSince,
+                now.timeIntervalSince(mayBeDoneSince) >= RequestRetry.longestRepetition.seconds
+            {
+                throw .answerLost(since: mayBeDoneSince, container: identifier)
+            }
             let failure: RequestFailure
             do {
                 return try await exchange(call, options)
             } catch {
                 failure = error
             }
+            if failure.mayBeDone, !call.isRead { mayBeDoneSince = mayBeDoneSince ?? now }
             guard
                 let delay = options.wait(
                     after: attempt, failure, by: retry, jitter: session.jitter()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Crypto
 import Foundation
 
 /// Who uses a container on a device: stays the same when the user's token is renewed.
@@ -12,6 +13,11 @@ struct DeviceAccount: Hashable, Sendable {
 
     /// The name of the user's record, as far as it is known without asking.
     var recordName: String? { isRecordName ? user : nil }
+
+    /// What tells the account from others, without telling who it is.
+    var digest: Data {
+        Data(SHA256.hash(data: Data("\(server)\n\(isRecordName)\n\(user)".utf8)))
+    }
 }
 
 /// Whom work was planned for. What was begun for one user is not sent for another.

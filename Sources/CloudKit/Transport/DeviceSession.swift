@@ -15,7 +15,8 @@ package final class DeviceSession: Sendable {
         variables: ProcessInfo.processInfo.environment
     )
 
-    /// The most operations of a device that run at a time; others wait their turn.
+    /// The most operations of a device that run at a time, and likewise of those that wait
+    /// for the network; others wait their turn.
     static let maximumRunningOperations = 256
 
     /// The configuration, or why there is none; who is signed in is said by
@@ -29,10 +30,15 @@ package final class DeviceSession: Sendable {
     let clock: any Clock<Duration>
     /// A random number from 0 to 1 each time: how much of their spread waits take.
     let jitter: @Sendable () -> Double
+    /// The date, for what is compared with what an earlier process did.
+    let date: @Sendable () -> Date
     /// The waits servers asked for.
     let throttles = Locked(Throttles())
     /// Where operations run that were added to a database or a container.
     let operations: OperationQueue
+    /// Where those of them run that wait for the network, so that nobody else waits for
+    /// them.
+    let patientOperations = DeviceSession.makeOperationQueue()
 
     /// How far the pushes of each container were handled, by file name; what counts on a
     /// device without a state folder.
@@ -49,7 +55,8 @@ package final class DeviceSession: Sendable {
         configuration: DeviceConfiguration,
         transport: any Transport,
         clock: any Clock<Duration> = ContinuousClock(),
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) },
+        date: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = .success(configuration)
         accounts = DeviceAccounts(self.configuration, clock: clock)
@@ -57,6 +64,7 @@ package final class DeviceSession: Sendable {
         reachesOtherServers = false
         self.clock = clock
         self.jitter = jitter
+        self.date = date
         operations = Self.makeOperationQueue()
     }
 
@@ -73,6 +81,7 @@ package final class DeviceSession: Sendable {
         }
         clock = ContinuousClock()
         jitter = { .random(in: 0...1) }
+        date = { Date() }
         accounts = DeviceAccounts(configuration, clock: clock)
         reachesOtherServers = true
         operations = Self.makeOperationQueue()
@@ -83,6 +92,12 @@ package final class DeviceSession: Sendable {
         queue.name = "CloudKit operations"
         queue.maxConcurrentOperationCount = maximumRunningOperations
         return queue
+    }
+
+    /// Runs an operation, after those it depends on.
+    func add(_ operation: CKOperation) {
+        let isPatient = operation.effectiveConfiguration.waitsForNetwork
+        (isPatient ? patientOperations : operations).addOperation(operation)
     }
 
     /// The container that `CKContainer.default()` returns on this device.

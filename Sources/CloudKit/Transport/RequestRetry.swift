@@ -21,6 +21,9 @@ struct RequestRetry {
     /// The longest wait such an operation takes upon itself; when the server asks for
     /// more, the app gets the error and decides (ERR-6).
     static let longestDelay = Duration.seconds(10)
+    /// How long a write is repeated whose first attempt may have been done: an hour less
+    /// than the server remembers answers.
+    static let longestRepetition = Duration.seconds(23 * 3600)
     /// The longest wait of an operation that waits for the network, unless the server
     /// asks for more.
     static let longestBackOff = Duration.seconds(300)
@@ -109,11 +112,15 @@ struct RequestFailure: Error {
     var cause: Cause
     /// What the error says about the user; nil for nothing.
     var standing: AccountStanding?
+    /// Whether the server may have done what was asked.
+    var mayBeDone = false
 
     /// Takes an error the server gave with a status.
     init(_ error: CKError, status: Int = 0) {
         self.error = error
         standing = AccountStanding(error, status: status)
+        // A gateway had no answer from the server.
+        mayBeDone = status == 502 || status == 504
         switch error.code {
         case .serviceUnavailable, .requestRateLimited, .zoneBusy: cause = .busy
         default: cause = .other
@@ -124,8 +131,13 @@ struct RequestFailure: Error {
     init(_ failure: any Error, container: String?) {
         error = .transport(failure, container: container)
         switch failure as? TransportError {
-        case .connectionLost: cause = .connectionLost
-        case .unreachable, .timedOut: cause = .notReached
+        case .connectionLost:
+            cause = .connectionLost
+            mayBeDone = true
+        case .timedOut:
+            cause = .notReached
+            mayBeDone = true
+        case .unreachable: cause = .notReached
         case .tooLarge, nil: cause = .other
         }
     }

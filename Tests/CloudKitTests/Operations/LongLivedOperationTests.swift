@@ -31,8 +31,13 @@ final class LongLivedOperationTests {
         )
     }
 
-    private func device(_ transport: ScriptedTransport) -> TestDevice {
-        TestDevice(transport, stateFolder: folder)
+    private func device(
+        _ transport: ScriptedTransport, webAuthToken: String = "web", after seconds: Double = 0
+    ) -> TestDevice {
+        TestDevice(
+            transport, webAuthToken: webAuthToken, stateFolder: folder,
+            date: { Date(timeIntervalSinceNow: seconds) }
+        )
     }
 
     /// A server that answers so many requests, and then never again.
@@ -72,9 +77,9 @@ final class LongLivedOperationTests {
     }
 
     private func resumed(
-        _ transport: ScriptedTransport
+        _ transport: ScriptedTransport, webAuthToken: String = "web", after seconds: Double = 0
     ) async throws -> (CKContainer, CKModifyRecordsOperation) {
-        let container = device(transport).container
+        let container = device(transport, webAuthToken: webAuthToken, after: seconds).container
         let ids = try await container.allLongLivedOperationIDs()
         let operation = try await container.longLivedOperation(for: try #require(ids.first))
         #expect(ids.count == 1)
@@ -283,7 +288,94 @@ final class LongLivedOperationTests {
         #expect(next.sent.isEmpty)
     }
 
+    @Test(
+        "An operation of an account the device had not asked about is sent for no other token",
+        arguments: [0, 1]
+    )
+    func anotherToken(answers: Int) async throws {
+        _ = try await startAndKill(afterAnswers: answers)
+        let transport = server(answering: 9)
+        let (container, operation) = try await resumed(transport, webAuthToken: "other")
+        let log = CallbackLog()
+        operation.perRecordSaveBlock = { log.add("save \($0.recordName) \(text($1).prefix(16))") }
+        await operation.finished { container.add(operation) }
+        #expect(log.lines == ["save a notAuthenticated", "save b notAuthenticated"])
+        #expect(transport.sent.isEmpty)
+    }
+
+    @Test("What was answered is replayed for the user alone, whose name is asked for if need be")
+    func replayedForItsUserAlone() async throws {
+        let first = device(server(answering: 1))
+        first.session.learn(userRecordName: "_anna", in: "iCloud.notes")
+        let operation = CKModifyRecordsOperation(recordsToSave: Self.two())
+        operation.configuration.isLongLived = true
+        first.database.add(operation)
+        let kept = try #require(try LongLivedOperations(of: first.container.connection))
+        while kept.load(operation.operationID)?.journal.body(of: "records/modify/2") == nil {
+            await Task.yield()
+        }
+        for (name, outcome) in [("_ben", "notAuthenticated"), ("_anna", "success")] {
+            let transport = ScriptedTransport { sent, _ in
+                sent.endpoint == "public users/caller"
+                    ? .json(#"{"userRecordName":"\#(name)"}"#) : Self.answer(sent)
+            }
+            let container = device(transport, webAuthToken: "new").container
+            let loaded = try await container.longLivedOperation(for: operation.operationID)
+            let again = try #require(loaded as? CKModifyRecordsOperation)
+            let log = CallbackLog()
+            again.perRecordSaveBlock = { log.add("\($0.recordName) \(text($1).prefix(16))") }
+            let place = try running()
+            let bytes = try Data(contentsOf: place)
+            await again.finished { container.add(again) }
+            #expect(log.lines == ["a \(outcome)", "b \(outcome)"])
+            try bytes.write(to: place)
+        }
+    }
+
+    /// The file of the only operation.
+    private func running() throws -> URL {
+        let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
+            .compactMap { $0 as? URL }
+        return try #require(found?.first { $0.path.hasSuffix(".running") })
+    }
+
+    @Test(
+        "ERR-43: what an earlier process sent and the server may have forgotten is not sent again")
+    func forgotten() async throws {
+        let (first, _) = try await startAndKill(afterAnswers: 1)
+        let transport = server(answering: 9)
+        let (container, operation) = try await resumed(transport, after: 23 * 3600 + 60)
+        #expect(operation.operationID == first.operationID)
+        let log = CallbackLog()
+        operation.perRecordSaveBlock = { log.add("\($0.recordName) \(text($1).prefix(18))") }
+        await operation.finished { container.add(operation) }
+        #expect(log.lines == ["a success", "b serverResponseLost"])
+        #expect(transport.sent.isEmpty)
+    }
+
     // MARK: - Damage
+
+    @Test("What is appended after half a frame is read by the next process")
+    func halfAFrame() async throws {
+        let (first, _) = try await startAndKill(afterAnswers: 1)
+        let place = try running()
+        let whole = try Data(contentsOf: place)
+        let frames = JournalFile.frames(of: place)
+        #expect(frames.count == 4)
+        // Killed while it wrote the second request.
+        try whole.dropLast(7).write(to: place)
+        let device = device(server(answering: 0))
+        let kept = try #require(try LongLivedOperations(of: device.container.connection))
+        let journal = try #require(kept.load(first.operationID)?.journal)
+        journal.willSend([1, 2], as: "records/modify/2", at: Date(timeIntervalSince1970: 5))
+        let next = self.device(server(answering: 0))
+        let found = try #require(
+            try LongLivedOperations(of: next.container.connection)?.load(first.operationID)
+        )
+        #expect(found.journal.body(of: "records/modify/2") == [1, 2])
+        #expect(found.journal.sentAt("records/modify/2") == Date(timeIntervalSince1970: 5))
+        withExtendedLifetime(journal) {}
+    }
 
     @Test(
         "A file that ends anywhere, or has a damaged byte, gives an operation or none, never both")

@@ -348,6 +348,28 @@ import Testing
         )
     }
 
+    @Test("OP-5: operations that wait for the network keep no other one from running")
+    func patientOperations() async {
+        let transport = ScriptedTransport { sent, _ in
+            if sent.endpoint == "private zones/list" { throw TransportError.unreachable("off") }
+            return .json(EchoServer.answer(sent))
+        }
+        let device = TestDevice(transport, clock: ManualClock())
+        let waiting = (0..<DeviceSession.maximumRunningOperations).map { _ in
+            let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+            operation.qualityOfService = .utility
+            return operation
+        }
+        for operation in waiting { device.database.add(operation) }
+        let urgent = CKFetchRecordsOperation(recordIDs: [Sample.id("a")])
+        urgent.qualityOfService = .userInitiated
+        let log = CallbackLog()
+        urgent.fetchRecordsResultBlock = { log.add(text($0)) }
+        await device.database.runToEnd(urgent)
+        #expect(log.lines == ["success"])
+        for operation in waiting { operation.cancel() }
+    }
+
     @Test("OP-7: convenience methods have a low priority, unless the database is configured")
     func priorities() async {
         let gate = Gate()

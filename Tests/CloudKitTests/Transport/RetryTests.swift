@@ -192,6 +192,45 @@ struct RetryTests {
         }
     }
 
+    private static func save(
+        losing count: Int, then failure: TransportError, _ clock: ManualClock
+    ) async -> (CallbackLog, ScriptedTransport) {
+        let transport = ScriptedTransport { _, number in
+            if number == 0 { throw failure }
+            if number < count { throw TransportError.unreachable("no route") }
+            return Self.saved
+        }
+        let device = TestDevice(
+            transport, clock: clock,
+            date: { Date(timeIntervalSinceReferenceDate: clock.now.offset.seconds) }
+        )
+        let (operation, log) = save(on: device) { $0.qualityOfService = .utility }
+        _ = await run(operation, clock)
+        return (log, transport)
+    }
+
+    @Test(
+        "ERR-43: a write that may have been done is not sent again when the server may have forgotten it",
+        arguments: [TransportError.connectionLost("cut"), .timedOut(.seconds(60))]
+    )
+    func forgottenWrites(failure: TransportError) async {
+        let clock = ManualClock()
+        let (log, transport) = await Self.save(losing: .max, then: failure, clock)
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.hasPrefix("serverResponseLost: ") == true)
+        #expect(clock.now.offset >= RequestRetry.longestRepetition)
+        #expect(clock.now.offset < RequestRetry.longestRepetition + RequestRetry.longestBackOff)
+        #expect(transport.sent.count > 200)
+    }
+
+    @Test("ERR-43: a write that never arrived is sent for a week")
+    func writesThatNeverArrived() async {
+        let clock = ManualClock()
+        let (log, _) = await Self.save(losing: 400, then: .unreachable("no route"), clock)
+        #expect(log.lines == ["success"])
+        #expect(clock.now.offset > RequestRetry.longestRepetition)
+    }
+
     @Test("Each wait is drawn anew, and an operation waits as it was drawn")
     func waitsAreDrawn() async {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -224,6 +263,12 @@ struct RetryTests {
             #expect(settings.timeoutIntervalForResource == (week ? .seconds(604_800) : nil))
             #expect(settings.timeoutIntervalForRequest == .seconds(60))
         }
+        let longLived = CKOperation()
+        longLived.qualityOfService = .userInitiated
+        longLived.configuration.isLongLived = true
+        #expect(longLived.effectiveConfiguration.waitsForNetwork)
+        #expect(
+            longLived.effectiveConfiguration.timeoutIntervalForResource == .seconds(604_800))
         let operation = CKOperation()
         operation.qualityOfService = .userInitiated
         operation.configuration.timeoutIntervalForResource = 30

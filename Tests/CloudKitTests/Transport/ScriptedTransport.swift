@@ -101,7 +101,8 @@ struct TestDevice {
         clock: any Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Double = { 0 },
         webAuthToken: String? = "web+token/1=",
-        stateFolder: URL? = nil
+        stateFolder: URL? = nil,
+        date: @escaping @Sendable () -> Date = { Date() }
     ) {
         session = DeviceSession(
             configuration: DeviceConfiguration(
@@ -114,7 +115,8 @@ struct TestDevice {
             ),
             transport: transport,
             clock: clock,
-            jitter: jitter
+            jitter: jitter,
+            date: date
         )
         container = CKContainer(identifier: "iCloud.notes", session: session)
     }

@@ -5,7 +5,7 @@ import Foundation
 /// only ever appended to.
 ///
 /// A process that is killed while it writes leaves half a frame at the end, which reading
-/// passes over.
+/// passes over, and which is cut off before more is appended.
 final class JournalFile: Sendable {
     /// The longest file: an operation with all its requests and answers.
     static let maximumSize = 64 << 20
@@ -23,9 +23,12 @@ final class JournalFile: Sendable {
 
     private let place: Locked<Place>
 
-    /// Takes over a file that exists.
-    init(at url: URL) {
-        place = Locked(Place(url: url))
+    /// Takes over a file that exists, of whose bytes the first `length` are whole frames:
+    /// what comes after half a frame would never be read.
+    init(at url: URL, of length: Int) {
+        let size = (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? length
+        let isBroken = size > length && truncate(url.path, off_t(length)) != 0
+        place = Locked(Place(url: url, isBroken: isBroken))
     }
 
     /// Creates a file whose first frame is `first`; nil when it cannot be written.

@@ -25,8 +25,8 @@ struct LongLivedOperation: ArchiveValue {
     }
 
     var operationID: String
-    /// The user who started it; nil when the device did not know.
-    var userRecordName: String?
+    /// Who started it.
+    var owner: OperationOwner
     var scope: CKDatabase.Scope
     /// The operation's own settings.
     var configuration: CKOperationConfiguration.Values
@@ -37,17 +37,26 @@ struct LongLivedOperation: ArchiveValue {
     static var kind: ArchiveKind { .longLivedOperation }
 }
 
+/// Who started a long-lived operation: nobody else may send it, or hear its answers.
+struct OperationOwner: Sendable, Equatable {
+    /// The name of the user's record; nil when the device did not know.
+    var userRecordName: String?
+    /// What tells the account from others without naming its token; nil when nobody was
+    /// signed in.
+    var accountDigest: Data?
+}
+
 /// A long-lived operation that is to be kept, archived as it was when it started.
 struct LongLivedDraft: Sendable {
     var operationID: String
-    var userRecordName: String?
+    var owner: OperationOwner
     var container: ContainerConnection
     var bytes: [UInt8]
 
     /// Archives an operation.
     init(_ operation: LongLivedOperation, in container: ContainerConnection) {
         operationID = operation.operationID
-        userRecordName = operation.userRecordName
+        owner = operation.owner
         self.container = container
         bytes = ArchiveBlob.bytes(of: operation)
     }
@@ -62,7 +71,10 @@ struct LongLivedDraft: Sendable {
 extension LongLivedOperation {
     init(from reader: inout BlobReader) throws(BlobError) {
         operationID = try reader.string()
-        userRecordName = try reader.optionalString()
+        owner = OperationOwner(
+            userRecordName: try reader.optionalString(),
+            accountDigest: try reader.optional { reader throws(BlobError) in try reader.data() }
+        )
         guard let scope = CKDatabase.Scope(rawValue: Int(try reader.byte())) else {
             throw .badValue
         }
@@ -78,7 +90,8 @@ extension LongLivedOperation {
 
     func write(to writer: inout BlobWriter) {
         writer.write(operationID)
-        writer.write(userRecordName)
+        writer.write(owner.userRecordName)
+        writer.write(owner.accountDigest) { $0.write($1) }
         writer.write(byte: UInt8(scope.rawValue))
         configuration.write(to: &writer)
         writer.write(group) { $0.write($1) }

@@ -53,7 +53,7 @@ struct LongLivedOperations: Sendable {
         guard ids().count < Self.maximumCount else { return nil }
         let place = folder.appendingPathComponent(draft.operationID + JournalFile.runningSuffix)
         guard let file = JournalFile(at: place, first: draft.bytes) else { return nil }
-        let journal = RequestJournal(file, userRecordName: draft.userRecordName)
+        let journal = RequestJournal(file, of: draft.owner)
         container.session.journals.withLock { journals in
             journals = journals.filter { $0.value.journal != nil }
             journals[draft.operationID] = WeakJournal(journal: journal)
@@ -73,19 +73,21 @@ struct LongLivedOperations: Sendable {
             guard let first = frames.first,
                 let operation = try? ArchiveBlob.value(LongLivedOperation.self, from: first)
             else { continue }
-            return (operation, journal(of: operation, at: place, frames.dropFirst()))
+            return (operation, journal(of: operation, at: place, frames))
         }
         return nil
     }
 
     /// The journal this process works with already, or one made of the file.
     private func journal(
-        of operation: LongLivedOperation, at place: URL, _ frames: some Sequence<[UInt8]>
+        of operation: LongLivedOperation, at place: URL, _ frames: [[UInt8]]
     ) -> RequestJournal {
         container.session.journals.withLock { journals in
             if let known = journals[operation.operationID]?.journal { return known }
+            let length = frames.reduce(0) { $0 + $1.count }
             let journal = RequestJournal(
-                JournalFile(at: place), userRecordName: operation.userRecordName, frames: frames
+                JournalFile(at: place, of: length), of: operation.owner,
+                frames: frames.dropFirst()
             )
             journals[operation.operationID] = WeakJournal(journal: journal)
             return journal

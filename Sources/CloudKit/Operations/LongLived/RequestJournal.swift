@@ -12,31 +12,33 @@ final class RequestJournal: Sendable {
     private struct Exchange {
         /// The body as it was sent; nil for none.
         var body: [UInt8]?
+        /// When it was sent first.
+        var date: Date
         var answer: TransportResponse?
     }
 
     private let exchanges: Locked<[String: Exchange]>
     private let file: JournalFile
 
-    /// The user whose operation it is; nil when the device did not know.
-    let userRecordName: String?
+    /// Whose operation it is.
+    let owner: OperationOwner
     /// Lets one run of the operation work at a time.
     let gate = SyncGate()
 
     /// Creates the journal of a new operation.
-    init(_ file: JournalFile, userRecordName: String?) {
+    init(_ file: JournalFile, of owner: OperationOwner) {
         self.file = file
-        self.userRecordName = userRecordName
+        self.owner = owner
         exchanges = Locked([:])
     }
 
     /// Creates the journal of an operation of an earlier process from the rest of its
     /// file; what is damaged was never sent or never answered.
-    init(_ file: JournalFile, userRecordName: String?, frames: some Sequence<[UInt8]>) {
+    init(_ file: JournalFile, of owner: OperationOwner, frames: some Sequence<[UInt8]>) {
         var known: [String: Exchange] = [:]
         for frame in frames {
             if let sent = try? ArchiveBlob.value(SentFrame.self, from: frame) {
-                known[sent.name] = Exchange(body: sent.body, answer: nil)
+                known[sent.name] = Exchange(body: sent.body, date: sent.date, answer: nil)
             } else if let received = try? ArchiveBlob.value(ReceivedFrame.self, from: frame) {
                 known[received.name]?.answer = received.answer
             } else {
@@ -44,7 +46,7 @@ final class RequestJournal: Sendable {
             }
         }
         self.file = file
-        self.userRecordName = userRecordName
+        self.owner = owner
         exchanges = Locked(known)
     }
 
@@ -58,14 +60,20 @@ final class RequestJournal: Sendable {
         exchanges.withLock { $0[name]?.body }
     }
 
+    /// When a request was sent first; nil when it was not.
+    func sentAt(_ name: String) -> Date? {
+        exchanges.withLock { $0[name]?.date }
+    }
+
     /// Notes a request before it is sent.
-    func willSend(_ body: [UInt8]?, as name: String) {
+    func willSend(_ body: [UInt8]?, as name: String, at date: Date) {
         let isNew = exchanges.withLock { exchanges in
             guard exchanges[name] == nil else { return false }
-            exchanges[name] = Exchange(body: body)
+            exchanges[name] = Exchange(body: body, date: date)
             return true
         }
-        if isNew { file.append(ArchiveBlob.bytes(of: SentFrame(name: name, body: body))) }
+        guard isNew else { return }
+        file.append(ArchiveBlob.bytes(of: SentFrame(name: name, body: body, date: date)))
     }
 
     /// Notes an answer.
@@ -90,22 +98,27 @@ final class RequestJournal: Sendable {
 struct SentFrame: ArchiveValue {
     var name: String
     var body: [UInt8]?
+    /// When it was sent first.
+    var date: Date
 
     static var kind: ArchiveKind { .sentRequest }
 
-    init(name: String, body: [UInt8]?) {
+    init(name: String, body: [UInt8]?, date: Date) {
         self.name = name
         self.body = body
+        self.date = date
     }
 
     init(from reader: inout BlobReader) throws(BlobError) {
         name = try reader.string()
         body = try reader.optional { reader throws(BlobError) in [UInt8](try reader.data()) }
+        date = try reader.date()
     }
 
     func write(to writer: inout BlobWriter) {
         writer.write(name)
         writer.write(body) { $0.write(Data($1)) }
+        writer.write(date)
     }
 }
 
