@@ -16,6 +16,10 @@ extension CKError {
     }
 
     /// The record before either side changed it, of a `serverRecordChanged` (ERR-2).
+    ///
+    /// It has the fields the client's record had when it was fetched or last saved, and its
+    /// change tag. Nil when the record was never on the server, and when the client's record
+    /// was changed, archived and read again before it was saved.
     public var ancestorRecord: CKRecord? {
         userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
     }

@@ -190,6 +190,7 @@ struct ModifyRecordsWork: Sendable {
             return .server(error, report: report)
         }
         var records: [String: Any] = [CKRecordChangedErrorClientRecordKey: record]
+        records[CKRecordChangedErrorAncestorRecordKey] = record.ancestor
         // A server record that cannot be read is left out: the conflict counts.
         records[CKRecordChangedErrorServerRecordKey] = error.detail?.serverRecord.flatMap {
             try? CKRecord($0, recordID: record.recordID, in: database)

@@ -6,13 +6,14 @@ internal import TidebellWire
 // Searches by words and around places.
 extension PredicateComparison {
     /// The field of all words, by the name CloudKit's first version gave it.
-    private static let allTokens = "allTokens"
+    fileprivate static let allTokens = "allTokens"
 
     /// Returns the term of `SELF CONTAINS 'words'` and its older forms; nil for other
     /// comparisons (QUERY-5, QUERY-8).
     ///
-    /// Those are `allTokens TOKENMATCHES 'words'`, and
-    /// `ALL tokenize:using:('words', 'Cdl') IN allTokens`; with `ANY`, one word is enough.
+    /// One of the words is enough (listing 5 of `CKQuery`), as in
+    /// `ANY tokenize:using:('words', 'Cdl') IN allTokens`; with `ALL`, and in
+    /// `allTokens TOKENMATCHES 'words'`, each is to be there.
     func wordSearch() throws(PredicateRefusal) -> PredicateTerm? {
         let field: PredicateOperand
         let words: PredicateOperand
@@ -38,8 +39,9 @@ extension PredicateComparison {
         default: throw badWordSearch
         }
         guard qualifier != .noneOf else { throw badWordSearch }
+        let isOneEnough = qualifier == .any || (qualifier == nil && `operator` == .contains)
         return PredicateTerm(
-            qualifier == .any ? .containsAnyTokens : .containsAllTokens,
+            isOneEnough ? .containsAnyTokens : .containsAllTokens,
             subject,
             .scalar(.string(text))
         )
@@ -126,8 +128,8 @@ extension PredicateTerm {
         // CloudKit's web clients can ask this; predicates cannot (QUERY-4).
         case .listContainsAll: return membership(.all, of: .value(value))
         case .near: return nearness
-        case .containsAllTokens:
-            return compare(subject == .allText ? .contains : .tokenMatches)
+        case .containsAllTokens: return compare(.tokenMatches)
+        case .containsAnyTokens where subject == .allText: return compare(.contains)
         case .containsAnyTokens:
             let options = PredicateOperand.value(.scalar(.string("Cdl")))
             return membership(.any, of: .function(.tokenize, [.value(value), options]))
@@ -148,7 +150,8 @@ extension PredicateTerm {
         .comparison(
             PredicateComparison(
                 qualifier: qualifier,
-                left: field,
+                left: comparator == .tokenMatches && subject == .allText
+                    ? .keyPath(PredicateComparison.allTokens) : field,
                 operator: comparator,
                 right: .value(value)
             )

@@ -236,13 +236,17 @@ extension PredicateComparison {
         case (nil, .in): return try terms(subject, .contains, value)
         case (nil, .contains): return try terms(subject, .in, value)
         case (_?, .in): return try terms(subject, .in, value)
+        // `ANY {'red', 'green'} = color`, as in Apple's listings: the field has one value.
+        case (.any?, .equal):
+            guard case .list = value, options.isEmpty else { break }
+            return [PredicateTerm(.in, subject, value)]
         case (nil, .equal), (nil, .notEqual): return try terms(subject, `operator`, value)
         case (nil, .lessThan): return try terms(subject, .greaterThan, value)
         case (nil, .lessThanOrEqual): return try terms(subject, .greaterThanOrEqual, value)
         case (nil, .greaterThan): return try terms(subject, .lessThan, value)
         case (nil, .greaterThanOrEqual): return try terms(subject, .lessThanOrEqual, value)
-        default:
-            throw PredicateRefusal("'\(format)' needs its field on the left.")
+        default: break
         }
+        throw PredicateRefusal("'\(format)' needs its field on the left.")
     }
 }

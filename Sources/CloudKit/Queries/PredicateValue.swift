@@ -33,7 +33,8 @@ enum PredicateValue: Sendable, Hashable {
 
     private init(other object: Any) {
         if let elements = Self.elements(of: object) {
-            self = .list(elements.map(Self.init))
+            // Not `map(Self.init)`: that would be the one of other objects.
+            self = .list(elements.map { Self($0) })
         } else if let value = CKRecord.FieldValue(object) {
             self = .scalar(value.atMilliseconds)
         } else if let wrapped = object as? any AnyOptional {

@@ -19,6 +19,9 @@ extension CKRecord {
         /// Whether ``parent`` differs from what the server has.
         var isParentChanged = false
 
+        /// The parent before it changed.
+        var originalParent: CKRecordReference?
+
         /// The share this record is the root of.
         var share: CKRecordReference?
     }
@@ -49,10 +52,46 @@ extension CKRecord {
         /// The names set or removed since the last fetch or save.
         var changedKeys: Set<FieldKey> = []
 
+        /// What changed fields held before; nil inside for none. Archives do not keep it.
+        private var originals: [FieldKey: FieldValue?] = [:]
+
         /// Sets or, with nil, removes a value, and remembers the change.
         mutating func set(_ value: FieldValue?, forKey key: FieldKey) {
+            if changedKeys.insert(key).inserted {
+                originals.updateValue(values[key], forKey: key)
+            }
             values[key] = value
-            changedKeys.insert(key)
+        }
+
+        /// Forgets the change of a field that the server has as `saved` now; a change that
+        /// was made meanwhile stays.
+        mutating func forgetChange(ofKey key: FieldKey, savedAs saved: FieldValue?) {
+            if values[key] == saved {
+                changedKeys.remove(key)
+                originals.removeValue(forKey: key)
+            } else {
+                originals.updateValue(saved, forKey: key)
+            }
+        }
+
+        /// The fields before any of them changed; nil when that is not known.
+        var original: Fields? {
+            var fields = Fields(values: values)
+            for key in changedKeys {
+                guard let value = originals[key] else { return nil }
+                fields.values[key] = value
+            }
+            return fields
+        }
+
+        /// Creates fields, none of which changed.
+        init(values: [FieldKey: FieldValue] = [:]) {
+            self.values = values
+        }
+
+        // NB: what the fields held before makes no difference to what they are.
+        static func == (one: Fields, other: Fields) -> Bool {
+            one.values == other.values && one.changedKeys == other.changedKeys
         }
     }
 
@@ -114,8 +153,8 @@ extension CKRecord {
     /// Forgets which fields changed, after all of them were saved (SAVE-29).
     func markSaved() {
         state.withLock { state in
-            state.plain.changedKeys = []
-            state.encrypted.changedKeys = []
+            state.plain = Fields(values: state.plain.values)
+            state.encrypted = Fields(values: state.encrypted.values)
             state.isParentChanged = false
         }
     }
@@ -144,6 +183,21 @@ extension CKRecord {
             if field.value != nil || changed[key]?.value == nil { changed[key] = field }
         }
         return changed.values.sorted { $0.key < $1.key }
+    }
+
+    /// The record as it was before the app changed it, for the error of a conflict (SAVE-6).
+    ///
+    /// Nil when the record was never on the server, or when it came out of an archive with
+    /// changes.
+    var ancestor: CKRecord? {
+        var state = state.current
+        guard state.server.recordChangeTag != nil, let plain = state.plain.original,
+            let encrypted = state.encrypted.original
+        else { return nil }
+        (state.plain, state.encrypted) = (plain, encrypted)
+        if state.isParentChanged { state.parent = state.originalParent }
+        (state.isParentChanged, state.originalParent) = (false, nil)
+        return CKRecord(archivedValues.identity, state: state)
     }
 
     /// Whether the reference to the parent was set or removed since the last fetch or save.

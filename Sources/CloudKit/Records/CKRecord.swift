@@ -195,7 +195,9 @@ extension CKRecord {
             "The reference to the parent of a record must have the action 'none'."
         )
         state.withLock { state in
-            state.isParentChanged = state.isParentChanged || state.parent != reference
+            if !state.isParentChanged, state.parent != reference {
+                (state.isParentChanged, state.originalParent) = (true, state.parent)
+            }
             state.parent = reference
         }
     }

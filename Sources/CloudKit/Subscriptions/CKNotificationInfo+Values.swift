@@ -27,6 +27,20 @@ extension CKNotificationInfo {
 }
 
 extension CKNotificationInfo.Values {
+    /// The same parts, with nil for each empty list: that is how the server gives them back.
+    var withoutEmptyLists: Self {
+        var values = self
+        for list in [
+            \Self.alertLocalizationArgs, \.titleLocalizationArgs, \.subtitleLocalizationArgs,
+            \.desiredKeys,
+        ] where values[keyPath: list]?.isEmpty == true {
+            values[keyPath: list] = nil
+        }
+        return values
+    }
+}
+
+extension CKNotificationInfo.Values {
     init(from reader: inout BlobReader) throws(BlobError) {
         self.init()
         alertBody = try reader.optionalString()

@@ -207,7 +207,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Compares all parts.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKNotificationInfo else { return false }
-        return values == other.values
+        return values.withoutEmptyLists == other.values.withoutEmptyLists
     }
 
     /// A hash of the alert's text: parts may change while the object is in a set.

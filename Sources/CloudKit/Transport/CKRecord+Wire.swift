@@ -69,12 +69,8 @@ extension CKRecord {
 extension CKRecord.State {
     fileprivate mutating func forgetChange(_ sent: CKRecord.Field) {
         // A removal may stand on either side; a value stands on its own.
-        if plain.values[sent.key] == (sent.isEncrypted ? nil : sent.value) {
-            plain.changedKeys.remove(sent.key)
-        }
-        if encrypted.values[sent.key] == (sent.isEncrypted ? sent.value : nil) {
-            encrypted.changedKeys.remove(sent.key)
-        }
+        plain.forgetChange(ofKey: sent.key, savedAs: sent.isEncrypted ? nil : sent.value)
+        encrypted.forgetChange(ofKey: sent.key, savedAs: sent.isEncrypted ? sent.value : nil)
     }
 }
 

@@ -123,23 +123,23 @@ extension CKSubscription {
 extension WireNotificationInfo {
     /// Creates the info for a request; empty lists say nothing and are not sent.
     fileprivate init(_ values: CKNotificationInfo.Values) {
-        func list(_ keys: [String]?) -> [String]? { keys?.isEmpty == false ? keys : nil }
+        let values = values.withoutEmptyLists
         self.init()
         alertBody = values.alertBody
         alertLocalizationKey = values.alertLocalizationKey
-        alertLocalizationArgs = list(values.alertLocalizationArgs)
+        alertLocalizationArgs = values.alertLocalizationArgs
         title = values.title
         titleLocalizationKey = values.titleLocalizationKey
-        titleLocalizationArgs = list(values.titleLocalizationArgs)
+        titleLocalizationArgs = values.titleLocalizationArgs
         subtitle = values.subtitle
         subtitleLocalizationKey = values.subtitleLocalizationKey
-        subtitleLocalizationArgs = list(values.subtitleLocalizationArgs)
+        subtitleLocalizationArgs = values.subtitleLocalizationArgs
         alertActionLocalizationKey = values.alertActionLocalizationKey
         alertLaunchImage = values.alertLaunchImage
         soundName = values.soundName
         category = values.category
         collapseIDKey = values.collapseIDKey
-        desiredKeys = list(values.desiredKeys)
+        desiredKeys = values.desiredKeys
         shouldBadge = values.shouldBadge
         shouldSendContentAvailable = values.shouldSendContentAvailable
         shouldSendMutableContent = values.shouldSendMutableContent

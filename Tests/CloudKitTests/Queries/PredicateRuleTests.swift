@@ -28,15 +28,19 @@ struct PredicateRuleTests {
             ("{1, 2} CONTAINS a", "a IN {1, 2}"), ("tags CONTAINS 'x'", #"tags CONTAINS "x""#),
             ("'x' IN tags", #"tags CONTAINS "x""#), ("ANY tags == 'x'", #"tags CONTAINS "x""#),
             ("SOME tags IN {'x'}", #"ANY tags IN {"x"}"#),
+            ("ANY {'x', 'y'} = a", #"a IN {"x", "y"}"#),
             ("ANY {'x'} IN tags", #"ANY tags IN {"x"}"#),
             ("ANY tags BEGINSWITH 'x'", #"ANY tags BEGINSWITH "x""#),
             ("a BEGINSWITH 'x'", #"a BEGINSWITH "x""#),
             ("self CONTAINS 'x y'", #"SELF CONTAINS "x y""#),
-            ("allTokens TOKENMATCHES[cdl] 'x'", #"SELF CONTAINS "x""#),
-            ("ALL tokenize:using:('x', 'Cdl') IN allTokens", #"SELF CONTAINS "x""#),
+            ("allTokens TOKENMATCHES[cdl] 'x'", #"allTokens TOKENMATCHES "x""#),
+            (
+                "ALL tokenize:using:('x', 'Cdl') IN allTokens",
+                #"allTokens TOKENMATCHES "x""#
+            ),
             (
                 "ANY tokenize:using:('x', 'Cdl') IN self",
-                #"ANY tokenize:using:("x", "Cdl") IN SELF"#
+                #"SELF CONTAINS "x""#
             ),
         ]
     )

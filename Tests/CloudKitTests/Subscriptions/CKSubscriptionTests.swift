@@ -215,4 +215,14 @@ import Testing
         #expect(info != CKSubscription.NotificationInfo())
         #expect(info == info.copy() as? CKSubscription.NotificationInfo)
     }
+
+    @Test("NINFO-1: a list that is empty equals one that is nil, as the server gives it back")
+    func emptyLists() {
+        let made = CKSubscription.NotificationInfo(alertBody: "hi", desiredKeys: ["n"])
+        let fetched = CKSubscription.NotificationInfo()
+        (fetched.alertBody, fetched.desiredKeys) = ("hi", ["n"])
+        #expect(made == fetched)
+        fetched.titleLocalizationArgs = ["n"]
+        #expect(made != fetched)
+    }
 }

@@ -165,7 +165,7 @@ import Testing
                         "distanceToLocation:fromLocation:(place, %@) < 20000 AND SELF CONTAINS 'x'",
                     CLLocation(latitude: 1, longitude: 2)
                 ),
-                #"[{"comparator":"NEAR","fieldName":"place","fieldValue":{"value":{"latitude":1.0,"longitude":2.0},"type":"LOCATION"},"distance":20000.0},{"comparator":"CONTAINS_ALL_TOKENS","fieldValue":{"value":"x","type":"STRING"}}]"#
+                #"[{"comparator":"NEAR","fieldName":"place","fieldValue":{"value":{"latitude":1.0,"longitude":2.0},"type":"LOCATION"},"distance":20000.0},{"comparator":"CONTAINS_ANY_TOKENS","fieldValue":{"value":"x","type":"STRING"}}]"#
             ),
             (
                 NSPredicate(

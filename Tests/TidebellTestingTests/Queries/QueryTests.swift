@@ -15,7 +15,7 @@ struct QueryTests {
             itemID("b"), itemID("p"), CKRecord.ID(recordName: CKCurrentUserDefaultName), here,
             Date(timeIntervalSince1970: 2000), Data([2]), ["One", "three"],
             CKRecord.Reference(recordID: itemID("p"), action: .none), item("p"),
-            NSNumber(value: true),
+            NSNumber(value: true), [itemID("a"), itemID("b")],
         ]
     }
 
@@ -32,7 +32,11 @@ struct QueryTests {
         ("tags CONTAINS 'red'", ["a", "b"]), ("'red' IN tags", ["a", "b"]),
         ("NOT tags CONTAINS 'red'", ["c"]), ("ANY tags IN {'blue', 'x'}", ["b"]),
         ("ANY tags BEGINSWITH 're'", ["a", "b"]),
-        ("SELF CONTAINS 'two sea'", ["b"]), ("self CONTAINS 'SEA'", ["a", "b"]),
+        ("SELF CONTAINS 'two hills'", ["b", "c"]),
+        ("SELF CONTAINS 'two' AND SELF CONTAINS 'sea'", ["b"]),
+        ("allTokens TOKENMATCHES 'two sea'", ["b"]),
+        ("ANY {'one', 'two'} = title", ["a", "b"]), ("recordID IN %11$@", ["a", "b"]),
+        ("self CONTAINS 'SEA'", ["a", "b"]),
         ("allTokens TOKENMATCHES[cdl] 'sea'", ["a", "b"]),
         ("day > %5$@", ["c"]), ("day == %5$@", ["b"]), ("bytes == %6$@", ["b"]),
         ("recordID == %1$@", ["b"]), ("parentItem == %2$@", ["b"]), ("parentItem == %8$@", ["b"]),

@@ -54,6 +54,10 @@ struct SavePolicyTests {
         #expect(error.localizedDescription.contains("oplock"))
         #expect(error.serverRecord?["title"] as? String == "laptop")
         #expect(error.clientRecord?["title"] as? String == "phone")
+        #expect(error.ancestorRecord?["title"] as? String == "original")
+        #expect(error.ancestorRecord?["server"] as? String == "only")
+        #expect(error.ancestorRecord?.changedKeys() == [])
+        #expect(error.ancestorRecord?.recordChangeTag == copy.recordChangeTag)
         #expect(error.serverRecord?.recordID == itemID("a"))
         #expect(error.serverRecord?.recordChangeTag != copy.recordChangeTag)
     }
