@@ -213,4 +213,23 @@ struct ReferenceTests {
         #expect(try await modify(api, save("b"), save("a", to: "b", "NONE")) == ["false", "false"])
         #expect(try await modify(api, remove("b")) == ["true"])
     }
+
+    @Test(
+        "REF-2: in the public database nobody keeps another's record by references without end",
+        arguments: [false, true]
+    )
+    func publicCascade(byBytes: Bool) async throws {
+        var limits = Limits()
+        if byBytes { limits.cascadedDeletionBytes = 100 } else { limits.cascadedDeletions = 1 }
+        let api = try await TestAPI(limits: limits)
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        _ = try await modify(api, in: "public", save("mine"))
+        _ = try await modify(
+            api, in: "public", as: ben, save("a", to: "mine"), save("b", to: "mine"))
+        #expect(try await modify(api, in: "public", remove("mine")) == ["true"])
+        #expect(
+            try await modify(api, in: "public", as: ben, save("a"), save("b")) == [
+                "false", "false",
+            ])
+    }
 }

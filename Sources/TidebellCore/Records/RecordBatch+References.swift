@@ -17,16 +17,23 @@ extension RecordBatch {
             gone = graph.closure(of: deletedNames) { saved[$0] != nil }
         } while failHeldDeletions(graph, gone, saved: savedRecords)
             || failOrphans(gone, saved: savedRecords)
-        let names = gone.subtracting(deletedNames)
+        cascaded = try recordsTakenAlong(gone.subtracting(deletedNames), in: reader)
+    }
+
+    /// The records that go with others, oldest change first (REF-2).
+    private func recordsTakenAlong(
+        _ names: Set<String>, in reader: any StoreReader
+    ) throws -> [StoredRecord] {
         let limit = call.limits.cascadedDeletionBytes
-        guard let records = try reader.records(names, in: zone.key, byteLimit: limit) else {
-            throw WireError.badRequest(
-                "the deletion would take along records of more than \(limit) bytes through "
-                    + "references",
-                ckCode: CKErrorCode.limitExceeded
-            )
+        if let records = try reader.records(names, in: zone.key, byteLimit: limit) {
+            return records.values.sorted { $0.position < $1.position }
         }
-        cascaded = records.values.sorted { $0.position < $1.position }
+        // NB: as in ``ReferenceGraph``.
+        guard call.scope != .public else { return [] }
+        throw WireError.badRequest(
+            "the deletion would take along records of more than \(limit) bytes through references",
+            ckCode: CKErrorCode.limitExceeded
+        )
     }
 
     private var savedRecords: [String: SavedRecord] {

@@ -12,6 +12,9 @@ struct ReferenceGraph {
 
     /// Reads what refers to `names`, and on from what goes with them; fails with
     /// `limitExceeded` where that would be more than one deletion may take along.
+    ///
+    /// NB: in the public database anybody decides how much that is; there the records can
+    /// go all the same, and what refers to them stays.
     init(to names: Set<String>, in zone: ZoneKey, for call: Call, _ reader: any StoreReader) throws
     {
         var seen = names
@@ -28,6 +31,10 @@ struct ReferenceGraph {
                 if seen.insert(reference.source).inserted { frontier.insert(reference.source) }
             }
             guard seen.count - names.count <= call.limits.cascadedDeletions else {
+                if call.scope == .public {
+                    followers = [:]
+                    return
+                }
                 throw WireError.badRequest(
                     "the deletion would take along more than \(call.limits.cascadedDeletions) "
                         + "records through references",
