@@ -9,7 +9,7 @@ import TidebellServer
 @Suite("On a socket", .timeLimit(.minutes(1)))
 struct SocketTests {
     /// Serves a cloud in a new folder on a free port while `body` runs.
-    private func serving(
+    func serving(
         _ body:
             @escaping @Sendable (TidebellServer, RawConnection.Port, FirstRun) async throws -> Void
     ) async throws {
@@ -120,6 +120,14 @@ final class RawConnection: Sendable {
         isOpen.withLock { isOpen in
             if isOpen { _ = Foundation.close(descriptor) }
             isOpen = false
+        }
+    }
+
+    /// Sends a part of a request.
+    func send(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw Failure(what: "write: \(errno)")
         }
     }
 

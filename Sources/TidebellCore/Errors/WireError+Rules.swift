@@ -10,6 +10,7 @@ package enum CKErrorCode {
     package static let limitExceeded = 27
     package static let userDeletedZone = 28
     package static let managedAccountRestricted = 32
+    package static let assetNotAvailable = 35
     package static let accountTemporarilyUnavailable = 36
 }
 

@@ -53,15 +53,28 @@ extension UploadAssets {
 extension WireError {
     /// The upload URL is not one, or not any more.
     package static let uploadNotAwaited = badRequest(
-        "the upload URL is not valid: it was used, or its time is up; ask assets/upload for another"
+        "the upload URL is not valid: it was used, or its time is up; ask assets/upload for another",
+        ckCode: CKErrorCode.assetNotAvailable
     )
 
-    /// A file is longer than allowed (ASSET-7).
-    package static func assetTooLarge(limit: Int64) -> WireError {
-        badRequest(
-            "the file is larger than \(limit) bytes, the most an asset may have here",
+    /// The file for an upload is longer than allowed (ASSET-7).
+    ///
+    /// - Parameter size: The length of the file; nil while nobody knows it.
+    package static func assetTooLarge(_ size: Int64?, for upload: AwaitedUpload) -> WireError {
+        let length = size.map { "\($0) bytes" } ?? "more than \(upload.byteLimit) bytes"
+        return badRequest(
+            "the file for \(upload.field.description) has \(length); "
+                + "an asset may have \(upload.byteLimit) here",
             ckCode: CKErrorCode.limitExceeded
         )
+    }
+}
+
+extension AssetField {
+    /// The field as reasons of errors name it.
+    fileprivate var description: String {
+        "field '\(Names.shortened(fieldName ?? ""))' of record "
+            + "'\(Names.shortened(recordName ?? ""))'"
     }
 }
 

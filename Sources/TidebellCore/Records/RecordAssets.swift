@@ -59,20 +59,27 @@ struct RecordAssets {
         {
             return same
         }
-        func refusal(_ why: String) -> WireError {
+        func refusal(_ why: String, ckCode: Int? = nil) -> WireError {
             .badRequest(
                 "could not decode asset object: \(why) (field '\(key)' of record "
-                    + "'\(Names.shortened(name))')"
+                    + "'\(Names.shortened(name))')",
+                ckCode: ckCode
             )
         }
         guard let proof = call.proof(of: asset) else {
-            throw refusal("it has neither a receipt of an upload nor a valid downloadURL")
+            throw refusal(
+                "it has neither a receipt of an upload nor a valid downloadURL",
+                ckCode: asset.isOutdated ? CKErrorCode.assetNotAvailable : nil
+            )
         }
         if let field = proof.field, !isMeant(field, key: key, ofRecord: name) {
             throw refusal("its receipt is for another field")
         }
         guard let stored = known[proof.content] else {
-            throw refusal("the uploaded file was not saved in time; upload it again")
+            throw refusal(
+                "the uploaded file was not saved in time; upload it again",
+                ckCode: CKErrorCode.assetNotAvailable
+            )
         }
         guard stored.checksum == asset.fileChecksum, stored.size == asset.size else {
             throw refusal("its fileChecksum or size is not that of the uploaded file")
@@ -86,6 +93,12 @@ struct RecordAssets {
         field.database == database && field.zoneName == zoneName
             && field.recordName ?? name == name && field.fieldName ?? key == key
     }
+}
+
+extension WireAsset {
+    /// Whether an asset that proves nothing has been the server's answer before: a
+    /// client that has its file may upload it again.
+    fileprivate var isOutdated: Bool { receipt == nil && downloadURL != nil }
 }
 
 extension Call {

@@ -15,7 +15,7 @@ package protocol AssetStore: Sendable {
     /// Takes a file in as `produce` writes it, and hands it to `keep` when it is
     /// durable; removes it if `keep` returns another one or none.
     ///
-    /// More than `limit` bytes fail with `limitExceeded`, a full disk with
+    /// More than `limit` bytes fail with ``FileTooLong``, a full disk with
     /// `TRY_AGAIN_LATER`; nothing is left of them.
     func take(
         upTo limit: Int64,
@@ -35,6 +35,12 @@ package protocol AssetStore: Sendable {
     func removeStrayFiles(
         unless known: @Sendable (Set<String>) async throws -> Set<String>
     ) async throws -> Int
+}
+
+/// A file had more bytes than it may have.
+package struct FileTooLong: Error {
+    /// Creates the error.
+    package init() {}
 }
 
 /// The place of a cloud that keeps no files.

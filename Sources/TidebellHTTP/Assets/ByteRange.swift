@@ -13,7 +13,7 @@ enum ByteRange: Equatable {
     /// Several ranges at once are answered with the whole file, as is allowed.
     init(_ header: String?, size: Int64) {
         let unit = "bytes="
-        guard let header, header.hasPrefix(unit) else {
+        guard let header, header.lowercased().hasPrefix(unit) else {
             self = .all
             return
         }
@@ -39,9 +39,11 @@ enum ByteRange: Equatable {
         self = start < size ? .part(start..<end) : .unsatisfiable
     }
 
+    /// Reads digits; a number that no file reaches is the largest there is.
     private static func number(_ text: Substring) -> Int64? {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        guard !text.isEmpty,
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
-        return Int64(text)
+        return Int64(text) ?? .max
     }
 }

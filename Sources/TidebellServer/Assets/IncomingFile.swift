@@ -32,7 +32,7 @@ final class IncomingFile: @unchecked Sendable {
     /// Appends bytes; more than the limit fail.
     func write(_ bytes: [UInt8]) throws {
         size += Int64(bytes.count)
-        guard size <= limit else { throw WireError.assetTooLarge(limit: limit) }
+        guard size <= limit else { throw FileTooLong() }
         content.update(data: bytes)
         checksum.update(data: bytes)
         try bytes.withUnsafeBytes { bytes in

@@ -42,21 +42,23 @@ package enum LookupRecords {
 extension LookupRecords.Request {
     /// Reads a request of at most `limit` records.
     package init(from reader: inout JSONReader, limit: Int) throws {
-        self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName), records: [])
-        var hasRecords = false
-        try reader.readObject { reader, name in
-            guard try !reader.readNull() else { return }
-            switch name {
-            case "zoneID": zoneID = try ZoneID(from: &reader)
-            case "records":
-                hasRecords = true
-                records = try reader.readList(limit: limit) { try LookupRecords.Item(from: &$0) }
-            case "desiredKeys": desiredKeys = try reader.readDesiredNames()
-            case "numbersAsStrings": numbersAsStrings = try reader.readBool()
-            default: try reader.skipValue()
+        var desiredKeys: [String]?
+        var numbersAsStrings = false
+        let (zoneID, records) = try reader.readZoneItems(
+            "records", limit: limit,
+            other: { reader, name in
+                switch name {
+                case "desiredKeys": desiredKeys = try reader.readDesiredNames()
+                case "numbersAsStrings": numbersAsStrings = try reader.readBool()
+                default: return false
+                }
+                return true
             }
-        }
-        guard hasRecords else { throw JSONError("missing required field 'records'") }
+        ) { try LookupRecords.Item(from: &$0) }
+        self.init(
+            zoneID: zoneID, records: records, desiredKeys: desiredKeys,
+            numbersAsStrings: numbersAsStrings
+        )
     }
 
     /// Writes the request.

@@ -134,6 +134,29 @@ extension JSONReader {
         return [UInt8](data)
     }
 
+    /// Reads a request about items of one zone, the default zone unless it names another.
+    ///
+    /// - Parameter other: Reads a further member; returns false for one it does not know.
+    mutating func readZoneItems<Item>(
+        _ member: String,
+        limit: Int = .max,
+        other: (inout JSONReader, String) throws -> Bool = { _, _ in false },
+        _ read: (inout JSONReader) throws -> Item
+    ) throws -> (zoneID: ZoneID, items: [Item]) {
+        var zoneID = ZoneID(zoneName: ZoneID.defaultName)
+        var items: [Item]?
+        try readObject { reader, name in
+            guard try !reader.readNull() else { return }
+            switch name {
+            case "zoneID": zoneID = try ZoneID(from: &reader)
+            case member: items = try reader.readList(limit: limit, read)
+            default: if try !other(&reader, name) { try reader.skipValue() }
+            }
+        }
+        guard let items else { throw JSONError("missing required field '\(member)'") }
+        return (zoneID, items)
+    }
+
     /// Reads an object for the one array it must have.
     mutating func readMemberList<Value>(
         _ member: String,

@@ -30,20 +30,16 @@ package enum RereferenceAssets {
 
         /// Reads a request.
         package init(from reader: inout JSONReader) throws {
-            self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName), assets: [])
-            var hasAssets = false
-            try reader.readObject { reader, name in
-                guard try !reader.readNull() else { return }
-                switch name {
-                case "zoneID": zoneID = try ZoneID(from: &reader)
-                case "targetZoneID": targetZoneID = try ZoneID(from: &reader)
-                case "assets":
-                    hasAssets = true
-                    assets = try reader.readList { try Source(from: &$0) }
-                default: try reader.skipValue()
+            var target: ZoneID?
+            let (zoneID, assets) = try reader.readZoneItems(
+                "assets",
+                other: { reader, name in
+                    guard name == "targetZoneID" else { return false }
+                    target = try ZoneID(from: &reader)
+                    return true
                 }
-            }
-            guard hasAssets else { throw JSONError("missing required field 'assets'") }
+            ) { try Source(from: &$0) }
+            self.init(zoneID: zoneID, targetZoneID: target, assets: assets)
         }
     }
 

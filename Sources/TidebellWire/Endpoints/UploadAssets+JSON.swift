@@ -3,19 +3,10 @@
 extension UploadAssets.Request {
     /// Reads a request.
     package init(from reader: inout JSONReader) throws {
-        self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName), tokens: [])
-        var hasTokens = false
-        try reader.readObject { reader, name in
-            guard try !reader.readNull() else { return }
-            switch name {
-            case "zoneID": zoneID = try ZoneID(from: &reader)
-            case "tokens":
-                hasTokens = true
-                tokens = try reader.readList { try UploadAssets.Field(from: &$0) }
-            default: try reader.skipValue()
-            }
+        let (zoneID, tokens) = try reader.readZoneItems("tokens") {
+            try UploadAssets.Field(from: &$0)
         }
-        guard hasTokens else { throw JSONError("missing required field 'tokens'") }
+        self.init(zoneID: zoneID, tokens: tokens)
     }
 
     /// Writes the request.

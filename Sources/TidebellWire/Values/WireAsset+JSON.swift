@@ -13,11 +13,19 @@ extension WireAsset {
         }
     }
 
+    /// The largest size that is believed, in bytes: no disk is as large, and sums of many
+    /// are still numbers.
+    private static let maximumSize: Int64 = 1 << 48
+
     /// Reads a member if it is one of an asset's; returns whether it was.
     mutating func readMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
         switch name {
         case "fileChecksum": fileChecksum = try reader.readString()
-        case "size": size = try reader.readInt64()
+        case "size":
+            size = try reader.readInt64()
+            guard (0...Self.maximumSize).contains(size) else {
+                throw JSONError("the size of an asset must be 0 to \(Self.maximumSize)")
+            }
         case "receipt": receipt = try reader.readString()
         case "downloadURL": downloadURL = try reader.readString()
         case "wrappingKey": wrappingKey = try reader.readString()

@@ -2,6 +2,7 @@
 import Foundation
 import Testing
 import TidebellCore
+import TidebellServer
 import TidebellWire
 
 extension TestAPI {
@@ -32,14 +33,17 @@ extension TestAPI {
     }
 
     /// Saves an asset in a field of a record of the default zone.
-    func save(_ asset: WireAsset, as field: String, of record: String) async throws -> Answer {
+    func save(
+        _ asset: WireAsset, as field: String, of record: String, headers: [String: String] = [:]
+    ) async throws -> Answer {
         let value = String(decoding: JSONWriter.write { asset.write(to: &$0) }, as: UTF8.self)
         return try await post(
             "private/records/modify",
             """
             {"operations":[{"operationType":"forceUpdate","record":{"recordName":"\(record)",\
             "recordType":"Note","fields":{"\(field)":{"value":\(value),"type":"ASSET"}}}}]}
-            """
+            """,
+            headers: headers
         )
     }
 
@@ -58,12 +62,19 @@ extension TestAPI {
     }
 
     /// Fetches the file of an asset.
-    func download(_ asset: WireAsset, headers: [String: String] = [:]) async throws -> Answer {
+    func download(
+        _ asset: WireAsset, method: String = "GET", headers: [String: String] = [:]
+    ) async throws -> Answer {
         try await send(
-            "GET",
+            method,
             Self.path(asset.downloadURL ?? "").replacingOccurrences(of: "${f}", with: "a.png"),
             headers: headers
         )
+    }
+
+    /// Removes what nobody needs any more, as the server does every hour.
+    func collect() async {
+        for case let maintenance as Maintenance in cloud.services { await maintenance.round() }
     }
 
     /// The files that are kept, by name.

@@ -33,7 +33,7 @@ extension SeededGenerator {
     mutating func asset() -> WireAsset {
         WireAsset(
             fileChecksum: name(),
-            size: int64(),
+            size: int64() & 0xFFFF_FFFF_FFFF,
             receipt: maybe { $0.text() },
             downloadURL: maybe { $0.text() }
         )

@@ -12,6 +12,16 @@ struct FieldValueTests {
         failure(reading: field) { _ = try Field.read(from: &$0) }
     }
 
+    @Test(
+        "An asset of an impossible size is refused", arguments: [-1, 1 << 48 + 1, .max] as [Int64])
+    func impossibleSizes(size: Int64) {
+        let asset = #"{"fileChecksum":"c","size":\#(size)}"#
+        #expect(
+            problem(#"{"type":"ASSETID","value":\#(asset)}"#)?
+                .contains("the size of an asset must be 0 to 281474976710656") == true
+        )
+    }
+
     /// What each tag makes of a JSON value.
     static let typed: [(String, FieldValue)] = [
         (#"{"value":"a","type":"STRING"}"#, .string("a")),

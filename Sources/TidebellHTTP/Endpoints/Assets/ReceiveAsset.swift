@@ -25,35 +25,32 @@ package enum ReceiveAsset: AssetEndpoint {
         guard let upload, upload.expiresAt > cloud.time.now() else {
             throw WireError.uploadNotAwaited
         }
-        do {
-            guard let kept = try await take(request, for: upload, in: cloud) else {
-                throw WireError.uploadNotAwaited
-            }
-            return answer(kept, for: upload, baseURL: baseURL, in: cloud)
-        } catch var error as WireError {
-            if !request.usesExtensions { error.detail = nil }
-            throw error
+        guard let kept = try await take(request, for: upload, in: cloud) else {
+            throw WireError.uploadNotAwaited
         }
+        return answer(kept, for: upload, baseURL: baseURL, in: cloud)
     }
 
     private static func take(
         _ request: WebRequest, for upload: AwaitedUpload, in cloud: Cloud
     ) async throws -> StoredAsset? {
-        let limit = upload.byteLimit
-        if let length = request.headers["Content-Length"].flatMap({ Int64($0) }), length > limit {
-            throw WireError.assetTooLarge(limit: limit)
-        }
-        return try await cloud.assets.take(upTo: limit) { writer in
-            switch request.body {
-            case .bytes(let bytes): try await writer.write(bytes)
-            case .tooLong: throw WireError.assetTooLarge(limit: limit)
-            case .stream(let produce): try await produce(&writer)
+        let length = request.headers["Content-Length"].flatMap { Int64($0) }
+        do {
+            guard length ?? 0 <= upload.byteLimit else { throw FileTooLong() }
+            return try await cloud.assets.take(upTo: upload.byteLimit) { writer in
+                switch request.body {
+                case .bytes(let bytes): try await writer.write(bytes)
+                case .tooLong: throw FileTooLong()
+                case .stream(let produce): try await produce(&writer)
+                }
+            } keep: { asset in
+                let now = cloud.time.now()
+                return try await cloud.store.write {
+                    try UploadAssets.finish(asset, tokenHash: upload.tokenHash, at: now, in: $0)
+                }
             }
-        } keep: { asset in
-            let now = cloud.time.now()
-            return try await cloud.store.write {
-                try UploadAssets.finish(asset, tokenHash: upload.tokenHash, at: now, in: $0)
-            }
+        } catch is FileTooLong {
+            throw WireError.assetTooLarge(length, for: upload)
         }
     }
 

@@ -27,8 +27,8 @@ package enum SendAsset: AssetEndpoint {
         guard let asset = assets[link.content] else { throw WireError.assetIsGone }
         let tag = "\"\(asset.content.rawValue)\""
         var headers = headers(tag: tag)
-        if request.headers["If-None-Match"] == tag {
-            return WebResponse(status: 304, headers: headers)
+        if let status = request.refusal(of: tag) {
+            return WebResponse(status: status, headers: headers)
         }
         let range = request.range(of: asset, tag: tag)
         var status = 200
@@ -66,9 +66,20 @@ package enum SendAsset: AssetEndpoint {
 }
 
 extension WebRequest {
-    /// The part of a file that is asked for, if it is still the same file.
+    /// The status of an answer without a body, when the request's conditions ask for
+    /// one (RFC 9110, 13.2.2); nil for none.
+    fileprivate func refusal(of tag: String) -> Int? {
+        if let wanted = headers["If-Match"], !EntityTags(wanted).contains(tag) { return 412 }
+        if let known = headers["If-None-Match"], EntityTags(known).containsWeakly(tag) {
+            return 304
+        }
+        return nil
+    }
+
+    /// The part of a file that is asked for, if it is still the same file; only GET has
+    /// parts (RFC 9110, 14.2).
     fileprivate func range(of asset: StoredAsset, tag: String) -> ByteRange {
-        if let condition = headers["If-Range"], condition != tag { return .all }
+        guard method == .get, headers["If-Range"] ?? tag == tag else { return .all }
         return ByteRange(headers["Range"], size: asset.size)
     }
 }
