@@ -98,6 +98,8 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var existingRecords = ExistingRecords.standard
 
+    @OptionGroup var assets: AssetOptions
+
     @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
 
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
@@ -130,6 +132,7 @@ struct ServeCommand: AsyncParsableCommand {
             .init(rawValue: duplicateSubscriptions.rawValue) ?? .standard
         configuration.limits.existingRecords =
             .init(rawValue: existingRecords.rawValue) ?? .standard
+        assets.apply(to: &configuration.limits)
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)

@@ -60,6 +60,22 @@ struct Household: Sendable {
         #expect(answer.status == 200)
     }
 
+    /// Calls an endpoint of the private database as a web client; returns the answer's text.
+    func post(_ endpoint: String, _ json: String) async throws -> String {
+        let server = try #require(URL(string: program.address))
+        let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)"
+        let answer = try await HTTPTransport(server: server).send(
+            TransportRequest(
+                method: "POST",
+                path: "/database/1/\(Self.container)/development/private/\(endpoint)?\(query)",
+                headers: [("Content-Type", "application/json")],
+                body: Array(json.utf8)
+            ),
+            timeout: .seconds(10)
+        )
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
     /// Saves a record in the zone, on a device of its own.
     func save() async throws {
         let (_, database) = try database()
