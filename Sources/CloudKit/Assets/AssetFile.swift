@@ -14,9 +14,11 @@ final class AssetFile: @unchecked Sendable {
 
     /// What it was when it was opened.
     let stamp: FileStamp
+    /// How many bytes were read.
+    private(set) var position: Int64 = 0
+    private let field: String
     private let path: String
     private let descriptor: Int32
-    private var offset: Int64 = 0
     private var checksum = Insecure.SHA1()
 
     /// Opens a file.
@@ -28,20 +30,21 @@ final class AssetFile: @unchecked Sendable {
             throw .local(
                 .assetNotAvailable, "The asset of \(field) is at \(url), which is no file.")
         }
+        self.field = field
         path = url.path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            let isMissing = errno == ENOENT || errno == ENOTDIR
+            guard errno != ENOENT, errno != ENOTDIR else { throw .fileNotFound(path, of: field) }
             let why = String(cString: strerror(errno))
             throw .local(
-                isMissing ? .assetFileNotFound : .assetNotAvailable,
-                "The file of the asset of \(field), \(url.path), cannot be read: \(why)."
+                .assetNotAvailable,
+                "The file of the asset of \(field), \(path), cannot be read: \(why)."
             )
         }
         guard let stamp = FileStamp(descriptor: descriptor), stamp.isRegular else {
             close(descriptor)
             throw .local(
-                .assetNotAvailable, "The asset of \(field), \(url.path), is no regular file."
+                .assetNotAvailable, "The asset of \(field), \(path), is no regular file."
             )
         }
         self.descriptor = descriptor
@@ -62,17 +65,17 @@ final class AssetFile: @unchecked Sendable {
     }
 
     private func readPiece() throws(CKError) -> [UInt8]? {
-        let rest = stamp.size - offset
+        let rest = stamp.size - position
         // One byte more tells whether the file has grown.
         let wanted = Int(min(Int64(Self.pieceSize), rest + 1))
-        let start = offset
+        let start = position
         let piece = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
             repeat {
                 count = pread(descriptor, buffer.baseAddress, wanted, off_t(start))
             } while count < 0 && errno == EINTR
             count = max(0, count)
         }
-        offset += Int64(piece.count)
+        position += Int64(piece.count)
         guard Int64(piece.count) <= rest, !piece.isEmpty || rest == 0 else { throw modified }
         guard !piece.isEmpty else { return nil }
         checksum.update(data: piece)
@@ -81,14 +84,17 @@ final class AssetFile: @unchecked Sendable {
 
     /// Returns the checksum of what was read, if the file is still the same.
     func finish() throws(CKError) -> String {
-        guard offset == stamp.size, FileStamp(descriptor: descriptor) == stamp,
-            FileStamp(path: path) == stamp
+        guard let now = FileStamp(path: path) else { throw .fileNotFound(path, of: field) }
+        guard position == stamp.size, FileStamp(descriptor: descriptor) == stamp, now == stamp
         else { throw modified }
         return FileChecksum.text(ofDigest: checksum.finalize())
     }
 
     private var modified: CKError {
-        .local(.assetFileModified, "The file \(path) changed while it was saved; save it again.")
+        .local(
+            .assetFileModified,
+            "The file of the asset of \(field), \(path), changed while it was saved; save it again."
+        )
     }
 
     /// Runs `body` where it may wait for a disk.
@@ -98,5 +104,12 @@ final class AssetFile: @unchecked Sendable {
         try await withCheckedThrowingContinuation { continuation in
             disk.async { continuation.resume(with: Result(catching: body)) }
         }
+    }
+}
+
+extension CKError {
+    /// Creates the error of a file that is not there (ASSET-5).
+    fileprivate static func fileNotFound(_ path: String, of field: String) -> CKError {
+        .local(.assetFileNotFound, "The file of the asset of \(field), \(path), does not exist.")
     }
 }

@@ -16,7 +16,7 @@ struct AssetSlot: Sendable {
     let field: CKAsset.Field
     /// The place in a list; nil for a value that is no list.
     let index: Int?
-    let value: Value
+    var value: Value
 
     /// Decides what a save sends for an asset, by what is known without a server.
     ///
@@ -41,6 +41,17 @@ struct AssetSlot: Sendable {
                 .assetFileNotFound, "The asset of \(field.name) has no file."
             )
         }
+    }
+}
+
+extension AssetSlot {
+    /// The slot with its file to be uploaded, whatever the server had; nil where there
+    /// is no file.
+    var uploadedAgain: AssetSlot? {
+        guard let url = asset.fileURL, FileStamp(path: url.path) != nil else { return nil }
+        var slot = self
+        slot.value = .file(url)
+        return slot
     }
 }
 

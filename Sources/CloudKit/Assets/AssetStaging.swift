@@ -45,7 +45,7 @@ struct AssetStaging: Sendable {
     func purgeIfDue(receiving size: Int64, now: Date) {
         let isDue = Self.received.withLock { received in
             let before = received[folder.path]
-            let sum = (before ?? 0) + size
+            let sum = (before ?? 0) + min(size, Self.bytesPerPurge + 1)
             let isDue = before == nil || sum > Self.bytesPerPurge
             received[folder.path] = isDue ? 0 : sum
             return isDue

@@ -19,9 +19,9 @@ open class CKAsset: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Creates an asset the server named.
-    init(stored: StoredFile?, fileURL: URL?) {
-        state = Locked(State(fileURL: fileURL, stored: stored))
+    /// Creates an asset the server named, or that was archived.
+    init(stored: StoredFile?, fileURL: URL?, field: Field? = nil, stamp: FileStamp? = nil) {
+        state = Locked(State(fileURL: fileURL, stored: stored, field: field, stamp: stamp))
         super.init()
     }
 

@@ -26,6 +26,16 @@ struct FileStamp: Sendable, Equatable {
         self.init(status)
     }
 
+    /// Takes the stamp of a file that was kept.
+    init(device: UInt64, inode: UInt64, size: Int64, seconds: Int, nanoseconds: Int) {
+        self.device = device
+        self.inode = inode
+        self.size = size
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+        isRegular = true
+    }
+
     private init(_ status: stat) {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)

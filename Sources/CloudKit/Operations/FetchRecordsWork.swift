@@ -80,25 +80,44 @@ struct FetchRecordsWork: Sendable {
             recordIDs.forEach { tell($0, .failure(failure), run) }
             return
         }
-        let request = LookupRecords.Request(
-            zoneID: database.wire(zoneID),
-            records: recordIDs.map { LookupRecords.Item(recordName: $0.recordName) },
-            desiredKeys: desiredKeys
-        )
+        let recordIDs = Array(recordIDs)
         do {
-            let answer = try await database.lookupRecords(request, run.options)
-            ledger.outcomes.report = answer.report
-            let records = zip(recordIDs, answer.value).map { recordID, result in
-                record(recordID, result, answer.report)
+            var records = try await load(recordIDs, of: zoneID, run, &ledger)
+            // The answer may have been kept for longer than its download URLs are good.
+            let refused = records.indices.filter { records[$0].lacksFile }
+            if run.options.journal != nil, !refused.isEmpty {
+                let again = try await load(refused.map { recordIDs[$0] }, of: zoneID, run, &ledger)
+                for (place, record) in zip(refused, again) { records[place] = record }
             }
-            for (recordID, record) in zip(
-                recordIDs, await database.withAssets(records, run.options)
-            ) {
+            for (recordID, record) in zip(recordIDs, records) {
                 settle(recordID, record, run, &ledger)
             }
         } catch {
             if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
             for recordID in recordIDs { settle(recordID, .failure(error), run, &ledger) }
+        }
+    }
+
+    /// Asks for records and downloads their files.
+    private func load(
+        _ recordIDs: [CKRecord.ID],
+        of zoneID: CKRecordZone.ID,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) async throws(CKError) -> [Result<CKRecord, CKError>] {
+        let request = LookupRecords.Request(
+            zoneID: database.wire(zoneID),
+            records: recordIDs.map { LookupRecords.Item(recordName: $0.recordName) },
+            desiredKeys: desiredKeys
+        )
+        let answer = try await database.lookupRecords(request, run.options)
+        ledger.outcomes.report = answer.report
+        let records = zip(recordIDs, answer.value).map { recordID, result in
+            record(recordID, result, answer.report)
+        }
+        let callbacks = callbacks
+        return try await database.withAssets(records, run.options) { place, share in
+            run.callbacks.enqueue { callbacks.progress?(recordIDs[place], share) }
         }
     }
 
@@ -154,5 +173,12 @@ struct FetchRecordsWork: Sendable {
                 }
             }
         }
+    }
+}
+
+extension Result where Success == CKRecord, Failure == CKError {
+    /// Whether the record is there, but not its file.
+    fileprivate var lacksFile: Bool {
+        if case .failure(let error) = self { error.code == .assetNotAvailable } else { false }
     }
 }

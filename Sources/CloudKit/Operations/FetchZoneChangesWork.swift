@@ -105,15 +105,21 @@ struct FetchZoneChangesWork: Sendable {
         let request = FetchZoneChanges.Request(zones: zones.map(\.request))
         let answer = try await database.fetchZoneChanges(request, run.options)
         outcomes.report = answer.report
+        // All files before the first callback: a token that is told covers only what was
+        // handed over, so a cancelled page tells nothing.
+        var found: [[Result<CKRecord, CKError>]] = []
+        for (zone, result) in zip(zones, answer.value) {
+            found.append(try await records(of: result, in: zone.zoneID, answer.report, run))
+        }
         var open: [OpenZone] = []
         var hasMoved = false
-        for (zone, result) in zip(zones, answer.value) {
+        for ((zone, result), records) in zip(zip(zones, answer.value), found) {
             switch result {
             case .failed(_, let error):
                 hasMoved = true
                 end(zone.zoneID, .failure(.server(error, report: answer.report)), run, &outcomes)
             case .changes(let page):
-                let next = await tell(page, of: zone, run, &outcomes)
+                let next = tell(page, with: records, of: zone, run, &outcomes)
                 if let next { open.append(next) }
                 // A zone for which the page had no room stays where it is; all of them
                 // cannot.
@@ -127,12 +133,12 @@ struct FetchZoneChangesWork: Sendable {
     /// Reports a page; returns how the zone goes on, nil when it has ended.
     private func tell(
         _ page: FetchZoneChanges.Page,
+        with records: [Result<CKRecord, CKError>],
         of zone: OpenZone,
         _ run: OperationRun,
         _ outcomes: inout ItemOutcomes
-    ) async -> OpenZone? {
-        database.learn(from: page.zoneID)
-        await tell(page.records, of: zone.zoneID, run, &outcomes)
+    ) -> OpenZone? {
+        tell(page.records, with: records, of: zone.zoneID, run, &outcomes)
         let token = CKServerChangeToken(syncToken: page.syncToken)
         let clientData = page.clientChangeToken.map { Data($0) }
         guard fetchesAll, page.moreComing else {
@@ -149,15 +155,16 @@ struct FetchZoneChangesWork: Sendable {
         return next
     }
 
-    /// Reports records in their order, with the files of all that are there.
-    private func tell(
-        _ results: [RecordResult],
-        of zoneID: CKRecordZone.ID,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) async {
-        let report = outcomes.report
-        let found: [Result<CKRecord, CKError>] = results.compactMap { result in
+    /// The records of a zone's page that are there, with their files, in order.
+    private func records(
+        of answer: FetchZoneChanges.ZoneAnswer,
+        in zoneID: CKRecordZone.ID,
+        _ report: CKError.ServerReport,
+        _ run: OperationRun
+    ) async throws(CKError) -> [Result<CKRecord, CKError>] {
+        guard case .changes(let page) = answer else { return [] }
+        database.learn(from: page.zoneID)
+        let found: [Result<CKRecord, CKError>] = page.records.compactMap { result in
             switch result {
             case .deleted: return nil
             case .failed(_, let error): return .failure(.server(error, report: report))
@@ -168,23 +175,31 @@ struct FetchZoneChangesWork: Sendable {
                 }
             }
         }
-        var records = await database.withAssets(found, run.options).makeIterator()
+        return try await database.withAssets(found, run.options)
+    }
+
+    /// Reports records and deletions in their order.
+    private func tell(
+        _ results: [RecordResult],
+        with records: [Result<CKRecord, CKError>],
+        of zoneID: CKRecordZone.ID,
+        _ run: OperationRun,
+        _ outcomes: inout ItemOutcomes
+    ) {
+        var records = records.makeIterator()
         let callbacks = callbacks
+        func tell(_ recordName: String) {
+            guard let record = records.next() else { return }
+            let recordID = CKRecord.ID(unchecked: recordName, zoneID: zoneID)
+            callbacks.records.tell(recordID, record, run, &outcomes)
+        }
         for result in results {
             switch result {
             case .deleted(let tombstone):
                 let recordID = CKRecord.ID(unchecked: tombstone.recordName, zoneID: zoneID)
                 run.callbacks.enqueue { callbacks.deleted?(recordID, tombstone.recordType ?? "") }
-            case .record(let wire):
-                let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
-                if let record = records.next() {
-                    callbacks.records.tell(recordID, record, run, &outcomes)
-                }
-            case .failed(let name, _):
-                let recordID = CKRecord.ID(unchecked: name, zoneID: zoneID)
-                if let record = records.next() {
-                    callbacks.records.tell(recordID, record, run, &outcomes)
-                }
+            case .record(let wire): tell(wire.recordName)
+            case .failed(let name, _): tell(name)
             }
         }
     }

@@ -3,104 +3,145 @@ import Foundation
 internal import TidebellWire
 
 extension ModifyRecordsWork {
+    /// Where a file that is uploaded belongs.
+    private struct Place {
+        var item: Int
+        var slot: Int
+    }
+
     /// Uploads the files that the items' records need and puts the values into the
     /// operations; an item whose file cannot be uploaded gets that as its problem.
+    ///
+    /// - Parameter attempt: How often these items are sent: what was uploaded for an
+    ///   earlier time is of no use.
     func uploadAssets(
-        of items: [PlannedItem], in zoneID: ZoneID, _ run: OperationRun
+        of items: [PlannedItem], in zoneID: ZoneID, attempt: Int, _ run: OperationRun
     ) async -> [PlannedItem] {
         var items = items
         var files: [AssetUploads.File] = []
-        var owners: [Int] = []
+        var places: [Place] = []
         for index in items.indices {
             guard items[index].problem == nil, case .save(let record, _) = items[index].item
             else { continue }
-            for slot in items[index].assets {
+            for (number, slot) in items[index].assets.enumerated() {
                 switch slot.value {
-                case .stored(let stored): items[index].fill(slot, with: stored)
+                case .stored(let stored): items[index].fill(number, with: stored)
                 case .file(let url):
-                    owners.append(index)
-                    files.append(.init(slot: slot, url: url, recordType: record.recordType))
+                    places.append(Place(item: index, slot: number))
+                    files.append(
+                        .init(
+                            slot: slot, url: url, recordType: record.recordType,
+                            attempt: attempt
+                        )
+                    )
                 }
             }
         }
         guard !files.isEmpty else { return items }
-        let progress = UploadProgress(files, owners: owners, of: items, telling: callbacks, run)
-        let uploads = AssetUploads(database: database, zoneID: zoneID, options: run.options)
-        let results = await uploads.upload(files) { progress.moved(file: $0, by: $1) }
-        for (place, result) in results.enumerated() {
+        let results = await upload(files, of: items, at: places, in: zoneID, run)
+        for (place, result) in zip(places, results) {
             switch result {
-            case .success(let stored): items[owners[place]].fill(files[place].slot, with: stored)
+            case .success(let stored): items[place.item].fill(place.slot, with: stored)
             case .failure(let error):
-                if items[owners[place]].problem == nil {
-                    items[owners[place]].operation = .failure(error)
+                // The first reason stays.
+                if items[place.item].problem == nil {
+                    items[place.item].operation = .failure(error)
                 }
             }
         }
         return items
     }
+
+    private func upload(
+        _ files: [AssetUploads.File], of items: [PlannedItem], at places: [Place],
+        in zoneID: ZoneID, _ run: OperationRun
+    ) async -> [Result<CKAsset.StoredFile, CKError>] {
+        let callbacks = callbacks
+        let sizes = files.map { FileStamp(path: $0.url.path)?.size ?? 0 }
+        let progress = TransferProgress(
+            of: zip(places, sizes).map { (owner: $0.item, size: $1) }
+        ) { owner, value in
+            guard case .save(let record, _) = items[owner].item else { return }
+            run.callbacks.enqueue { callbacks.progress?(record, value) }
+        }
+        defer { progress.end() }
+        let uploads = AssetUploads(database: database, zoneID: zoneID, options: run.options)
+        return await uploads.upload(files) { progress.moved(file: $0, to: $1) }
+    }
+
+    /// The names of the records that an earlier process sent in the request that comes
+    /// next; nil when it sent none.
+    ///
+    /// Their files were uploaded then, and the answer may be there already.
+    func namesSentBefore(_ run: OperationRun) -> Set<String>? {
+        let name = run.options.names.coming(DatabaseConnection.modifyRecordsEndpoint)
+        guard let body = run.options.journal?.body(of: name) else { return nil }
+        // What cannot be read was damaged, and is sent as new.
+        let request = try? JSONReader.read(body) {
+            try ModifyRecords.Request(from: &$0, operationLimit: OperationLimit.items)
+        }
+        return request.map { Set($0.operations.compactMap(\.recordName)) }
+    }
+
+    /// The items to send once more because the server has lost their files: collected
+    /// after the receipt was given, or named by a URL whose time was up.
+    ///
+    /// - Parameter isAllOrNothing: Whether one failure failed all; then all go again, if
+    ///   nothing else was wrong.
+    func itemsToRepeat(
+        _ items: [PlannedItem], _ results: [RecordResult], isAllOrNothing: Bool
+    ) -> [PlannedItem] {
+        var repeated: [PlannedItem] = []
+        var hasLost = false
+        for (item, result) in zip(items, results) {
+            guard case .failed(_, let error) = result else { continue }
+            switch CKError.Code(rawValue: error.ckErrorCode) {
+            case .assetNotAvailable:
+                guard let again = item.uploadedAgain else {
+                    if isAllOrNothing { return [] }
+                    continue
+                }
+                hasLost = true
+                repeated.append(again)
+            case .batchRequestFailed where isAllOrNothing: repeated.append(item)
+            default: if isAllOrNothing { return [] }
+            }
+        }
+        return hasLost ? repeated : []
+    }
 }
 
 extension ModifyRecordsWork.PlannedItem {
-    fileprivate mutating func fill(_ slot: AssetSlot, with stored: CKAsset.StoredFile) {
-        operation = operation.map { operation in
+    /// The item as it went into a request of an earlier process, which named some.
+    func asSentBefore(among names: Set<String>) -> Self {
+        guard problem == nil, !names.contains(item.recordID.recordName) else { return self }
+        var item = self
+        item.operation = .failure(
+            .local(
+                .assetNotAvailable,
+                "The file of record '\(item.item.recordID.recordName)' could not be uploaded "
+                    + "before the program was ended; save it again."
+            )
+        )
+        return item
+    }
+
+    /// Puts the value of an asset into the operation.
+    fileprivate mutating func fill(_ number: Int, with stored: CKAsset.StoredFile) {
+        assets[number].value = .stored(stored)
+        operation = operation.map { [slot = assets[number]] operation in
             var operation = operation
             operation.fill(slot, with: stored)
             return operation
         }
     }
-}
 
-/// Tells the app how far the files of each record are.
-private struct UploadProgress: Sendable {
-    /// The least share of a record's bytes that is news.
-    private static let step = 0.05
-    /// The share that is told at most before the record is saved.
-    private static let most = 0.99
-
-    private struct Share: Sendable {
-        var moved = 0.0
-        var total = 0.0
-        var told = 0.0
-    }
-
-    private let shares: Locked<[Int: Share]>
-    private let owners: [Int]
-    private let items: [ModifyRecordsWork.PlannedItem]
-    private let callbacks: ModifyRecordsWork.Callbacks
-    private let run: OperationRun
-
-    init(
-        _ files: [AssetUploads.File], owners: [Int], of items: [ModifyRecordsWork.PlannedItem],
-        telling callbacks: ModifyRecordsWork.Callbacks, _ run: OperationRun
-    ) {
-        var shares: [Int: Share] = [:]
-        for (file, owner) in zip(files, owners) {
-            shares[owner, default: Share()].total += Double(
-                FileStamp(path: file.url.path)?.size ?? 0
-            )
-        }
-        self.shares = Locked(shares)
-        self.owners = owners
-        self.items = items
-        self.callbacks = callbacks
-        self.run = run
-    }
-
-    /// Notes that bytes of a file were read.
-    func moved(file: Int, by count: Int) {
-        guard let progress = callbacks.progress,
-            case .save(let record, _) = items[owners[file]].item
-        else { return }
-        let news: Double? = shares.withLock { shares in
-            guard var share = shares[owners[file]], share.total > 0 else { return nil }
-            share.moved += Double(count)
-            let value = min(Self.most, share.moved / share.total)
-            let isNews = value - share.told >= Self.step
-            if isNews { share.told = value }
-            shares[owners[file]] = share
-            return isNews ? value : nil
-        }
-        guard let news else { return }
-        run.callbacks.enqueue { progress(record, news) }
+    /// The item with all its files to be uploaded; nil where there is none.
+    fileprivate var uploadedAgain: Self? {
+        var item = self
+        let slots = assets.map(\.uploadedAgain)
+        guard slots.contains(where: { $0 != nil }) else { return nil }
+        item.assets = zip(slots, assets).map { $0 ?? $1 }
+        return item
     }
 }

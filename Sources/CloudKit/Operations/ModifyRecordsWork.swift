@@ -115,11 +115,71 @@ struct ModifyRecordsWork: Sendable {
         let wireZone = database.wire(zoneID)
         let isAllOrNothing = isAtomic && !wireZone.isDefault
         var items = items
-        var isHalted = isAllOrNothing && items.contains { $0.problem != nil }
-        if !isHalted {
-            items = await uploadAssets(of: items, in: wireZone, run)
-            isHalted = isAllOrNothing && items.contains { $0.problem != nil }
+        for attempt in 1... {
+            if let sent = namesSentBefore(run) {
+                items = items.map { $0.asSentBefore(among: sent) }
+            } else if !isAllOrNothing || items.allSatisfy({ $0.problem == nil }) {
+                items = await uploadAssets(of: items, in: wireZone, attempt: attempt, run)
+            }
+            let problems = items.compactMap(\.problem)
+            if let failure = problems.first(where: \.code.concernsWholeOperation) {
+                ledger.outcomes.fail(failure)
+                for item in items { settle(item.item, .failure(failure), run, &ledger) }
+                return
+            }
+            let toSend = settleProblems(
+                of: items, in: zoneID, isAllOrNothing: isAllOrNothing, run, &ledger
+            )
+            guard let answer = await send(toSend, in: wireZone, run, &ledger) else { return }
+            items =
+                attempt == 1
+                ? itemsToRepeat(toSend, answer.value, isAllOrNothing: isAllOrNothing) : []
+            let repeated = Set(items.map(\.item.recordID))
+            for (item, result) in zip(toSend, answer.value)
+            where !repeated.contains(item.item.recordID) {
+                settle(item.item, outcome(of: item.item, result, answer.report), run, &ledger)
+            }
+            guard !items.isEmpty else { return }
         }
+    }
+
+    /// Sends items; nil when there are none, or no answer, which is settled then.
+    private func send(
+        _ items: [PlannedItem],
+        in zone: ZoneID,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) async -> WebServicesAnswer<[RecordResult]>? {
+        guard !items.isEmpty else {
+            // Each zone has its number among the requests, also one that sends none.
+            _ = run.options.names.next(DatabaseConnection.modifyRecordsEndpoint)
+            return nil
+        }
+        do {
+            let answer = try await database.modifyRecords(
+                request(for: items, in: zone), run.options
+            )
+            ledger.outcomes.report = answer.report
+            return answer
+        } catch {
+            // Nothing of a request that is too large was done (LIMIT-2).
+            if error.code.concernsWholeOperation || error.code == .limitExceeded {
+                ledger.outcomes.fail(error)
+            }
+            for item in items { settle(item.item, .failure(error), run, &ledger) }
+            return nil
+        }
+    }
+
+    /// Settles the items that cannot be sent; returns the others.
+    private func settleProblems(
+        of items: [PlannedItem],
+        in zoneID: CKRecordZone.ID,
+        isAllOrNothing: Bool,
+        _ run: OperationRun,
+        _ ledger: inout Ledger
+    ) -> [PlannedItem] {
+        let isHalted = isAllOrNothing && items.contains { $0.problem != nil }
         var toSend: [PlannedItem] = []
         for item in items {
             if let problem = item.problem {
@@ -130,27 +190,18 @@ struct ModifyRecordsWork: Sendable {
                 toSend.append(item)
             }
         }
-        guard !toSend.isEmpty else { return }
-        let request = ModifyRecords.Request(
-            zoneID: wireZone,
-            operations: toSend.compactMap { try? $0.operation.get() },  // problems are out
-            atomic: wireZone.isDefault ? nil : isAtomic,
+        return toSend
+    }
+
+    private func request(for items: [PlannedItem], in zone: ZoneID) -> ModifyRecords.Request {
+        ModifyRecords.Request(
+            zoneID: zone,
+            operations: items.compactMap { try? $0.operation.get() },  // problems are out
+            atomic: zone.isDefault ? nil : isAtomic,
             // The fields were sent from here; only tag and dates are news.
             desiredKeys: [],
             clientChangeToken: clientChangeToken
         )
-        do {
-            let answer = try await database.modifyRecords(request, run.options)
-            ledger.outcomes.report = answer.report
-            for (item, result) in zip(toSend, answer.value) {
-                settle(item.item, outcome(of: item.item, result, answer.report), run, &ledger)
-            }
-        } catch {
-            if error.code.concernsWholeOperation || error.code == .limitExceeded {
-                ledger.outcomes.fail(error)
-            }
-            for item in toSend { settle(item.item, .failure(error), run, &ledger) }
-        }
     }
 
     private func outcome(

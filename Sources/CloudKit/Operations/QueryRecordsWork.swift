@@ -60,7 +60,7 @@ struct QueryRecordsWork: Sendable {
         let found = answer.value.records.compactMap { result in
             record(result, of: request.zoneID, answer.report)
         }
-        let records = await database.withAssets(found.map(\.record), run.options)
+        let records = try await database.withAssets(found.map(\.record), run.options)
         for ((recordID, _), record) in zip(found, records) {
             callbacks.records.tell(recordID, record, run, &outcomes)
         }

@@ -6,9 +6,16 @@ extension DatabaseConnection {
     /// Downloads the files of fetched records; a record whose file cannot be had fails
     /// with `assetNotAvailable` (ASSET-9). Some files are on the way at a time, and
     /// results are in the order of the records.
+    ///
+    /// Fails when it says nothing about the records: cancelled, no network, nobody signed
+    /// in. Nothing may be told then of what came with them, such as a change token.
+    ///
+    /// - Parameter progress: Told how much of a record's files is there, by the record's
+    ///   place.
     func withAssets(
-        _ records: [Result<CKRecord, CKError>], _ options: RequestOptions
-    ) async -> [Result<CKRecord, CKError>] {
+        _ records: [Result<CKRecord, CKError>], _ options: RequestOptions,
+        progress tell: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
+    ) async throws(CKError) -> [Result<CKRecord, CKError>] {
         var wanted: [(record: Int, asset: CKAsset, field: CKAsset.Field)] = []
         for (index, record) in records.enumerated() {
             guard case .success(let record) = record else { continue }
@@ -16,18 +23,22 @@ extension DatabaseConnection {
         }
         guard !wanted.isEmpty else { return records }
         let files = wanted
+        let progress = TransferProgress(
+            of: files.map { (owner: $0.record, size: $0.asset.stored?.size ?? 0) }, tell: tell
+        )
         let results = await inParallel(files.count) { index in
             await AssetDownload(
                 asset: files[index].asset, field: files[index].field, database: self,
                 options: options
-            ).run()
+            ) { progress.moved(file: index, to: $0) }.run()
         }
+        progress.end()
         var records = records
         for (file, result) in zip(files, results) {
+            guard case .failure(let error) = result else { continue }
+            if error.code.concernsWholeOperation { throw error }
             // The first reason stays.
-            if case .failure(let error) = result, case .success = records[file.record] {
-                records[file.record] = .failure(error)
-            }
+            if case .success = records[file.record] { records[file.record] = .failure(error) }
         }
         return records
     }
@@ -61,6 +72,8 @@ private struct AssetDownload: Sendable {
     let field: CKAsset.Field
     let database: DatabaseConnection
     let options: RequestOptions
+    /// Told how many bytes are there.
+    let moved: @Sendable (Int64) -> Void
 
     func run() async -> Result<Void, CKError> {
         asset.setField(field)
@@ -69,14 +82,15 @@ private struct AssetDownload: Sendable {
             return .success(())
         } catch is CancellationError {
             return .failure(.cancelled())
-        } catch let error as CKError where error.code == .operationCancelled {
-            return .failure(error)
+        } catch let error as CKError where error.code.concernsWholeOperation {
+            return .failure(error.ofAccount)
         } catch {
             let why = (error as? CKError)?.localizedDescription ?? "\(error)"
             return .failure(
                 .local(
                     .assetNotAvailable,
-                    "The file of \(field.name) cannot be downloaded: \(why)"
+                    "The file of \(field.name) cannot be downloaded: \(why)",
+                    userInfo: [NSUnderlyingErrorKey: error]
                 )
             )
         }
@@ -103,14 +117,29 @@ private struct AssetDownload: Sendable {
 
     /// Receives the file; a connection that is lost is taken up where it broke.
     private func receive(_ path: String, size: Int64, into file: StagedFile) async throws {
+        let clock = database.container.session.clock
         var attempt = 0
+        var emptyAnswers = 0
         while true {
             attempt += 1
+            let start = file.size
             let failure: RequestFailure
             do {
-                return try await receiveRest(path, size: size, into: file)
+                return try await options.withinDeadline(on: clock) {
+                    try await receiveRest(path, size: size, into: file)
+                }
             } catch let error as RequestFailure {
                 failure = error
+            } catch let error as BrokenAnswer {
+                failure = error.failure
+                // The network loses bytes here and there; a file that the server cannot
+                // read ends at one place.
+                emptyAnswers = file.size == start ? emptyAnswers + 1 : 0
+                guard emptyAnswers < Self.mostEmptyAnswers else {
+                    throw StagedFile.Mismatch(
+                        description: "the server sends \(file.size) of \(size) bytes"
+                    )
+                }
             }
             guard
                 let delay = options.wait(
@@ -118,8 +147,16 @@ private struct AssetDownload: Sendable {
                     jitter: database.container.session.jitter()
                 )
             else { throw failure.error }
-            try await database.container.session.clock.sleep(for: delay)
+            try await clock.sleep(for: delay)
         }
+    }
+
+    /// Answers in a row that brought nothing, after which the file is taken for broken.
+    private static let mostEmptyAnswers = 2
+
+    /// The server began to answer, and the connection was lost.
+    private struct BrokenAnswer: Error {
+        var failure: RequestFailure
     }
 
     private func receiveRest(_ path: String, size: Int64, into file: StagedFile) async throws {
@@ -145,28 +182,28 @@ private struct AssetDownload: Sendable {
         }
         do {
             try await read(stream.chunks, upTo: size, into: file)
+            guard file.size == size else {
+                throw TransportError.connectionLost("the file ended early")
+            }
         } catch let error as TransportError {
-            throw RequestFailure(error, container: container.identifier)
-        }
-        guard file.size == size else {
-            throw RequestFailure(
-                TransportError.connectionLost("the file ended early"),
-                container: container.identifier
-            )
+            let failure = RequestFailure(error, container: container.identifier)
+            guard failure.cause == .connectionLost else { throw failure }
+            throw BrokenAnswer(failure: failure)
         }
     }
 
     private func read(
         _ chunks: AsyncThrowingStream<[UInt8], any Error>, upTo size: Int64, into file: StagedFile
     ) async throws {
-        let moved = Locked(0)
-        try await whileMoving(moved, stallTimeout: options.timeout) {
+        let pieces = Locked(0)
+        try await whileMoving(pieces, stallTimeout: options.timeout) {
             for try await chunk in chunks {
-                moved.withLock { $0 += 1 }
+                pieces.withLock { $0 += 1 }
                 guard file.size + Int64(chunk.count) <= size else {
                     throw StagedFile.Mismatch(description: "it is longer than \(size) bytes")
                 }
                 try await AssetFile.onDisk { try file.write(chunk) }
+                moved(file.size)
             }
             // A cancelled reader is told of an end that is none.
             try Task.checkCancellation()

@@ -15,6 +15,15 @@ struct AssetUploads: Sendable {
         let slot: AssetSlot
         let url: URL
         let recordType: String
+        /// How often the record is sent.
+        let attempt: Int
+
+        /// The name under which a long-lived operation keeps that the file was uploaded.
+        var name: String {
+            let recordID = slot.field.recordID
+            return "assets/\(recordID.zoneID.ownerName)/\(recordID.zoneID.zoneName)/"
+                + "\(recordID.recordName)/\(slot.field.key)/\(slot.index ?? 0)/\(attempt)"
+        }
     }
 
     let database: DatabaseConnection
@@ -23,20 +32,27 @@ struct AssetUploads: Sendable {
 
     /// Uploads files, each of which fails alone; results are in the order of the files.
     ///
-    /// - Parameter moved: Told of bytes of a file that were read, by its place.
+    /// What a long-lived operation has uploaded before is not uploaded again.
+    ///
+    /// - Parameter moved: Told how many bytes of a file were read, by the file's place.
     func upload(
-        _ files: [File], moved: @escaping @Sendable (Int, Int) -> Void
+        _ files: [File], moved: @escaping @Sendable (Int, Int64) -> Void
     ) async -> [Result<CKAsset.StoredFile, CKError>] {
-        var results: [Result<CKAsset.StoredFile, CKError>] = []
-        for start in stride(from: 0, to: files.count, by: Self.filesPerRequest) {
-            let end = min(start + Self.filesPerRequest, files.count)
-            results += await uploadTogether(Array(files[start..<end])) { moved(start + $0, $1) }
+        var results = files.map { file in
+            options.journal?.uploadedFile(named: file.name).map(Result<_, CKError>.success)
         }
-        return results
+        for places in results.indices.filter({ results[$0] == nil }).chunked(
+            by: Self.filesPerRequest
+        ) {
+            let places = Array(places)
+            let uploaded = await uploadTogether(places.map { files[$0] }) { moved(places[$0], $1) }
+            for (place, result) in zip(places, uploaded) { results[place] = result }
+        }
+        return results.compactMap { $0 }
     }
 
     private func uploadTogether(
-        _ files: [File], moved: @escaping @Sendable (Int, Int) -> Void
+        _ files: [File], moved: @escaping @Sendable (Int, Int64) -> Void
     ) async -> [Result<CKAsset.StoredFile, CKError>] {
         let places: [String]
         do {
@@ -51,7 +67,7 @@ struct AssetUploads: Sendable {
 
     /// Uploads a file; a connection that is lost has it begin again at a new place.
     private func upload(
-        _ file: File, to place: String, moved: @escaping @Sendable (Int) -> Void
+        _ file: File, to place: String, moved: @escaping @Sendable (Int64) -> Void
     ) async -> Result<CKAsset.StoredFile, CKError> {
         var place = place
         var attempt = 0
@@ -95,39 +111,40 @@ struct AssetUploads: Sendable {
     }
 
     private func send(
-        _ file: File, to place: String, moved: @escaping @Sendable (Int) -> Void
+        _ file: File, to place: String, moved: @escaping @Sendable (Int64) -> Void
     ) async throws(RequestFailure) -> CKAsset.StoredFile {
         let container = database.container
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
         do {
             let source = try AssetFile(file.url, of: file.slot.field.name)
-            let response = try await container.transport(options).upload(
-                TransportRequest(
-                    method: "POST", path: place,
-                    headers: options.headers(hasBody: false)
-                        + [("Content-Type", "application/octet-stream")]
-                ),
-                of: TransportFile(size: source.stamp.size) {
-                    let piece = try await source.next()
-                    if let piece { moved(piece.count) }
-                    return piece
-                },
-                stallTimeout: options.timeout
+            let request = TransportRequest(
+                method: "POST", path: place,
+                headers: options.headers(hasBody: false)
+                    + [("Content-Type", "application/octet-stream")]
             )
+            let contents = TransportFile(size: source.stamp.size) {
+                let piece = try await source.next()
+                moved(source.position)
+                return piece
+            }
+            let transport = try container.transport(options)
+            let response = try await options.withinDeadline(on: container.session.clock) {
+                try await transport.upload(
+                    request, of: contents, stallTimeout: options.timeout
+                )
+            }
             let report = CKError.ServerReport(response, container: container.identifier)
             guard response.status == 200 else {
                 throw RequestFailure(
                     .server(response, report: report), status: response.status)
             }
             let checksum = try source.finish()
-            let receipt = try JSONReader.read(response.body) {
-                try UploadAssets.Receipt(from: &$0).singleFile
-            }
-            guard receipt.fileChecksum == checksum, receipt.size == source.stamp.size else {
+            let stored = try CKAsset.StoredFile(receipt: response.body)
+            guard stored.fileChecksum == checksum, stored.size == source.stamp.size else {
                 throw TransportError.connectionLost("the file arrived damaged")
             }
-            let stored = CKAsset.StoredFile(receipt)
             file.slot.asset.setUploaded(stored, for: file.slot.field, stamp: source.stamp)
+            options.journal?.keep(response, as: file.name, at: container.session.date())
             return stored
         } catch let error as RequestFailure {
             throw error
@@ -145,6 +162,23 @@ struct AssetUploads: Sendable {
         }
         return String(url[start.lowerBound...])
             .replacingOccurrences(of: WireProtocol.fileNamePlaceholder, with: "asset")
+    }
+}
+
+extension CKAsset.StoredFile {
+    /// Reads what the place answered that took the file.
+    fileprivate init(receipt: [UInt8]) throws {
+        self.init(
+            try JSONReader.read(receipt) { try UploadAssets.Receipt(from: &$0).singleFile }
+        )
+    }
+}
+
+extension RequestJournal {
+    /// The file that was uploaded under a name; nil when none was.
+    fileprivate func uploadedFile(named name: String) -> CKAsset.StoredFile? {
+        // What cannot be read is uploaded again.
+        answer(to: name).flatMap { try? CKAsset.StoredFile(receipt: $0.body) }
     }
 }
 

@@ -16,17 +16,18 @@ extension ContainerConnection {
         _ read: (inout JSONReader) throws -> Value
     ) async throws(CKError) -> WebServicesAnswer<Value> {
         let name = options.names.next(call.endpoint)
-        let known = options.journal?.answer(to: name)
+        let journal = call.isKept ? options.journal : nil
+        let known = journal?.answer(to: name)
         try await checkUser(options)
         if let known { return try understand(known, read) }
         var call = call
         // A request that was sent before goes out as it was, so that the server knows it.
-        call.body = options.journal?.body(of: name) ?? call.body
+        call.body = journal?.body(of: name) ?? call.body
         call.requestID = call.isRead ? nil : options.operationID.map { "\($0)/\(name)" }
-        let sentBefore = options.journal?.sentAt(name)
-        options.journal?.willSend(call.body, as: name, at: session.date())
+        let sentBefore = journal?.sentAt(name)
+        journal?.willSend(call.body, as: name, at: session.date())
         let response = try await response(to: call, sentBefore, options)
-        options.journal?.didReceive(response, to: name)
+        journal?.didReceive(response, to: name)
         return try understand(response, read)
     }
 

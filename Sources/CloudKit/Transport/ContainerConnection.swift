@@ -35,6 +35,8 @@ struct WebServicesCall: Sendable {
     var requestID: String?
     /// Whether a user must be signed in (ACCT-3).
     var needsUser: Bool
+    /// Whether a long-lived operation keeps the answer: not one that is soon out of date.
+    var isKept = true
 
     init(
         _ scope: DatabaseScope?,

@@ -4,11 +4,14 @@ internal import TidebellWire
 
 // One function for each endpoint: the typed request in, the typed answer out.
 extension DatabaseConnection {
+    /// The endpoint of saves and deletions of records.
+    static let modifyRecordsEndpoint = "records/modify"
+
     func modifyRecords(
         _ request: ModifyRecords.Request,
         _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<[RecordResult]> {
-        let call = post("records/modify", isRead: false, zone: request.zoneID) {
+        let call = post(Self.modifyRecordsEndpoint, isRead: false, zone: request.zoneID) {
             request.write(to: &$0)
         }
         let answer = try await container.answer(to: call, options: options) {
@@ -23,7 +26,9 @@ extension DatabaseConnection {
         _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<[UploadAssets.Token]> {
         // Asking twice does no harm: places that are not used expire.
-        let call = post("assets/upload", isRead: true, needsUser: true) { request.write(to: &$0) }
+        var call = post("assets/upload", isRead: true, needsUser: true) { request.write(to: &$0) }
+        // Each place is for one file, and not for long.
+        call.isKept = false
         let answer = try await container.answer(to: call, options: options) {
             try UploadAssets.Response(from: &$0).tokens
         }

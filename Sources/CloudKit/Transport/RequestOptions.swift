@@ -49,6 +49,11 @@ final class RequestNames: Sendable {
             return "\(endpoint)/\(counts[endpoint, default: 0])"
         }
     }
+
+    /// Returns the name that ``next(_:)`` will return for an endpoint.
+    func coming(_ endpoint: String) -> String {
+        counts.withLock { "\(endpoint)/\($0[endpoint, default: 0] + 1)" }
+    }
 }
 
 /// A moment on a device's clock.
@@ -76,6 +81,25 @@ extension RequestOptions {
         let remaining = deadline.remaining
         guard remaining > .zero else { throw .overdue(deadline) }
         return min(timeout, remaining)
+    }
+
+    /// Runs `body`, which may take as long as it likes while something moves, but not
+    /// longer than the operation (`timeoutIntervalForResource`).
+    func withinDeadline<Value: Sendable>(
+        on clock: any Clock<Duration>, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let deadline else { return try await body() }
+        _ = try timeoutOfNextRequest()
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await clock.sleep(for: deadline.remaining)
+                throw CKError.overdue(deadline)
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
     }
 
     /// The header fields of a request.

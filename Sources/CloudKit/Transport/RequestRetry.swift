@@ -4,7 +4,7 @@
 ///
 /// | failure | as a rule | utility, background and long-lived |
 /// |---|---|---|
-/// | connection lost | three attempts | until the operation's time is over |
+/// | connection lost, a place for a file gone | three attempts | until the operation's time is over |
 /// | no route, no answer in time | told at once | likewise |
 /// | the server is busy or throttles: reads | three attempts, waits up to 10 s | likewise |
 /// | the server is busy or throttles: writes | told at once | likewise |
@@ -63,7 +63,7 @@ struct RequestRetry {
         }
         guard attempt < Self.maximumAttempts else { return nil }
         switch failure.cause {
-        case .connectionLost: return backOff
+        case .connectionLost, .placeGone: return backOff
         case .busy where isRead && asked ?? .zero <= Self.longestDelay:
             return max(asked ?? .zero, backOff)
         default: return nil
@@ -102,6 +102,8 @@ struct RequestFailure: Error {
         case notReached
         /// The server has too much to do at the moment.
         case busy
+        /// The server awaits the file elsewhere, or not any more.
+        case placeGone
         /// The next attempt would fail alike.
         case other
     }
@@ -123,6 +125,7 @@ struct RequestFailure: Error {
         mayBeDone = status == 502 || status == 504
         switch error.code {
         case .serviceUnavailable, .requestRateLimited, .zoneBusy: cause = .busy
+        case .assetNotAvailable where status != 0: cause = .placeGone
         default: cause = .other
         }
     }

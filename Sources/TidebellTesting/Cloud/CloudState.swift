@@ -22,7 +22,8 @@ final class CloudState: Sendable {
     let apns: FakeAPNs?
     private let usesSockets: Bool
     private let random: SeededRandom
-    private let folder: URL
+    /// Where the server keeps everything.
+    let folder: URL
     private let state = Mutex(State())
 
     init(

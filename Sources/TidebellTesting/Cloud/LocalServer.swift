@@ -107,6 +107,9 @@ final class LocalServer: Sendable {
     /// What everything is stored in.
     var store: any Store { cloud.store }
 
+    /// The number of files on their way.
+    var transferCount: Int { cloud.webServices.cloud.transfers.current }
+
     /// Users and tokens.
     var accounts: Accounts { cloud.accounts }
 

@@ -116,6 +116,12 @@ public final class TestCloud: Sendable {
         try await state.connectDevices()
     }
 
+    /// The folder in which the server keeps the files of records.
+    package var assetFolder: URL { state.folder.appendingPathComponent("assets") }
+
+    /// The number of files on their way to or from the server.
+    package func transferCount() throws -> Int { try state.running().transferCount }
+
     /// Returns all that is stored as text: databases, zones, records and
     /// subscriptions, sorted; without change tags, dates and other values that no
     /// test can know.

@@ -17,6 +17,7 @@ final class DeviceLink: Transport {
     private struct State {
         var isOnline = true
         var answersToLose = 0
+        var hold: TransferHold?
         var streams: [String: StreamState] = [:]
         var cuts: [UInt64: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
         var lastID: UInt64 = 0
@@ -92,11 +93,20 @@ final class DeviceLink: Transport {
     func upload(
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
-        try await server(for: request).upload(request, of: file, stallTimeout: stallTimeout)
+        let file = state.withLock { $0.hold }?.holding(file) ?? file
+        return try await server(for: request).upload(
+            request, of: file, stallTimeout: stallTimeout
+        )
     }
 
     func download(_ request: TransportRequest) async throws -> TransportStream {
-        try await server(for: request).download(request)
+        let answer = try await server(for: request).download(request)
+        return state.withLock { $0.hold }?.holding(answer) ?? answer
+    }
+
+    /// Stops transfers of files at a point, from the next one on.
+    func hold(_ hold: TransferHold) {
+        state.withLock { $0.hold = hold }
     }
 
     private func server(for request: TransportRequest) throws -> any Transport {

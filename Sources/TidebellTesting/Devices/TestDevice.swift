@@ -195,6 +195,16 @@ public final class TestDevice: Sendable {
         link.loseAnswers(count)
     }
 
+    /// Stops the device's transfers of files, from the next one on, each after so many
+    /// bytes.
+    package func holdTransfers(after bytes: Int) -> TransferHold {
+        let hold = TransferHold(
+            after: bytes, changes: cloud.changes, safetyLimit: cloud.safetyLimit
+        )
+        link.hold(hold)
+        return hold
+    }
+
     /// Brings the device back and returns when it is connected again for pushes.
     ///
     /// The cloud's clock moves on by the time the device waits before it tries.

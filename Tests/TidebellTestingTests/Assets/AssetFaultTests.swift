@@ -31,38 +31,28 @@ struct AssetFaultTests {
 
     @Test("ASSET-3: an asset whose staged file is gone is saved by what the server knows")
     func purgedStaging() async throws {
-        let cloud = try await TestCloud()
-        let files = try Files()
-        let phone = try await cloud.device(user: "anna")
-        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
-        record["f"] = CKAsset(fileURL: try files.write("f", "one"))
-        try await phone.privateDatabase.save(record)
-        let found = try await phone.privateDatabase.record(for: record.recordID)
+        let home = try await AssetHome()
+        let found = try await home.savedNote("one")
         let staged = try #require((found["f"] as? CKAsset)?.fileURL)
         try FileManager.default.removeItem(at: staged)
         found["title"] = "new"
-        _ = try await phone.privateDatabase.modifyRecords(
+        _ = try await home.database.modifyRecords(
             saving: [found], deleting: [], savePolicy: .allKeys
         ).saveResults[found.recordID]?.get()
-        let again = try await phone.privateDatabase.record(for: record.recordID)
-        #expect(try files.text(of: again["f"]) == "one")
+        let again = try await home.database.record(for: found.recordID)
+        #expect(try home.files.text(of: again["f"]) == "one")
         #expect(again["title"] == "new")
     }
 
     @Test("An asset of another record is uploaded for the record it is put into")
     func copied() async throws {
-        let cloud = try await TestCloud()
-        let files = try Files()
-        let phone = try await cloud.device(user: "anna")
-        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
-        record["f"] = CKAsset(fileURL: try files.write("f", "one"))
-        try await phone.privateDatabase.save(record)
-        let found = try await phone.privateDatabase.record(for: record.recordID)
+        let home = try await AssetHome()
+        let found = try await home.savedNote("one")
         let copy = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "copy"))
         copy["g"] = found["f"] as? CKAsset
-        try await phone.privateDatabase.save(copy)
-        let read = try await phone.privateDatabase.record(for: copy.recordID)
-        #expect(try files.text(of: read["g"]) == "one")
+        try await home.database.save(copy)
+        let read = try await home.database.record(for: copy.recordID)
+        #expect(try home.files.text(of: read["g"]) == "one")
     }
 
     @Test("ASSET-5: in an atomic zone one missing file fails the others with batchRequestFailed")
@@ -119,26 +109,33 @@ struct AssetFaultTests {
         #expect(try files.text(of: again["f"]) == "gone")
     }
 
-    @Test("A file of 40 MB goes up and down; progress is told on the way")
+    @Test("A file of 40 MB goes up and down; progress is told on the way, both ways")
     func large() async throws {
-        let cloud = try await TestCloud(sockets: true)
-        let files = try Files()
-        let phone = try await cloud.device(user: "anna")
-        let url = files.folder.appendingPathComponent("large")
+        let home = try await AssetHome(sockets: true)
+        let url = home.files.folder.appendingPathComponent("large")
         try Data(repeating: 7, count: 40 << 20).write(to: url)
-        let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
-        record["f"] = CKAsset(fileURL: url)
+        let record = home.note(url)
         let told = Mutex<[Double]>([])
-        let operation = CKModifyRecordsOperation(recordsToSave: [record])
-        operation.perRecordProgressBlock = { _, value in told.withLock { $0.append(value) } }
-        try await withCheckedThrowingContinuation { continuation in
-            operation.modifyRecordsResultBlock = { continuation.resume(with: $0) }
-            phone.privateDatabase.add(operation)
-        }
-        let values = told.withLock { $0 }
+        let save = CKModifyRecordsOperation(recordsToSave: [record])
+        save.perRecordProgressBlock = { _, value in told.withLock { $0.append(value) } }
+        await home.database.run(save)
+        var values = told.withLock { $0 }
         #expect(values.count > 10 && values.last == 1 && values == values.sorted())
-        let found = try await phone.privateDatabase.record(for: record.recordID)
-        let copy = try #require((found["f"] as? CKAsset)?.fileURL)
-        #expect(FileManager.default.contentsEqual(atPath: url.path, andPath: copy.path))
+
+        told.withLock { $0 = [] }
+        let copy = Mutex<URL?>(nil)
+        let fetch = CKFetchRecordsOperation(recordIDs: [record.recordID])
+        fetch.perRecordProgressBlock = { id, value in
+            #expect(id == record.recordID)
+            told.withLock { $0.append(value) }
+        }
+        fetch.perRecordResultBlock = { _, result in
+            copy.withLock { $0 = ((try? result.get())?["f"] as? CKAsset)?.fileURL }
+        }
+        await home.database.run(fetch)
+        values = told.withLock { $0 }
+        #expect(values.count > 10 && values.last == 1 && values == values.sorted())
+        let path = try #require(copy.withLock { $0?.path })
+        #expect(FileManager.default.contentsEqual(atPath: url.path, andPath: path))
     }
 }

@@ -130,32 +130,3 @@ struct AssetTests {
         }
     }
 }
-
-/// Files of a test, in a folder that goes with it.
-final class Files: Sendable {
-    let folder: URL
-
-    init() throws {
-        folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-files-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    /// Writes a file.
-    @discardableResult
-    func write(_ name: String, _ text: String) throws -> URL {
-        let url = folder.appendingPathComponent(name)
-        try Data(text.utf8).write(to: url)
-        return url
-    }
-
-    /// The text of an asset's file.
-    func text(of value: (any CKRecordValueProtocol)?) throws -> String? {
-        guard let url = (value as? CKAsset)?.fileURL else { return nil }
-        return try String(contentsOf: url, encoding: .utf8)
-    }
-}

@@ -82,6 +82,12 @@ final class RequestJournal: Sendable {
         file.append(ArchiveBlob.bytes(of: ReceivedFrame(name: name, answer: answer)))
     }
 
+    /// Notes an answer to a request of which only the answer matters.
+    func keep(_ answer: TransportResponse, as name: String, at date: Date) {
+        willSend(nil, as: name, at: date)
+        didReceive(answer, to: name)
+    }
+
     /// Notes that the operation needs no further answers: it is collected a day later,
     /// should the app never hear its callbacks.
     func isAnswered() {
