@@ -12,6 +12,23 @@ final class ScriptedSync: CKSyncEngineDelegate {
     }
 
     private let state = Locked(State())
+    private let isAtomic: Bool
+    private let record: @Sendable (CKRecord.ID) -> CKRecord
+
+    /// Creates an app.
+    ///
+    /// - Parameters:
+    ///   - isAtomic: Whether its batches are atomic.
+    ///   - record: Makes what is sent for a pending record.
+    init(
+        isAtomic: Bool = false,
+        record: @escaping @Sendable (CKRecord.ID) -> CKRecord = {
+            CKRecord(recordType: "Note", recordID: $0)
+        }
+    ) {
+        self.isAtomic = isAtomic
+        self.record = record
+    }
 
     /// What the engine said, in short; state updates left out.
     var events: [String] { state.withLock { $0.events } }
@@ -67,9 +84,12 @@ final class ScriptedSync: CKSyncEngineDelegate {
         _ context: CKSyncEngine.SendChangesContext,
         syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-        await CKSyncEngine.RecordZoneChangeBatch(
-            pendingChanges: syncEngine.state.pendingRecordZoneChanges
-        ) { CKRecord(recordType: "Note", recordID: $0) }
+        var batch = await CKSyncEngine.RecordZoneChangeBatch(
+            pendingChanges: syncEngine.state.pendingRecordZoneChanges,
+            recordProvider: record
+        )
+        batch?.atomicByZone = isAtomic
+        return batch
     }
 
     private static func line(_ event: CKSyncEngine.Event) -> String {

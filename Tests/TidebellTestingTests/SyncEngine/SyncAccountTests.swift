@@ -55,6 +55,26 @@ struct SyncAccountTests {
         #expect(await keeper.notes.mapValues(\.title) == ["a": "sent"])
     }
 
+    @Test("SYNC-6, SYNC-17: an engine that runs while the user changes hears of the new one's")
+    func switchingWhileListening() async throws {
+        let cloud = try await TestCloud()
+        let device = try await cloud.device(user: "anna")
+        let keeper = NoteKeeper()
+        let engine = keeper.engine(on: device.privateDatabase, automatically: true)
+        await keeper.until { $0.events.contains("did fetch") && $0.events.contains("did send") }
+        try await device.signIn("ben")
+        await keeper.until { $0.events.contains("switch accounts") }
+        let other = try await cloud.device(user: "ben").privateDatabase
+        while try await other.allSubscriptions().isEmpty { await Task.yield() }
+        let zone = try await other.save(CKRecordZone(zoneID: NoteKeeper.zoneID))
+        // The second can only come by a push: the first one ended all that was going on.
+        for name in ["first", "second"] {
+            try await other.save(item(name, zone: zone.zoneID))
+            await keeper.until { $0.events.contains { $0.hasSuffix("+\(name)") } }
+        }
+        await engine.cancelOperations()
+    }
+
     @Test("SYNC-4, SYNC-17: the state of the new user comes after the event, with what it added")
     func stateAfterTheEvent() async throws {
         let cloud = try await TestCloud()
