@@ -115,13 +115,16 @@ extension SyncEngineCore {
             let failure = await listenOnce()
             guard !Task.isCancelled else { return }
             want(.fetch)
-            if failure == nil { retries.reset() }
-            if failure?.code == .notAuthenticated, hasSignedOut {
+            guard let failure else {
+                retries = ReconnectSchedule()
+                continue
+            }
+            if failure.code == .notAuthenticated, hasSignedOut {
                 await accountWake.wait()
                 continue
             }
             let delay = retries.delay(
-                retryAfter: failure?.retryAfterSeconds,
+                retryAfter: failure.retryAfterSeconds,
                 jitter: Double.random(in: 0...1)
             )
             // Only being cancelled ends a sleep early, and that ends the loop.
