@@ -20,10 +20,10 @@ open class CKContainer: NSObject, @unchecked Sendable {
     private let databases = Locked<[CKDatabase.Scope: WeakDatabase]>([:])
 
     /// Returns the container that `TIDEBELL_CONTAINER`, or `"container"` in `device.json`,
-    /// names.
+    /// names; else the only one somebody is signed in to.
     ///
-    /// Always the same one while the app holds it. Without that configuration its
-    /// requests fail with `badContainer`.
+    /// Always the same one while the app holds it. As long as there is none of these its
+    /// requests fail with `badContainer`; `tidebell login` ends that while the app runs.
     open class func `default`() -> CKContainer {
         (DeviceSession.current ?? .process).makeDefaultContainer()
     }
@@ -40,7 +40,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
         )
         conveniences = ConvenienceSettings()
         super.init()
-        connection.session.accounts.follow(containerIdentifier)
+        connection.follow()
     }
 
     /// Creates a container that is reached in a given way.
@@ -51,7 +51,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
         self.connection = connection
         self.conveniences = conveniences
         super.init()
-        if let identifier = connection.identifier { connection.session.accounts.follow(identifier) }
+        connection.follow()
     }
 
     /// The identifier; nil of a default container that is not configured.

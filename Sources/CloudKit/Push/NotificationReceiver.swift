@@ -90,12 +90,15 @@ final class NotificationReceiver: Sendable {
         let schedule = Locked(ReconnectSchedule())
         let wasReady = Locked(false)
         while !Task.isCancelled {
-            let end = await connect(signal: signal) {
-                schedule.withLock { $0.reset() }
-                wasReady.current = true
-                ready()
-                signal()
-            }
+            let end = await connect(
+                signal: signal,
+                works: { schedule.withLock { $0.reset() } },
+                ready: {
+                    wasReady.current = true
+                    ready()
+                    signal()
+                }
+            )
             guard !Task.isCancelled else { return nil }
             // Before the first success the app is waiting, and decides itself.
             guard wasReady.current, !end.code.endsRegistration else { return end }
@@ -117,6 +120,7 @@ final class NotificationReceiver: Sendable {
     /// Connects once and receives until the connection ends; returns why it did.
     private func connect(
         signal: @escaping @Sendable () -> Void,
+        works: @escaping @Sendable () -> Void,
         ready: @escaping @Sendable () -> Void
     ) async -> CKError {
         do {
@@ -126,7 +130,9 @@ final class NotificationReceiver: Sendable {
                 let changes = self.container.session.accounts.changes()
                 let place = try self.turnToUser()
                 group.addTask {
-                    try await self.receive(activity, in: place, signal: signal, ready: ready)
+                    try await self.receive(
+                        activity, in: place, signal: signal, works: works, ready: ready
+                    )
                 }
                 group.addTask { try await self.waitForOtherUser(than: place, changes) }
                 group.addTask { try await self.watch(activity) }
@@ -171,6 +177,7 @@ final class NotificationReceiver: Sendable {
         _ activity: Locked<Activity>,
         in place: ContainerConnection.Place,
         signal: @Sendable () -> Void,
+        works: @Sendable () -> Void,
         ready: @Sendable () -> Void
     ) async throws {
         let sentCursor = progress.withLock { $0.cursor }
@@ -196,16 +203,22 @@ final class NotificationReceiver: Sendable {
         }
         try container.take(response, in: place)
         var parser = ServerSentEventParser()
+        var isReady = false
         for try await chunk in stream.chunks {
             activity.withLock { $0.chunks += 1 }
-            for event in try parser.consume(chunk) {
+            let events = try parser.consume(chunk)
+            // One that ends with its first words, each time, is tried ever more seldom.
+            if isReady { works() }
+            for event in events {
                 if event.name == Self.readyEvent {
+                    isReady = true
                     begin(at: event.id, after: sentCursor)
                     ready()
                 } else if event.name == nil || event.name == Self.gapEvent {
                     activity.withLock { $0.isHandling = true }
                     await handle(event.name == nil ? event : substitute(for: event))
                     activity.withLock { $0.isHandling = false }
+                    works()
                     signal()
                 }
                 try Task.checkCancellation()

@@ -34,6 +34,8 @@ final class DeviceAccounts: Sendable {
         /// The tokens that took the place of those of the configuration.
         var renewed: [String: String] = [:]
         var watcher: Task<Void, Never>?
+        /// Whether the container is followed that somebody signs in to first.
+        var followsOnlyContainer = false
         var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
@@ -92,9 +94,11 @@ final class DeviceAccounts: Sendable {
     /// The container that signing in made the default: the only one.
     var onlyContainer: String? {
         refresh()
-        let names = state.withLock { state in
-            Set(((try? state.sessions.get()) ?? []).map(\.container))
-        }
+        return state.withLock { Self.onlyContainer($0) }
+    }
+
+    private static func onlyContainer(_ state: State) -> String? {
+        let names = Set(((try? state.sessions.get()) ?? []).map(\.container))
         return names.count == 1 ? names.first : nil
     }
 
@@ -110,14 +114,26 @@ final class DeviceAccounts: Sendable {
         let account = account(of: container)
         state.withLock { state in
             if state.places[container] == nil { state.places[container] = Place(account: account) }
-            guard file != nil, state.watcher == nil else { return }
-            // Without a parent: it ends with the device.
-            state.watcher = Task { [weak self, clock] in
-                while !Task.isCancelled {
-                    try? await clock.sleep(for: Self.watchInterval)
-                    guard let self else { return }
-                    self.refresh()
-                }
+            watch(&state)
+        }
+    }
+
+    /// Begins to tell of changes in the container that somebody signs in to first.
+    func followOnlyContainer() {
+        state.withLock { state in
+            state.followsOnlyContainer = true
+            watch(&state)
+        }
+    }
+
+    private func watch(_ state: inout State) {
+        guard file != nil, state.watcher == nil else { return }
+        // Without a parent: it ends with the device.
+        state.watcher = Task { [weak self, clock] in
+            while !Task.isCancelled {
+                try? await clock.sleep(for: Self.watchInterval)
+                guard let self else { return }
+                self.refresh()
             }
         }
     }
@@ -175,6 +191,11 @@ final class DeviceAccounts: Sendable {
     /// Compares every place with what was told of it last; whether one has changed.
     private func settle(_ state: inout State) -> Bool {
         var hasChanged = false
+        if state.followsOnlyContainer, let container = Self.onlyContainer(state) {
+            state.followsOnlyContainer = false
+            // Nobody was signed in to it until now.
+            if state.places[container] == nil { state.places[container] = Place(account: nil) }
+        }
         for (container, place) in state.places {
             // A file that cannot be read says nothing about who is signed in.
             guard let (configuration, account) = try? resolve(container, state) else { continue }

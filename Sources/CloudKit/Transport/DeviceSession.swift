@@ -49,6 +49,7 @@ package final class DeviceSession: Sendable {
 
     private let userRecordNames = Locked<[UserPlace: String]>([:])
     private let defaultContainer = Locked(WeakContainer())
+    private let onlyContainer = Locked<String?>(nil)
 
     /// Creates a device.
     package init(
@@ -100,14 +101,24 @@ package final class DeviceSession: Sendable {
         (isPatient ? patientOperations : operations).addOperation(operation)
     }
 
+    /// The identifier of the default container: the one that is configured, else the only
+    /// one somebody is signed in to, from when there is one; then always that.
+    var defaultContainerIdentifier: String? {
+        if let configured = (try? configuration.get())?.defaultContainer { return configured }
+        if let known = onlyContainer.current { return known }
+        guard let found = accounts.onlyContainer else { return nil }
+        return onlyContainer.withLock { known in
+            known = known ?? found
+            return known
+        }
+    }
+
     /// The container that `CKContainer.default()` returns on this device.
     func makeDefaultContainer() -> CKContainer {
         defaultContainer.withLock { known in
             if let container = known.container { return container }
-            let identifier =
-                (try? configuration.get())?.defaultContainer ?? accounts.onlyContainer
             let container = CKContainer(
-                connection: ContainerConnection(identifier: identifier, session: self)
+                connection: ContainerConnection(identifier: nil, session: self)
             )
             known.container = container
             return container

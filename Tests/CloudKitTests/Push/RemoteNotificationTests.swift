@@ -60,6 +60,30 @@ import Testing
         #expect(server.acknowledged.last == #"{"cursor":"11"}"#)
     }
 
+    @Test("A connection that ends as soon as it is there is tried ever more seldom")
+    func endingAtOnce() async throws {
+        let server = StreamServer()
+        let clock = ManualClock()
+        let device = TestDevice(server.transport(), clock: clock)
+        async let registering = device.container.registerForRemoteNotifications { _ in }
+        var connection = await server.nextConnection()
+        connection.send(Self.ready("10"))
+        let registration = try await registering
+        var waits: [Duration] = []
+        for _ in 0..<5 {
+            connection.end()
+            // Shorter than the checks for silence.
+            await clock.untilSlept(atMost: .seconds(10))
+            waits.append(try #require(clock.slept.last { $0 < .seconds(10) }))
+            clock.advance(by: .seconds(30))
+            connection = await server.nextConnection()
+            connection.send(Self.ready("10"))
+        }
+        #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 < $1 })
+        registration.cancel()
+        await registration.waitUntilEnded()
+    }
+
     @Test("A lost connection is restored after a short wait, from the last handled push")
     func reconnecting() async throws {
         let server = StreamServer()

@@ -107,8 +107,8 @@ extension TransportResponse {
         #expect(await desk.postCount() == 3)
     }
 
-    @Test("ACCT-2: who waits without asking is told within a second")
-    func waiting() async throws {
+    @Test("ACCT-2: who waits without asking is told within a second", arguments: [true, false])
+    func waiting(isDefault: Bool) async throws {
         let home = try TemporaryFolder()
         let clock = ManualClock()
         let session = DeviceSession(
@@ -116,7 +116,10 @@ extension TransportResponse {
             transport: ScriptedTransport(answering: "{}"),
             clock: clock
         )
-        let container = CKContainer(identifier: "iCloud.notes", session: session)
+        let container =
+            isDefault
+            ? session.makeDefaultContainer()
+            : CKContainer(identifier: "iCloud.notes", session: session)
         var changes = session.accounts.changes().makeAsyncIterator()
         try SessionFile(folder: home.url).change { sessions in
             sessions.append(
@@ -131,6 +134,29 @@ extension TransportResponse {
         await changes.next()
         #expect(session.accounts.account(of: "iCloud.notes")?.recordName == "_a")
         withExtendedLifetime(container) {}
+    }
+
+    @Test("ACCT-2: a default container that was there first is the one somebody signs in to")
+    func defaultBeforeSigningIn() async throws {
+        let desk = try Desk()
+        let container = desk.session.makeDefaultContainer()
+        #expect(container.containerIdentifier == nil)
+        let code = await SyncErrorTests.code { _ = try await container.userRecordID() }
+        #expect(code == .badContainer)
+        try desk.signIn("a", token: "token-a")
+        #expect(try await container.userRecordID().recordName == "_a")
+        #expect(container.containerIdentifier == "iCloud.notes")
+        #expect(await desk.postCount() == 1)
+        // Another container does not change which one it is.
+        try desk.file().change { sessions in
+            var other = sessions[0]
+            other.container = "iCloud.other"
+            sessions.append(other)
+        }
+        #expect(try await container.userRecordID().recordName == "_a")
+        try desk.signOut()
+        #expect(container.containerIdentifier == "iCloud.notes")
+        #expect(try await container.accountStatus() == .noAccount)
     }
 
     @Test("A renewed token is the same account: the app is not told")
