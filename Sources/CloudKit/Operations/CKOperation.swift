@@ -120,8 +120,9 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// Begins the work, which keeps to what the operation is told now; once.
     private func beginWork() {
         let isFirst = execution.withLock { execution in
-            defer { execution.hasBegun = true }
-            return !execution.hasBegun && execution.phase == .running
+            guard !execution.hasBegun, execution.phase == .running else { return false }
+            execution.hasBegun = true
+            return true
         }
         guard isFirst else { return }
         let settings = effectiveConfiguration

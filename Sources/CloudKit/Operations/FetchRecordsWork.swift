@@ -80,7 +80,8 @@ struct FetchRecordsWork: Sendable {
             recordIDs.forEach { tell($0, .failure(failure), run) }
             return
         }
-        let recordIDs = Array(recordIDs)
+        let page = recordIDs
+        let recordIDs = Array(page)
         do {
             var records = try await load(recordIDs, of: zoneID, run, &ledger)
             // The answer may have been kept for longer than its download URLs are good.
@@ -93,6 +94,12 @@ struct FetchRecordsWork: Sendable {
                 settle(recordID, record, run, &ledger)
             }
         } catch {
+            // The records of a page together can be more than one answer holds (LIMIT-20).
+            if error.code == .limitExceeded, page.count > 1 {
+                let middle = page.startIndex + page.count / 2
+                await fetch(page[..<middle], of: zoneID, run, &ledger)
+                return await fetch(page[middle...], of: zoneID, run, &ledger)
+            }
             if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
             for recordID in recordIDs { settle(recordID, .failure(error), run, &ledger) }
         }

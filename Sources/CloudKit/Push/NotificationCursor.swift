@@ -37,7 +37,7 @@ struct NotificationCursor: Sendable {
         session.notificationCursors.withLock { $0[fileName] = cursor }
         // If this fails, pushes may come once more after a restart; the app is to expect
         // that anyway (PUSH-13).
-        try? state?.write(cursor, to: fileName)
+        try? state?.write(cursor, to: fileName, isDurable: false)
     }
 
     private var state: DeviceState? {

@@ -86,22 +86,18 @@ extension CKSyncEngine.RecordZoneChangeBatch {
             + recordIDsToDelete.map { .deleteRecord($0) }
     }
 
-    /// The batch in two parts; nil when it has to stay together.
-    var halves: (first: Self, second: Self)? {
-        guard count > 1, !atomicByZone else { return nil }
-        let middle = count / 2
-        let saves = min(middle, recordsToSave.count)
-        let deletions = middle - saves
-        return (
-            Self(
-                recordsToSave: Array(recordsToSave.prefix(saves)),
-                recordIDsToDelete: Array(recordIDsToDelete.prefix(deletions))
-            ),
-            Self(
-                recordsToSave: Array(recordsToSave.dropFirst(saves)),
-                recordIDsToDelete: Array(recordIDsToDelete.dropFirst(deletions))
-            )
-        )
+    /// The batch in smaller ones: by zone, or one zone's in halves unless it is atomic; none
+    /// when it has to stay together.
+    var parts: [Self] {
+        let zones = Set(recordIDs.map(\.zoneID))
+        if zones.count > 1 {
+            return recordIDs.grouped(by: \.zoneID).map { zone in
+                without(Set(recordIDs.filter { $0.zoneID != zone.key }))
+            }
+        }
+        guard count > 1, !atomicByZone else { return [] }
+        let first = Set(recordIDs.prefix(count / 2))
+        return [without(Set(recordIDs.dropFirst(count / 2))), without(first)]
     }
 
     /// Returns the batch without some records.

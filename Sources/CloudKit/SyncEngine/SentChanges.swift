@@ -60,6 +60,8 @@ struct SentRecords: Sendable {
     let errors: [CKRecord.ID: CKError]
     /// Why nothing more could be sent.
     let whole: CKError?
+    /// The zones whose changes had to be sent together, and were too much.
+    private let crowdedZoneIDs: Set<CKRecordZone.ID>
 
     /// Sums up a batch and its outcome.
     init(_ batch: CKSyncEngine.RecordZoneChangeBatch, _ outcome: SyncRequests.BatchOutcome) {
@@ -78,6 +80,7 @@ struct SentRecords: Sendable {
         changes = batch.changes
         errors = saveErrors.merging(deleteErrors) { first, _ in first }
         whole = outcome.failure
+        crowdedZoneIDs = batch.atomicByZone ? Self.crowdedZones(batch, errors) : []
         event = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: batch.recordsToSave.filter { saveErrors[$0.recordID] == nil },
             failedRecordSaves: batch.recordsToSave.compactMap { record in
@@ -88,11 +91,22 @@ struct SentRecords: Sendable {
         )
     }
 
+    private static func crowdedZones(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, _ errors: [CKRecord.ID: CKError]
+    ) -> Set<CKRecordZone.ID> {
+        let zones = batch.recordIDs.grouped(by: \.zoneID).filter { _, recordIDs in
+            recordIDs.count > 1
+                && recordIDs.allSatisfy { errors[$0]?.code == .limitExceeded }
+        }
+        return Set(zones.map { $0.0 })
+    }
+
     /// Whether a change is to be sent again.
     func isStillPending(_ change: CKSyncEngine.PendingRecordZoneChange) -> Bool {
         guard let error = errors[change.itemID] else { return false }
         // A request that failed as a whole says nothing about what it was to change.
         if error.code == whole?.code { return true }
+        if crowdedZoneIDs.contains(change.itemID.zoneID) { return true }
         return error.code.keepsChangePending
     }
 }

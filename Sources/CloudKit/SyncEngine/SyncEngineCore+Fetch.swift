@@ -35,6 +35,8 @@ extension SyncEngineCore {
         var token = state.values.databaseToken
         // The zones that exist, when a token was too old to tell which ones are gone.
         var listed: Set<CKRecordZone.ID>?
+        // Before the list: a push may tell of a zone that is made meanwhile.
+        let known = state.values.knownZoneIDs
         while true {
             var page: SyncRequests.DatabasePage
             do throws(CKError) {
@@ -49,7 +51,7 @@ extension SyncEngineCore {
             }
             listed?.formUnion(page.modifications.map(\.zoneID))
             if let listed, !page.moreComing {
-                let gone = state.values.knownZoneIDs.subtracting(listed)
+                let gone = known.subtracting(listed)
                 page.deletions += gone.map { .init(zoneID: $0, reason: .deleted) }
             }
             // Until the list is whole, the next attempt has to begin it anew.

@@ -22,7 +22,7 @@ extension SyncEngineCore {
         var failedRecords: Set<CKRecord.ID> = []
         /// The changes that were sent since something was added last.
         var sentChanges: Set<CKSyncEngine.PendingRecordZoneChange> = []
-        /// How far the list was when they were sent.
+        /// How far the list was before the delegate was asked for the last of them.
         var edition: UInt64 = 0
 
         var scope: CKSyncEngine.SendChangesOptions.Scope { context.options.scope }
@@ -55,12 +55,15 @@ extension SyncEngineCore {
     }
 
     /// Notes what is sent; says what is wrong when all of it was sent in this attempt, and
-    /// nothing was added since.
+    /// nothing was added since. Of changes that only the app knows of it knows that, too.
     private func note(
-        _ changes: [CKSyncEngine.PendingRecordZoneChange], _ ledger: inout Ledger,
+        _ changes: [CKSyncEngine.PendingRecordZoneChange],
+        _ ledger: inout Ledger,
         upTo edition: UInt64
     ) -> CKError? {
-        if edition != ledger.edition { ledger.sentChanges = [] }
+        let now = state.values
+        guard !now.hasPendingUntrackedChanges else { return nil }
+        if now.pendingRecords.edition != ledger.edition { ledger.sentChanges = [] }
         ledger.edition = edition
         let known = ledger.sentChanges.count
         ledger.sentChanges.formUnion(changes)

@@ -136,28 +136,25 @@ struct SyncRequests: Sendable {
         )
     }
 
-    /// Saves and deletes records; what is too much for one request is sent in halves, as
-    /// far as it may be (LIMIT-20).
+    /// Saves and deletes records; what is too much for one request is sent in parts, as far
+    /// as it may be (LIMIT-20).
     func modifyRecords(_ batch: Batch) async -> BatchOutcome {
         var outcome = await send(batch)
         guard outcome.failure?.code == .limitExceeded else { return outcome }
         // Requests are made by zone: some may have been done.
         let undone = batch.without(outcome.doneRecordIDs)
-        guard let halves = undone.halves else {
-            // What is too large alone is at fault itself.
-            if undone.count == 1 { outcome.failure = nil }
-            return outcome
-        }
+        // One that is too large alone is at fault itself, and so is what the app wants to be
+        // sent together; what is behind it can be sent.
         outcome.failure = nil
-        for half in [halves.first, halves.second] {
+        for part in undone.parts {
             if let failure = outcome.failure {
-                // The other half cannot be sent either.
-                outcome.fail(half, with: failure)
+                // The others cannot be sent either.
+                outcome.fail(part, with: failure)
             } else {
-                let part = await modifyRecords(half)
-                outcome.saves.merge(part.saves) { $1 }
-                outcome.deletions.merge(part.deletions) { $1 }
-                outcome.failure = part.failure
+                let sent = await modifyRecords(part)
+                outcome.saves.merge(sent.saves) { $1 }
+                outcome.deletions.merge(sent.deletions) { $1 }
+                outcome.failure = sent.failure
             }
         }
         return outcome

@@ -61,7 +61,12 @@ extension CKRecord {
         state.withLock { state in
             state.server = server
             for field in sent.fields { state.forgetChange(field) }
-            if state.parent?.recordID == sent.parent?.recordID { state.isParentChanged = false }
+            if state.parent?.recordID == sent.parent?.recordID {
+                state.isParentChanged = false
+            } else {
+                // Changed again meanwhile: from here the sent one is what it was.
+                state.originalParent = sent.parent
+            }
         }
     }
 }

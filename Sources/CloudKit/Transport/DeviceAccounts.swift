@@ -180,8 +180,9 @@ final class DeviceAccounts: Sendable {
 
     /// Tells the app; apart from the caller, as it may do anything there.
     private func post() {
-        let device = ObjectIdentifier(self)
         posts.async {
+            // Kept until it is told: an ID may be another device's once this one is gone.
+            let device = ObjectIdentifier(self)
             NotificationCenter.default.post(
                 name: .CKAccountChanged, object: nil, userInfo: [Self.deviceKey: device]
             )

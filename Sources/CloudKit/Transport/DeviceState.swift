@@ -23,7 +23,9 @@ struct DeviceState: Sendable {
             if let known = try read(Self.deviceIDFile) { return known }
             // Two processes may come here at once: only one link can be made, and
             // both then read that one.
-            let draft = try writeDraft(UUID().uuidString.lowercased(), of: Self.deviceIDFile)
+            let draft = try writeDraft(
+                UUID().uuidString.lowercased(), of: Self.deviceIDFile, isDurable: true
+            )
             defer { unlink(draft.path) }
             let place = folder.appendingPathComponent(Self.deviceIDFile).path
             if link(draft.path, place) != 0, try read(Self.deviceIDFile) == nil {
@@ -58,8 +60,8 @@ struct DeviceState: Sendable {
     }
 
     /// Replaces a file.
-    func write(_ text: String, to name: String) throws {
-        let draft = try writeDraft(text, of: name)
+    func write(_ text: String, to name: String, isDurable: Bool) throws {
+        let draft = try writeDraft(text, of: name, isDurable: isDurable)
         guard rename(draft.path, folder.appendingPathComponent(name).path) == 0 else {
             let failure = StateError(errno)
             unlink(draft.path)
@@ -89,7 +91,7 @@ struct DeviceState: Sendable {
         )
     }
 
-    private func writeDraft(_ text: String, of name: String) throws -> URL {
+    private func writeDraft(_ text: String, of name: String, isDurable: Bool) throws -> URL {
         try makeFolder()
         let draft = folder.appendingPathComponent(".\(name).\(UUID().uuidString)")
         let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -98,7 +100,7 @@ struct DeviceState: Sendable {
         do {
             try file.write(contentsOf: Data((text + "\n").utf8))
             // Else a loss of power may leave the name without the text.
-            try file.synchronize()
+            if isDurable { try file.synchronize() }
             try file.close()
         } catch {
             unlink(draft.path)

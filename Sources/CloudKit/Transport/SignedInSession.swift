@@ -157,7 +157,7 @@ struct SessionFile: Sendable {
                     writer.array(sessions.suffix(Self.maximumSessions)) { $1.write(to: &$0) }
                 }
             }
-            try state.write(String(decoding: text, as: UTF8.self), to: Self.name)
+            try state.write(String(decoding: text, as: UTF8.self), to: Self.name, isDurable: true)
         } catch {
             throw .local(
                 .internalError,

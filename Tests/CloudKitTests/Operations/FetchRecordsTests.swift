@@ -44,6 +44,26 @@ import Testing
         )
     }
 
+    @Test("LIMIT-20: records that are too much for one answer are fetched in halves")
+    func halves() async throws {
+        let names = (0..<9).map { "r\($0)" }
+        let transport = ScriptedTransport { sent, _ in
+            let asked = names.filter { sent.body.contains("\"\($0)\"") }
+            // The last one is too large, also alone.
+            guard asked.count < 4, !asked.contains("r8") else {
+                return .json("too much", status: 413)
+            }
+            let items = asked.map { Answer.record($0) }.joined(separator: ",")
+            return .json(#"{"records":[\#(items)]}"#)
+        }
+        let records = try await TestDevice(transport).database
+            .records(for: names.map { Sample.id($0) })
+        #expect(records.count == 9)
+        let failed = records.filter { (try? $0.value.get()) == nil }
+        #expect(failed.keys.map(\.recordName) == ["r8"])
+        #expect(failed.values.allSatisfy { $0.error?.code == .limitExceeded })
+    }
+
     @Test("LIMIT-1: more than 400 IDs are refused with Apple's sentence")
     func tooManyIDs() async {
         let transport = ScriptedTransport(answering: "{}")

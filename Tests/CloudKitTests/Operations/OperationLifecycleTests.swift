@@ -195,6 +195,12 @@ import Testing
         await operation.finished { operation.start() }
         #expect(log.lines == ["record set in main", "result success"])
         #expect(transport.sent.count == 1)
+        // Called by itself it does nothing, and keeps start() from nothing.
+        let early = FetchNotes()
+        early.database = operation.database
+        early.main()
+        await early.finished { early.start() }
+        #expect(transport.sent.count == 2)
         // Cancelled before, its main() is not asked.
         let cancelled = FetchNotes(recordIDs: [CKRecord.ID(recordName: "n")])
         cancelled.database = operation.database
@@ -202,7 +208,7 @@ import Testing
         cancelled.cancel()
         await cancelled.finished { cancelled.start() }
         #expect(log.lines.last == Self.cancelled)
-        #expect(transport.sent.count == 1)
+        #expect(transport.sent.count == 2)
     }
 
     @Test("Blocks can be read back")

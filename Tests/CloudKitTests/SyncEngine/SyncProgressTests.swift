@@ -90,6 +90,21 @@ struct SyncProgressTests {
         #expect(Self.sent(transport) == [["small"], ["b1", "b2", "b3"], ["b1"], ["b2", "b3"]])
     }
 
+    @Test("LIMIT-20: an atomic batch that is too much stays, behind what can be sent")
+    func tooMuchTogether() async throws {
+        let transport = Self.server { name, body in
+            Self.names(in: body).count > 2 ? nil : Answer.record(name)
+        }
+        let crowded = (0..<3).map { Self.save("a\($0)", in: "A") }
+        var state = SyncErrorTests.state()
+        for change in crowded + [Self.save("b", in: "B")] { state.pendingRecords.add(change) }
+        let app = ScriptedSync(isAtomic: true)
+        let engine = app.engine(TestDevice(transport), state: state)
+        #expect(await SyncErrorTests.code { try await engine.sendChanges() } == .partialFailure)
+        #expect(Self.sent(transport) == [["a0", "a1", "a2"], ["a0", "a1", "a2"], ["b"]])
+        #expect(engine.state.pendingRecordZoneChanges == crowded)
+    }
+
     @Test("SYNC-22: a batch that brings nothing new ends the attempt and says why")
     func sameBatchAgain() async throws {
         let transport = Self.server { name, _ in Answer.record(name) }

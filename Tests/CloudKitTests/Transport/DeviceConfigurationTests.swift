@@ -130,8 +130,8 @@ import Testing
         let home = try TemporaryFolder()
         let state = DeviceState(folder: home.url)
         #expect(try state.read("cursor") == nil)
-        try state.write("12345", to: "cursor")
-        try state.write("6", to: "cursor")
+        try state.write("12345", to: "cursor", isDurable: true)
+        try state.write("6", to: "cursor", isDurable: true)
         #expect(try state.read("cursor") == "6")
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.url.path) == ["cursor"])
     }
