@@ -91,7 +91,17 @@ package final class AssetFolder: AssetStore {
         of file: String, in range: Range<Int64>
     ) async throws -> WebResponse.Body? {
         let path = place(of: file).path
-        guard let open = try await onDisk({ try OpenFile(path: path) }) else { return nil }
+        let opened = try await onDisk { () -> OpenFile? in
+            guard let open = try OpenFile(path: path) else { return nil }
+            // Where the disk fails at once, the client gets a reason instead of an answer
+            // that breaks off, which it would take for the network's fault.
+            if !range.isEmpty {
+                let count = Int(min(Int64(Self.pieceSize), Int64(range.count)))
+                _ = try open.read(count, at: range.lowerBound)
+            }
+            return open
+        }
+        guard let open = opened else { return nil }
         let disk = disk
         return .file(length: range.upperBound - range.lowerBound) { writer in
             var offset = range.lowerBound

@@ -87,17 +87,28 @@ struct LostAssetTests {
         #expect(try home.files.text(of: again["f"]) == "one")
     }
 
-    @Test("ASSET-9, TOK-19: a file that is not there fails its record in every way to fetch it")
-    func missingFile() async throws {
+    /// What happened to a file on the server.
+    enum Damage: CaseIterable {
+        case removed, emptied
+    }
+
+    @Test(
+        "ASSET-9, TOK-19: a file that is not there fails its record in every way to fetch it",
+        arguments: Damage.allCases
+    )
+    func missingFile(_ damage: Damage) async throws {
         let home = try await AssetHome(sockets: true)
         let zoneID = CKRecordZone.ID(zoneName: "Photos")
         try await home.database.save(CKRecordZone(zoneID: zoneID))
         let bad = home.note(try home.files.write("bad", "bad"), named: "bad", zone: zoneID)
         try await home.database.save(bad)
         for name in try home.serverFiles() {
-            try FileManager.default.removeItem(
-                at: home.cloud.assetFolder.appendingPathComponent("kept/\(name.prefix(2))/\(name)")
-            )
+            let file = home.cloud.assetFolder
+                .appendingPathComponent("kept/\(name.prefix(2))/\(name)")
+            switch damage {
+            case .removed: try FileManager.default.removeItem(at: file)
+            case .emptied: try Data().write(to: file)
+            }
         }
         let good = home.note(try home.files.write("good", "good"), named: "good", zone: zoneID)
         try await home.database.save(good)
