@@ -87,7 +87,9 @@ struct FetchRecordsWork: Sendable {
             // The answer may have been kept for longer than its download URLs are good.
             let refused = records.indices.filter { records[$0].lacksFile }
             if run.options.journal != nil, !refused.isEmpty {
-                let again = try await load(refused.map { recordIDs[$0] }, of: zoneID, run, &ledger)
+                let again = try await load(
+                    refused.map { recordIDs[$0] }, of: zoneID, run.withoutJournal, &ledger
+                )
                 for (place, record) in zip(refused, again) { records[place] = record }
             }
             for (recordID, record) in zip(recordIDs, records) {
@@ -134,6 +136,15 @@ struct FetchRecordsWork: Sendable {
         _ report: CKError.ServerReport
     ) -> Result<CKRecord, CKError> {
         switch result {
+        case .record(let wire) where wire.recordName != recordID.recordName:
+            return .failure(
+                .server(
+                    .internalError,
+                    "The server was asked for record '\(recordID.recordName)' and answered with "
+                        + "record '\(wire.recordName)'.",
+                    report: report
+                )
+            )
         case .record(let wire):
             return Result { () throws(CKError) in
                 try CKRecord(wire, recordID: recordID, in: database)

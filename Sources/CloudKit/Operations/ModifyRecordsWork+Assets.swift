@@ -69,12 +69,11 @@ extension ModifyRecordsWork {
         return await uploads.upload(files) { progress.moved(file: $0, to: $1) }
     }
 
-    /// The names of the records that an earlier process sent in the request that comes
-    /// next; nil when it sent none.
+    /// The names of the records that an earlier process sent in a request; nil when it did
+    /// not send it.
     ///
     /// Their files were uploaded then, and the answer may be there already.
-    func namesSentBefore(_ run: OperationRun) -> Set<String>? {
-        let name = run.options.names.coming(DatabaseConnection.modifyRecordsEndpoint)
+    func namesSent(as name: String, _ run: OperationRun) -> Set<String>? {
         guard let body = run.options.journal?.body(of: name) else { return nil }
         // What cannot be read was damaged, and is sent as new.
         let request = try? JSONReader.read(body) {

@@ -75,12 +75,13 @@ struct ModifyRecordsWork: Sendable {
     func perform(_ run: OperationRun) async -> LastCallback {
         var ledger = Ledger()
         if let error = OperationLimit.check(items.count) { ledger.outcomes.fail(error) }
-        for (zoneID, items) in items.grouped(by: { $0.item.recordID.zoneID }) {
+        let zones = items.grouped(by: { $0.item.recordID.zoneID })
+        for (number, (zoneID, items)) in zones.enumerated() {
             if let failure = ledger.outcomes.failure {
                 items.forEach { tell($0.item, .failure(failure), run) }
                 continue
             }
-            await modify(items, of: zoneID, run, &ledger)
+            await modify(items, of: ZonePlace(id: zoneID, number: number + 1), run, &ledger)
             // At most one zone's callbacks wait at a time.
             await run.callbacks.drained()
         }
@@ -106,17 +107,31 @@ struct ModifyRecordsWork: Sendable {
         var deleted: [CKRecord.ID] = []
     }
 
+    /// A zone with its number among those of the work.
+    private struct ZonePlace {
+        var id: CKRecordZone.ID
+        /// Counted from 1.
+        var number: Int
+
+        /// The name of a request, which does not depend on what other zones or attempts
+        /// sent.
+        func requestName(attempt: Int) -> String {
+            "\(DatabaseConnection.modifyRecordsEndpoint)/\(number)/\(attempt)"
+        }
+    }
+
     private func modify(
         _ items: [PlannedItem],
-        of zoneID: CKRecordZone.ID,
+        of zone: ZonePlace,
         _ run: OperationRun,
         _ ledger: inout Ledger
     ) async {
-        let wireZone = database.wire(zoneID)
+        let wireZone = database.wire(zone.id)
         let isAllOrNothing = isAtomic && !wireZone.isDefault
         var items = items
         for attempt in 1... {
-            if let sent = namesSentBefore(run) {
+            let name = zone.requestName(attempt: attempt)
+            if let sent = namesSent(as: name, run) {
                 items = items.map { $0.asSentBefore(among: sent) }
             } else if !isAllOrNothing || items.allSatisfy({ $0.problem == nil }) {
                 items = await uploadAssets(of: items, in: wireZone, attempt: attempt, run)
@@ -128,12 +143,18 @@ struct ModifyRecordsWork: Sendable {
                 return
             }
             let toSend = settleProblems(
-                of: items, in: zoneID, isAllOrNothing: isAllOrNothing, run, &ledger
+                of: items, in: zone.id, isAllOrNothing: isAllOrNothing, run, &ledger
             )
-            guard let answer = await send(toSend, in: wireZone, run, &ledger) else { return }
-            items =
-                attempt == 1
-                ? itemsToRepeat(toSend, answer.value, isAllOrNothing: isAllOrNothing) : []
+            guard let answer = await send(toSend, in: wireZone, as: name, run, &ledger)
+            else { return }
+            if attempt > 1 {
+                items = []
+            } else if let sent = namesSent(as: zone.requestName(attempt: 2), run) {
+                // Whether a file is still there says nothing of what was sent.
+                items = toSend.filter { sent.contains($0.item.recordID.recordName) }
+            } else {
+                items = itemsToRepeat(toSend, answer.value, isAllOrNothing: isAllOrNothing)
+            }
             let repeated = Set(items.map(\.item.recordID))
             for (item, result) in zip(toSend, answer.value)
             where !repeated.contains(item.item.recordID) {
@@ -147,22 +168,20 @@ struct ModifyRecordsWork: Sendable {
     private func send(
         _ items: [PlannedItem],
         in zone: ZoneID,
+        as name: String,
         _ run: OperationRun,
         _ ledger: inout Ledger
     ) async -> WebServicesAnswer<[RecordResult]>? {
-        guard !items.isEmpty else {
-            // Each zone has its number among the requests, also one that sends none.
-            _ = run.options.names.next(DatabaseConnection.modifyRecordsEndpoint)
-            return nil
-        }
+        guard !items.isEmpty else { return nil }
         do {
             let answer = try await database.modifyRecords(
-                request(for: items, in: zone), run.options
+                request(for: items, in: zone), named: name, run.options
             )
             ledger.outcomes.report = answer.report
             return answer
         } catch {
-            // Nothing of a request that is too large was done (LIMIT-2).
+            // The app may split what is too large (LIMIT-2). Of a request that was refused
+            // nothing was done; an answer that is too long has the same code.
             if error.code.concernsWholeOperation || error.code == .limitExceeded {
                 ledger.outcomes.fail(error)
             }

@@ -36,7 +36,7 @@ extension DatabaseConnection {
         var records = records
         for (file, result) in zip(files, results) {
             guard case .failure(let error) = result else { continue }
-            if error.code.concernsWholeOperation { throw error }
+            if error.code.stopsDownloads { throw error }
             // The first reason stays.
             if case .success = records[file.record] { records[file.record] = .failure(error) }
         }
@@ -66,6 +66,21 @@ extension CKRecord {
     }
 }
 
+extension CKError.Code {
+    /// Whether a download that failed so says nothing about its file: the next one would
+    /// fail alike. Anything else is about one file, which must not keep others away.
+    fileprivate var stopsDownloads: Bool {
+        switch self {
+        case .operationCancelled, .networkUnavailable, .networkFailure, .serviceUnavailable,
+            .requestRateLimited, .notAuthenticated, .accountTemporarilyUnavailable,
+            // This device's configuration is gone.
+            .badContainer:
+            true
+        default: false
+        }
+    }
+}
+
 /// The download of one asset's file.
 private struct AssetDownload: Sendable {
     let asset: CKAsset
@@ -82,7 +97,7 @@ private struct AssetDownload: Sendable {
             return .success(())
         } catch is CancellationError {
             return .failure(.cancelled())
-        } catch let error as CKError where error.code.concernsWholeOperation {
+        } catch let error as CKError where error.code.stopsDownloads {
             return .failure(error.ofAccount)
         } catch {
             let why = (error as? CKError)?.localizedDescription ?? "\(error)"
@@ -130,10 +145,10 @@ private struct AssetDownload: Sendable {
                 }
             } catch let error as RequestFailure {
                 failure = error
-            } catch let error as BrokenAnswer {
+            } catch let error as EarlyEnd {
                 failure = error.failure
-                // The network loses bytes here and there; a file that the server cannot
-                // read ends at one place.
+                // Answers that end in order may be cut short on the way once; a file that
+                // is too short ends at one place.
                 emptyAnswers = file.size == start ? emptyAnswers + 1 : 0
                 guard emptyAnswers < Self.mostEmptyAnswers else {
                     throw StagedFile.Mismatch(
@@ -151,11 +166,13 @@ private struct AssetDownload: Sendable {
         }
     }
 
-    /// Answers in a row that brought nothing, after which the file is taken for broken.
+    /// Answers in a row that ended without bringing anything, after which the file is
+    /// taken for broken. Connections that break do not count: a file that the server cannot
+    /// read from there on is refused when the rest is asked for.
     private static let mostEmptyAnswers = 2
 
-    /// The server began to answer, and the connection was lost.
-    private struct BrokenAnswer: Error {
+    /// The answer ended in order before the file did.
+    private struct EarlyEnd: Error {
         var failure: RequestFailure
     }
 
@@ -182,13 +199,12 @@ private struct AssetDownload: Sendable {
         }
         do {
             try await read(stream.chunks, upTo: size, into: file)
-            guard file.size == size else {
-                throw TransportError.connectionLost("the file ended early")
-            }
         } catch let error as TransportError {
-            let failure = RequestFailure(error, container: container.identifier)
-            guard failure.cause == .connectionLost else { throw failure }
-            throw BrokenAnswer(failure: failure)
+            throw RequestFailure(error, container: container.identifier)
+        }
+        guard file.size == size else {
+            let error = TransportError.connectionLost("the file ended early")
+            throw EarlyEnd(failure: RequestFailure(error, container: container.identifier))
         }
     }
 

@@ -15,8 +15,8 @@ extension ContainerConnection {
         options: RequestOptions,
         _ read: (inout JSONReader) throws -> Value
     ) async throws(CKError) -> WebServicesAnswer<Value> {
-        let name = options.names.next(call.endpoint)
-        let journal = call.isKept ? options.journal : nil
+        let name = call.name ?? options.names.next(call.endpoint)
+        let journal = call.isKept ? options.journal?.ifItKeeps(call, as: name) : nil
         let known = journal?.answer(to: name)
         try await checkUser(options)
         if let known { return try understand(known, read) }
@@ -157,5 +157,14 @@ extension ContainerConnection {
                 report: report
             )
         }
+    }
+}
+
+extension RequestJournal {
+    /// The journal, unless it has another read under the name: that one's answer would be
+    /// told of the wrong records.
+    fileprivate func ifItKeeps(_ call: WebServicesCall, as name: String) -> RequestJournal? {
+        let isOther = call.isRead && sentAt(name) != nil && body(of: name) != call.body
+        return isOther ? nil : self
     }
 }

@@ -49,6 +49,8 @@ struct WebServicesCall: Sendable {
     var isRead: Bool
     /// The zone, of a call that is about one.
     var zone: ZoneID?
+    /// The name among the operation's requests; nil for the next one of the endpoint.
+    var name: String?
     /// The name under which the server does a write once; nil for reads.
     var requestID: String?
     /// Whether a user must be signed in (ACCT-3).

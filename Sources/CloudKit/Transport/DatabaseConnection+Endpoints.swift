@@ -7,13 +7,16 @@ extension DatabaseConnection {
     /// The endpoint of saves and deletions of records.
     static let modifyRecordsEndpoint = "records/modify"
 
+    /// - Parameter name: The name among the operation's requests.
     func modifyRecords(
         _ request: ModifyRecords.Request,
+        named name: String,
         _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<[RecordResult]> {
-        let call = post(Self.modifyRecordsEndpoint, isRead: false, zone: request.zoneID) {
+        var call = post(Self.modifyRecordsEndpoint, isRead: false, zone: request.zoneID) {
             request.write(to: &$0)
         }
+        call.name = name
         let answer = try await container.answer(to: call, options: options) {
             try ModifyRecords.Response(from: &$0).records
         }

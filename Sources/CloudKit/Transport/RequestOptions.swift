@@ -23,7 +23,7 @@ struct RequestOptions: Sendable {
     /// What a long-lived operation has sent and received before; nil for others.
     var journal: RequestJournal?
     /// Gives the requests their names.
-    let names = RequestNames()
+    var names = RequestNames()
 }
 
 /// What the server's log learns about an operation's group (OP-10).
@@ -38,7 +38,8 @@ struct GroupMark: Sendable {
 }
 
 /// Gives each request of an operation a name that is the same when the operation does
-/// the same once more: the endpoint, and how often it was used before.
+/// the same once more: the endpoint, and how often it was used before. Saves of records,
+/// which may go to a zone twice, have names of their own.
 final class RequestNames: Sendable {
     private let counts = Locked<[String: Int]>([:])
 
@@ -48,11 +49,6 @@ final class RequestNames: Sendable {
             counts[endpoint, default: 0] += 1
             return "\(endpoint)/\(counts[endpoint, default: 0])"
         }
-    }
-
-    /// Returns the name that ``next(_:)`` will return for an endpoint.
-    func coming(_ endpoint: String) -> String {
-        counts.withLock { "\(endpoint)/\($0[endpoint, default: 0] + 1)" }
     }
 }
 

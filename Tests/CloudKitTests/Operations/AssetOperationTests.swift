@@ -194,18 +194,49 @@ final class AssetOperationTests {
     func brokenFile() async throws {
         let clock = ManualClock()
         let transport = AssetServer().transport { sent, _ in
-            // The first byte comes, and never another one.
+            // The first byte comes, and never another one; each answer ends in order.
             let isRest = sent.headers["Range"] != nil
             return TransportStream(
                 status: isRest ? 206 : 200,
                 chunks: AsyncThrowingStream { continuation in
                     if !isRest { continuation.yield([111]) }
+                    continuation.finish()
+                }
+            )
+        }
+        #expect(
+            await fetchPatiently(transport, clock) == [
+                "a assetNotAvailable: The file of field 'f' of record 'a' cannot be downloaded: "
+                    + "the server sends 1 of 3 bytes",
+                "result success",
+            ]
+        )
+    }
+
+    @Test("OP-5: connections that break before a byte came say nothing about the file")
+    func brokenConnections() async throws {
+        let transport = AssetServer().transport { _, number in
+            TransportStream(
+                chunks: AsyncThrowingStream { continuation in
+                    guard number < 2 else {
+                        continuation.yield(Array("one".utf8))
+                        return continuation.finish()
+                    }
                     continuation.finish(throwing: TransportError.connectionLost("broke"))
                 }
             )
         }
+        #expect(await fetchPatiently(transport, ManualClock()) == ["a success", "result success"])
+        #expect(transport.opened.count == 3)
+    }
+
+    /// Fetches a record in an operation that waits for the network, two times at most;
+    /// returns what it told.
+    private func fetchPatiently(
+        _ transport: ScriptedTransport, _ clock: ManualClock
+    ) async -> [String] {
         let operation = CKFetchRecordsOperation(recordIDs: [Sample.id("a")])
-        operation.qualityOfService = .utility  // waits for the network, but not for this
+        operation.qualityOfService = .utility
         operation.database = TestDevice(transport, clock: clock).database
         let log = CallbackLog()
         operation.perRecordResultBlock = { log.add("\($0.recordName) \(text($1))") }
@@ -218,13 +249,26 @@ final class AssetOperationTests {
         }
         await operation.finished { operation.start() }
         mover.cancel()
-        #expect(
-            log.lines == [
-                "a assetNotAvailable: The file of field 'f' of record 'a' cannot be downloaded: "
-                    + "the server sends 1 of 3 bytes",
-                "result success",
-            ]
-        )
+        return log.lines
+    }
+
+    @Test(
+        "ASSET-9: a file that the server refuses fails its record alone, whatever the reason",
+        arguments: [
+            (#"{"serverErrorCode":"INTERNAL_ERROR","reason":"the disk"}"#, 500),
+            ("", 416), ("", 500), (#"{"serverErrorCode":"NOT_FOUND","reason":"gone"}"#, 404),
+        ]
+    )
+    func refusedFile(body: String, status: Int) async throws {
+        let server = AssetServer { part, _ in
+            part == .download ? .json(body, status: status) : nil
+        }
+        let log = CallbackLog()
+        let operation = CKFetchRecordsOperation(recordIDs: [Sample.id("a")])
+        operation.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
+        operation.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
+        await TestDevice(server.transport()).database.runToEnd(operation)
+        #expect(log.lines == ["a assetNotAvailable", "result success"])
     }
 
     // MARK: - Long-lived operations
@@ -238,11 +282,12 @@ final class AssetOperationTests {
     /// Starts a long-lived operation on a server that stands still at a request, and
     /// returns when it is there; then its process counts as killed.
     private func startAndKill(
-        _ operation: CKDatabaseOperation, at part: AssetServer.Part, _ number: Int
+        _ operation: CKDatabaseOperation, at part: AssetServer.Part, _ number: Int,
+        _ fault: @escaping AssetServer.Fault = { _, _ in nil }
     ) async throws -> ScriptedTransport {
         let reached = Gate()
         let server = AssetServer { [killed] now, count in
-            guard now == part, count == number else { return nil }
+            guard now == part, count == number else { return try await fault(now, count) }
             reached.open()
             await killed.wait()
             return nil
@@ -326,6 +371,53 @@ final class AssetOperationTests {
             let text = String(decoding: try Data(contentsOf: journal), as: UTF8.self)
             return count + text.components(separatedBy: "singleFile").count - 1
         }
+    }
+
+    @Test(
+        "OP-9: a save that went twice for a lost file is replayed without the file",
+        arguments: [2, 3]
+    )
+    func resumedSecondSave(killedAt request: Int) async throws {
+        let operation = longLived([try record("a"), Sample.record("b", zone: Self.two)])
+        let lost = Answer.failedRecord("a", "BAD_REQUEST", ext: #","ext":{"ckCode":35}"#)
+        let first = try await startAndKill(operation, at: .records, request) { part, number in
+            part == .records && number == 1 ? .json(Answer.records(lost)) : nil
+        }
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("a"))
+        let transport = AssetServer().transport()
+        let (container, again) = try await resumed(transport, as: CKModifyRecordsOperation.self)
+        let log = CallbackLog()
+        Self.listen(again, log)
+        await again.finished { container.add(again) }
+        #expect(log.lines == ["a success", "b success", "result success"])
+        let names = ["records/modify/1/2", "records/modify/2/1"].suffix(4 - request)
+        #expect(
+            transport.sent.map { $0.headers["X-Tidebell-Request-ID"] }
+                == names.map { "\(operation.operationID)/\($0)" }
+        )
+        #expect(transport.sent.first?.body == first.sent.last?.body)
+    }
+
+    @Test("OP-9: a record that is asked for anew is not taken from another zone's kept answer")
+    func resumedFetchOfTwoZones() async throws {
+        let operation = CKFetchRecordsOperation(
+            recordIDs: [Sample.id("a"), Sample.id("b", zone: Self.two)]
+        )
+        operation.configuration.isLongLived = true
+        _ = try await startAndKill(operation, at: .download, 2)
+        let server = AssetServer { part, number in
+            guard part == .download, number == 1 else { return nil }
+            return .json(#"{"serverErrorCode":"ACCESS_DENIED","reason":"late"}"#, status: 403)
+        }
+        let transport = server.transport()
+        let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
+        let log = CallbackLog()
+        again.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
+        again.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
+        await again.finished { container.add(again) }
+        #expect(log.lines == ["a success", "b success", "result success"])
+        #expect(transport.steps == ["records/lookup"])
+        #expect(transport.sent.first?.body.contains(#""recordName":"a""#) == true)
     }
 
     @Test("OP-9: a fetch whose kept answer has outdated download URLs asks anew")

@@ -27,6 +27,19 @@ import Testing
         #expect(try records[ids[1]]?.get().recordID.zoneID == other)
     }
 
+    @Test("An answer with another record than was asked for is refused")
+    func anotherRecord() async throws {
+        let transport = ScriptedTransport(answering: Answer.records(Answer.record("b")))
+        let result = try await TestDevice(transport).database.records(for: [Sample.id("a")])
+        #expect(
+            result.mapValues { text($0) } == [
+                Sample.id("a"):
+                    "internalError: The server was asked for record 'a' and answered with "
+                    + "record 'b'."
+            ]
+        )
+    }
+
     @Test("LIMIT-5: more than 200 records of a zone are fetched in pages")
     func pagesOf200() async throws {
         let names = (0..<201).map { "r\($0)" }

@@ -120,7 +120,7 @@ final class LongLivedOperationTests {
         #expect(log.lines == Self.callbacks)
         #expect(
             transport.sent.map { $0.headers["X-Tidebell-Request-ID"] }
-                == ["\(first.operationID)/records/modify/2"]
+                == ["\(first.operationID)/records/modify/2/1"]
         )
     }
 
@@ -311,7 +311,7 @@ final class LongLivedOperationTests {
         operation.configuration.isLongLived = true
         first.database.add(operation)
         let kept = try #require(try LongLivedOperations(of: first.container.connection))
-        while kept.load(operation.operationID)?.journal.body(of: "records/modify/2") == nil {
+        while kept.load(operation.operationID)?.journal.body(of: "records/modify/2/1") == nil {
             await Task.yield()
         }
         for (name, outcome) in [("_ben", "notAuthenticated"), ("_anna", "success")] {
@@ -367,14 +367,27 @@ final class LongLivedOperationTests {
         let device = device(server(answering: 0))
         let kept = try #require(try LongLivedOperations(of: device.container.connection))
         let journal = try #require(kept.load(first.operationID)?.journal)
-        journal.willSend([1, 2], as: "records/modify/2", at: Date(timeIntervalSince1970: 5))
+        journal.willSend([1, 2], as: "records/modify/2/1", at: Date(timeIntervalSince1970: 5))
         let next = self.device(server(answering: 0))
         let found = try #require(
             try LongLivedOperations(of: next.container.connection)?.load(first.operationID)
         )
-        #expect(found.journal.body(of: "records/modify/2") == [1, 2])
-        #expect(found.journal.sentAt("records/modify/2") == Date(timeIntervalSince1970: 5))
+        #expect(found.journal.body(of: "records/modify/2/1") == [1, 2])
+        #expect(found.journal.sentAt("records/modify/2/1") == Date(timeIntervalSince1970: 5))
         withExtendedLifetime(journal) {}
+    }
+
+    @Test("OP-9: a process that opens a journal takes away nothing that another one appends")
+    func openedWhileAppending() throws {
+        let url = folder.appendingPathComponent("journal\(JournalFile.runningSuffix)")
+        let frame = ArchiveBlob.bytes(of: SentFrame(name: "n", body: [1], date: Date()))
+        let file = try #require(JournalFile(at: url, first: frame))
+        DispatchQueue.concurrentPerform(iterations: 2) { process in
+            for _ in 0..<200 {
+                if process == 0 { file.append(frame) } else { _ = JournalFile(at: url) }
+            }
+        }
+        #expect(JournalFile.frames(of: url) == Array(repeating: frame, count: 201))
     }
 
     @Test(
@@ -395,7 +408,7 @@ final class LongLivedOperationTests {
             try whole.prefix(length).write(to: running)
             let loaded = kept.load(operation.operationID)
             #expect((loaded != nil) == (length >= first), "cut after \(length) bytes")
-            if loaded?.journal.answer(to: "records/modify/1") != nil { answered += 1 }
+            if loaded?.journal.answer(to: "records/modify/1/1") != nil { answered += 1 }
         }
         #expect(answered > 0 && answered < whole.count - first)
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -440,7 +453,9 @@ final class LongLivedOperationTests {
         await again.finished { container.add(again) }
         #expect(log.lines == Self.callbacks)
         #expect(
-            transport.sent.map { $0.headers["X-Tidebell-Request-ID"] } == ["\(id)/records/modify/2"]
+            transport.sent.map { $0.headers["X-Tidebell-Request-ID"] } == [
+                "\(id)/records/modify/2/1"
+            ]
         )
     }
 }

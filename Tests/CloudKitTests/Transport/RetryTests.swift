@@ -55,7 +55,7 @@ struct RetryTests {
         let slept = await Self.run(operation, clock)
         #expect(log.lines == ["success"])
         #expect(slept == [.milliseconds(500)])
-        let id = "\(operation.operationID)/records/modify/1"
+        let id = "\(operation.operationID)/records/modify/1/1"
         #expect(transport.sent.map { $0.headers["X-Tidebell-Request-ID"] } == [id, id])
         #expect(transport.sent[0].body == transport.sent[1].body)
     }
@@ -86,8 +86,8 @@ struct RetryTests {
         await device.database.runToEnd(fetch)
         #expect(
             transport.sent.map { $0.headers["X-Tidebell-Request-ID"] } == [
-                "\(operation.operationID)/records/modify/1",
-                "\(operation.operationID)/records/modify/2", nil,
+                "\(operation.operationID)/records/modify/1/1",
+                "\(operation.operationID)/records/modify/2/1", nil,
             ]
         )
     }

@@ -5,7 +5,8 @@ import Foundation
 /// only ever appended to.
 ///
 /// A process that is killed while it writes leaves half a frame at the end, which reading
-/// passes over, and which is cut off before more is appended.
+/// passes over, and which is cut off before more is appended. Several processes of an app
+/// may have the file open: whoever changes its length holds its lock.
 final class JournalFile: Sendable {
     /// The longest file: an operation with all its requests and answers.
     static let maximumSize = 64 << 20
@@ -23,12 +24,11 @@ final class JournalFile: Sendable {
 
     private let place: Locked<Place>
 
-    /// Takes over a file that exists, of whose bytes the first `length` are whole frames:
-    /// what comes after half a frame would never be read.
-    init(at url: URL, of length: Int) {
-        let size = (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? length
-        let isBroken = size > length && truncate(url.path, off_t(length)) != 0
-        place = Locked(Place(url: url, isBroken: isBroken))
+    /// Takes over a file that exists, and cuts off half a frame at its end: what comes after
+    /// it would never be read.
+    init(at url: URL) {
+        let isWhole = (try? Self.cutOffHalfAFrame(of: url.path)) != nil
+        place = Locked(Place(url: url, isBroken: !isWhole))
     }
 
     /// Creates a file whose first frame is `first`; nil when it cannot be written.
@@ -82,10 +82,12 @@ final class JournalFile: Sendable {
 
     /// Returns the frames of a file up to the first that is damaged or cut off.
     static func frames(of url: URL) -> [[UInt8]] {
-        guard let file = try? FileHandle(forReadingFrom: url),
-            let data = try? file.read(upToCount: maximumSize)
-        else { return [] }
-        let bytes = [UInt8](data)
+        guard let file = try? FileHandle(forReadingFrom: url) else { return [] }
+        return (try? frames(of: file)) ?? []  // as good as empty
+    }
+
+    private static func frames(of file: FileHandle) throws -> [[UInt8]] {
+        let bytes = [UInt8](try file.read(upToCount: maximumSize) ?? Data())
         var frames: [[UInt8]] = []
         var start = 0
         while let length = ArchiveBlob.length(of: bytes[start...]) {
@@ -95,11 +97,29 @@ final class JournalFile: Sendable {
         return frames
     }
 
-    /// Writes all bytes and waits until they are on the disk.
-    private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
+    /// Leaves whole frames only, of which there may be more than were read before: another
+    /// process may have appended some.
+    private static func cutOffHalfAFrame(of path: String) throws {
+        let file = try openLocked(path, flags: O_RDWR)
+        let length = try frames(of: file).reduce(0) { $0 + UInt64($1.count) }
+        if try file.seekToEnd() > length { try file.truncate(atOffset: length) }
+        try file.close()
+    }
+
+    /// Opens the file, which is this process's alone until it is closed.
+    private static func openLocked(_ path: String, flags: Int32) throws -> FileHandle {
+        let descriptor = open(path, O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0 else { throw POSIXError(.EIO) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw POSIXError(.EIO) }
+        }
+        return file
+    }
+
+    /// Writes all bytes and waits until they are on the disk.
+    private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws {
+        let file = try openLocked(path, flags: O_WRONLY | flags)
         guard try file.seekToEnd() + UInt64(bytes.count) <= UInt64(maximumSize) else {
             throw POSIXError(.EFBIG)
         }

@@ -84,10 +84,8 @@ struct LongLivedOperations: Sendable {
     ) -> RequestJournal {
         container.session.journals.withLock { journals in
             if let known = journals[operation.operationID]?.journal { return known }
-            let length = frames.reduce(0) { $0 + $1.count }
             let journal = RequestJournal(
-                JournalFile(at: place, of: length), of: operation.owner,
-                frames: frames.dropFirst()
+                JournalFile(at: place), of: operation.owner, frames: frames.dropFirst()
             )
             journals[operation.operationID] = WeakJournal(journal: journal)
             return journal
