@@ -420,6 +420,28 @@ final class AssetOperationTests {
         #expect(transport.sent.first?.body.contains(#""recordName":"a""#) == true)
     }
 
+    @Test("OP-9: a fetch that went in halves, and goes whole the next time, mixes no answers up")
+    func resumedHalves() async throws {
+        let operation = CKFetchRecordsOperation(
+            recordIDs: [Sample.id("a"), Sample.id("c"), Sample.id("b", zone: Self.two)]
+        )
+        operation.configuration.isLongLived = true
+        let tooMuch = #"{"serverErrorCode":"BAD_REQUEST","reason":"much","ext":{"ckCode":27}}"#
+        let first = try await startAndKill(operation, at: .download, 3) { part, number in
+            part == .records && number == 1 ? .json(tooMuch, status: 400) : nil
+        }
+        #expect(first.sent.count == 4)
+        let transport = AssetServer().transport()
+        let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
+        let log = CallbackLog()
+        again.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
+        again.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
+        await again.finished { container.add(again) }
+        #expect(log.lines == ["a success", "c success", "b success", "result success"])
+        // The whole page is asked for once more; the next name stands for a half's answer.
+        #expect(transport.sent.map(\.body) == [first.sent[0].body, first.sent[3].body])
+    }
+
     @Test("OP-9: a fetch whose kept answer has outdated download URLs asks anew")
     func resumedFetch() async throws {
         let operation = CKFetchRecordsOperation(recordIDs: [Sample.id("a")])
