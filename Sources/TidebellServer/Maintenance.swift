@@ -84,7 +84,6 @@ package struct Maintenance: Service {
             }
             let explanations = try await removeExplanations()
             let files = try await removeUnusedAssets(at: now)
-            let strays = try await removeStrayFiles()
             _ = try await removeAnswers()
             logger.debug(
                 "maintenance done",
@@ -92,9 +91,13 @@ package struct Maintenance: Service {
                     "devices": "\(devices)",
                     "tombstones": "\(tombstones)", "notifications": "\(notifications)",
                     "explanations": "\(explanations)", "files": "\(files)",
-                    "strays": "\(strays)",
                 ]
             )
+        }
+        // By itself: a file that cannot be removed stops neither this nor the rest for ever.
+        await attempt {
+            let strays = try await removeStrayFiles()
+            logger.debug("stray files removed", metadata: ["files": "\(strays)"])
         }
     }
 
@@ -102,7 +105,7 @@ package struct Maintenance: Service {
     /// come (ASSET-4).
     ///
     /// The store forgets them first: what stops the process then leaves strays, which
-    /// go at its next start.
+    /// go with a later round.
     private func removeUnusedAssets(at now: Instant) async throws -> Int {
         _ = try await removeAll {
             try $0.removeAwaitedUploads(expiredBefore: now, limit: Self.batchSize)

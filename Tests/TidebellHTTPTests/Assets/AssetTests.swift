@@ -287,6 +287,26 @@ struct AssetTests {
         #expect(try api.keptFiles() == known)
     }
 
+    @Test("ASSET-4: a stray that cannot be removed keeps nothing else from being removed")
+    func stubbornStray() async throws {
+        var limits = Limits()
+        limits.answerRetention = .seconds(100)
+        let api = try await TestAPI(limits: limits)
+        let folder = api.folder.appendingPathComponent("assets/kept/ab/abcd")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let create = #"{"operations":[{"operationType":"create","record":{"recordType":"Note"}}]}"#
+        func save() async throws -> String {
+            try await api.post(
+                "private/records/modify", create, headers: ["X-Tidebell-Request-ID": "1"]
+            ).text
+        }
+        let first = try await save()
+        api.clock.advance(by: .seconds(101))
+        #expect(try await save() == first)
+        for case let maintenance as Maintenance in api.cloud.services { await maintenance.round() }
+        #expect(try await save() != first)
+    }
+
     @Test("Lists of assets are stored like single ones")
     func lists() async throws {
         let api = try await TestAPI()
