@@ -145,6 +145,56 @@ final class MigrationTests {
         )
     }
 
+    @Test("REC-11: of version 2 has fields encrypted only where no record has them plain")
+    func plainFields() async throws {
+        let other = SQLiteEngine.newPath()
+        let folder = URL(fileURLWithPath: other).deletingLastPathComponent()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStore.open(at: other).close()
+        let queue = try DatabaseQueue(path: other)
+        try await queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO field_type VALUES
+                        ('c', 'development', 'Note', 'mixed', 'STRING', 1),
+                        ('c', 'development', 'Note', 'secret', 'STRING', 1),
+                        ('other', 'development', 'Note', 'mixed', 'STRING', 1);
+                    INSERT INTO database VALUES (2, 'c', 'development', 'private', 5, 1, 0, 0);
+                    INSERT INTO zone (key, database, name, position, floor) VALUES (6, 2, 'z', 1, 0);
+                    PRAGMA user_version = 2;
+                    """
+            )
+            for (position, record) in [
+                #"{"mixed":{"value":"x","type":"STRING","isEncrypted":true},"#
+                    + #""secret":{"value":"x","type":"STRING","isEncrypted":true}}"#,
+                #"{"mixed":{"value":"y","type":"STRING"}}"#,
+            ].enumerated() {
+                try database.execute(
+                    sql: """
+                        INSERT INTO record VALUES
+                            (6, ?, ?, 'Note', 1, '_a', '', 1, '_a', '', NULL, 0, CAST(? AS BLOB))
+                        """,
+                    arguments: [position, "n\(position)", record]
+                )
+            }
+        }
+        try queue.close()
+        let store = try SQLiteStore.open(at: other)
+        let fields = try await store.read { reader throws in
+            try ["c", "other"].map { name in
+                try reader.fields(
+                    of: ["Note"],
+                    in: ContainerKey(container: name, environment: .development)
+                )["Note"]
+            }
+        }
+        let (plain, encrypted) = (
+            StoredField(.string), StoredField(.string, isEncrypted: true)
+        )
+        #expect(fields == [["mixed": plain, "secret": encrypted], ["mixed": encrypted]])
+        try await store.close()
+    }
+
     @Test("can be told from this one: other tables have another version")
     func tablesHaveAVersion() {
         // Raise Schema.version with the tables, migrate, and write both here.

@@ -24,6 +24,7 @@ extension Schema {
         }
         try createTables(in: database)
         for table in old { try takeOver(table, in: database) }
+        try database.execute(sql: plainFields)
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
             try database.execute(
@@ -58,6 +59,23 @@ extension Schema {
     private static let replacements: [String: [String: String]] = [
         "record": ["created_device": "''", "modified_device": "''"]
     ]
+
+    /// Before version 3 any save could make a field encrypted that was stored plain, after
+    /// which plain saves are refused: what is stored plain somewhere is plain (REC-11).
+    private static let plainFields = """
+        UPDATE field_type SET encrypted = 0
+        WHERE encrypted = 1 AND EXISTS (
+            SELECT 1 FROM database
+            JOIN zone ON zone.database = database.id
+            JOIN record ON record.zone = zone.key AND record.type = field_type.record_type
+                AND record.deleted = 0
+            JOIN json_each(CAST(record.fields AS TEXT)) AS stored
+            WHERE database.container = field_type.container
+                AND database.environment = field_type.environment
+                AND stored.key = field_type.field
+                AND json_extract(stored.value, '$.isEncrypted') IS NULL
+        )
+        """
 
     private static func oldTables(in database: Database) throws -> [String] {
         try String.fetchAll(
