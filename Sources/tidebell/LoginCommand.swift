@@ -10,8 +10,9 @@ struct LoginCommand: AsyncParsableCommand {
         abstract: "Sign a user in on this device, for the programs that use a container.",
         discussion: """
             With a name and a password, or with a web token of `tidebell user token`. The session \
-            is kept in $TIDEBELL_HOME (or ~/.tidebell), one for each container and environment, \
-            and renewed as long as it is used; programs that run see it at once.
+            is kept in $TIDEBELL_HOME (or ~/.tidebell), one for each container and environment; \
+            programs that run see it at once. It is renewed as long as it is used; that of a web \
+            token ends with the token.
             """
     )
 

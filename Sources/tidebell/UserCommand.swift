@@ -107,7 +107,7 @@ extension UserCommand {
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(token)
 
-            To keep a device signed in: tidebell login --container ID --token TOKEN
+            To sign in a device until then: tidebell login --container ID --token TOKEN
             """
         )
     }

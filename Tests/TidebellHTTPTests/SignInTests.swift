@@ -200,6 +200,34 @@ struct SignInTests {
         #expect(try await caller(first).status == 421)
     }
 
+    @Test(
+        "A token that was signed out, or whose time is up, gives no other while its caller is remembered",
+        arguments: ["account/signIn", "account/webToken"], [true, false]
+    )
+    func rememberedCaller(path: String, signsOut: Bool) async throws {
+        let shown = try await api.cloud.accounts.add(named: "ben", tokenLifetime: .seconds(60))
+        func post(_ path: String) async throws -> TestAPI.Answer {
+            try await api.send(
+                "POST", api.target(under: "ext", path).replacing(api.webToken, with: shown),
+                path == "account/webToken" ? #"{"apiToken":"\#(api.apiToken)"}"# : "{}",
+                headers: ["X-Tidebell-Extensions": "1"]
+            )
+        }
+        api.clock.advance(by: .seconds(58))
+        #expect(try await caller(shown).status == 200)
+        if signsOut {
+            #expect(try await post("account/signOut").status == 200)
+        } else {
+            api.clock.advance(by: .seconds(2))
+        }
+        #expect(try await caller(shown).status == 200, "is remembered")
+        let refused = try await post(path)
+        #expect(refused.status == 421)
+        #expect(refused.error?.code == .authenticationRequired)
+        #expect(refused.error?.detail?.ckCode == (signsOut ? nil : 36))
+        #expect(refused.error?.redirectURL != nil)
+    }
+
     @Test("ACCT-6: asking for a permission grants it, unless the user decided before")
     func permission() async throws {
         func ask(_ action: String) async throws -> String {

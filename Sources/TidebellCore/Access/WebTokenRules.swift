@@ -3,8 +3,8 @@ import TidebellWire
 
 /// How long web tokens live, and when they are renewed (web-services 2.2).
 package enum WebTokenRules {
-    /// How long a token of `tidebell login` is valid; a device that is used once in
-    /// half that time never signs in again.
+    /// How long a token of `tidebell login` is valid; a device that signed in with a
+    /// password and is used once in half that time never signs in again.
     package static let signInLifetime = Duration.seconds(90 * 24 * 3600)
     /// How long a token of `CKFetchWebAuthTokenOperation` is valid: as long as one
     /// of a web page (WS:SettingUpWebServices).

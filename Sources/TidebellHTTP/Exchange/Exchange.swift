@@ -47,6 +47,22 @@ package struct Exchange: Sendable {
         try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
     }
 
+    /// Returns the web token of the request as it is now; nil for a request without one.
+    ///
+    /// The caller may be a remembered one, see ``CallerCache``: nothing may be made of a
+    /// token that was removed since, or whose time is up. Fails as if it had come now.
+    func webToken(in reader: any StoreReader) throws -> StoredWebToken? {
+        guard let hash = try webTokenHash() else { return nil }
+        let signIn = SignInPage(baseURL: baseURL, container: call.container)
+        guard let token = try reader.webToken(hash: hash) else { throw signIn.required }
+        do {
+            try WebTokenRules.check(token, at: call.now)
+        } catch let error as WireError {
+            throw signIn.leading(error)
+        }
+        return token
+    }
+
     /// Returns the caller's client ID, which requests about its device need.
     package func requireClientID() throws -> String {
         guard let clientID = call.clientID else {

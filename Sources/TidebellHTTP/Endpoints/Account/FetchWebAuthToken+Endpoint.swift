@@ -15,12 +15,11 @@ extension FetchWebAuthToken: Endpoint {
         let (container, now) = (exchange.call.container, exchange.call.now)
         let account = try exchange.call.requireUser().account
         let token = Secret.make(from: exchange.cloud.randomness)
-        let source = try exchange.webTokenHash()
         try await exchange.cloud.store.write { transaction in
             guard
                 try transaction.hasAPIToken(hash: Secret.hash(request.apiToken), for: container)
             else { throw WireError.unknownAPIToken(container) }
-            let end = try source.flatMap(transaction.webToken(hash:)).flatMap(
+            let end = try exchange.webToken(in: transaction).flatMap(
                 WebTokenRules.end(ofTokensGotWith:))
             try transaction.putWebToken(
                 hash: Secret.hash(token), account: account,

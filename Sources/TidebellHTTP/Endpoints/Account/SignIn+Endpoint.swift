@@ -18,11 +18,11 @@ extension SignIn: Endpoint {
             switch (request.user, request.password) {
             case (let user?, let password?):
                 try await exchange.signIn(
-                    try await exchange.account(named: user, password: password), with: nil
+                    try await exchange.account(named: user, password: password), byToken: false
                 )
             case (nil, nil):
                 try await exchange.signIn(
-                    try exchange.call.requireUser().account, with: try exchange.webTokenHash()
+                    try exchange.call.requireUser().account, byToken: true
                 )
             default: throw JSONError("a sign-in has both 'user' and 'password', or neither")
             }
@@ -48,15 +48,15 @@ extension Exchange {
         return known.account
     }
 
-    /// Makes the token of a device; `source` is the hash of the one that was shown.
+    /// Makes the token of a device, for who showed the request's web token or a password.
     fileprivate func signIn(
-        _ account: AccountID, with source: [UInt8]?
+        _ account: AccountID, byToken: Bool
     ) async throws -> SignIn.Response {
         let (container, now) = (call.container, call.now)
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         return try await cloud.store.write { transaction in
-            let source = try source.flatMap(transaction.webToken(hash:))
+            let source = byToken ? try webToken(in: transaction) : nil
             if let source { try WebTokenRules.checkSignIn(with: source) }
             let end = source.flatMap(WebTokenRules.end(ofTokensGotWith:))
             try transaction.putWebToken(
