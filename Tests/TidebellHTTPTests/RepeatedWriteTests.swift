@@ -155,6 +155,28 @@ struct RepeatedWriteTests {
         #expect(tags[0] == tags[1])
     }
 
+    @Test("A batch that did nothing keeps its conflicts, however long they are")
+    func longConflicts() async throws {
+        var limits = Limits()
+        limits.keptAnswerLength = 10_000
+        let api = try await TestAPI(limits: limits)
+        try await api.makeZone("Notes")
+        let batch = """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create",\
+            "record":{"recordName":"a","recordType":"Note","fields":{\
+            "text":{"value":"\(String(repeating: "x", count: 20_000))"}}}}]}
+            """
+        _ = try await save(api, as: nil, batch)
+        let answers = try await [1, 2].asyncMap { _ in
+            try await api.post(
+                "private/records/modify", batch, query: "&clientId=phone",
+                headers: [Self.header: "1", WireProtocol.extensionsHeader: "1"]
+            )
+        }
+        #expect(answers[0].text.contains("serverRecord"))
+        #expect(answers[0].text == answers[1].text)
+    }
+
     @Test("Kept answers go after a day")
     func collected() async throws {
         var limits = Limits()

@@ -15,11 +15,12 @@ extension Exchange {
     /// transaction. Fails with `BAD_REQUEST` when another request has the same name.
     ///
     /// - Parameter shorten: What is kept of an answer that is longer than
-    ///   ``Limits/keptAnswerLength``: what was done, without what can be fetched.
+    ///   ``Limits/keptAnswerLength``: what was done, without what can be fetched. Nil when
+    ///   nothing was done: then nothing is kept, and the write may be tried again.
     func write<Answer: Sendable>(
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Answer,
         json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void,
-        shortened shorten: @escaping @Sendable (Answer) -> Answer = { $0 }
+        shortened shorten: @escaping @Sendable (Answer) -> Answer? = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
             let answer = try await cloud.store.write(run)
@@ -36,7 +37,8 @@ extension Exchange {
             let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
             var kept = KeptAnswer(fingerprint: fingerprint, body: body)
             if body.count > call.limits.keptAnswerLength {
-                kept.body = JSONWriter.write(capacity: 512) { encode(shorten(answer), &$0) }
+                guard let short = shorten(answer) else { return body }
+                kept.body = JSONWriter.write(capacity: 512) { encode(short, &$0) }
             }
             try transaction.keepAnswer(kept, to: id, at: call.now)
             return body

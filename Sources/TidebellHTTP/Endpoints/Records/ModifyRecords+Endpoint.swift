@@ -15,12 +15,17 @@ extension ModifyRecords: Endpoint {
         } json: {
             $0.write(to: &$1)
         } shortened: {
-            $0.withoutFields
+            $0.changes ? $0.withoutFields : nil
         }
     }
 }
 
 extension ModifyRecords.Response {
+    /// Whether anything was saved or deleted.
+    fileprivate var changes: Bool {
+        records.contains { if case .failed = $0 { false } else { true } }
+    }
+
     /// The answer without the fields of the saved records, and without the server's
     /// versions of those in conflict.
     fileprivate var withoutFields: ModifyRecords.Response {
