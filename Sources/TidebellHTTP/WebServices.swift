@@ -103,9 +103,10 @@ package struct WebServices: Sendable {
             scope: scope,
             user: user,
             clientID: clientID,
-            deviceID: clientID.flatMap { clientID in
-                user.map { cloud.deviceID(of: clientID, usedBy: $0) }
-            } ?? "",
+            makeDeviceID: { [cloud] in
+                guard let clientID, let user else { return "" }
+                return cloud.deviceID(of: clientID, usedBy: user)
+            },
             usesExtensions: request.usesExtensions,
             now: now,
             storeIdentity: cloud.store.identity,

@@ -54,6 +54,24 @@ extension StoreConformance {
                 }
             }
         },
+        Check("Records without their fields are the living ones, the fields left out") { store in
+            try await store.write { transaction throws in
+                let zone = try transaction.makeZone("diary")
+                let other = try transaction.makeZone("other")
+                try transaction.putRecords(
+                    [.note("a", at: 3), .note("b", at: 4), .tombstone("c", at: 5)], in: zone.key)
+                try transaction.putRecords([.note("d", at: 6)], in: other.key)
+                var (a, b) = (StoredRecord.note("a", at: 3), StoredRecord.note("b", at: 4))
+                (a.fields, b.fields) = (.none, .none)
+                for (names, records) in [
+                    (Set(["a", "b", "c", "d", "e"]), ["a": a, "b": b]), (["a"], ["a": a]),
+                    ([], [:]),
+                ] {
+                    #expect(
+                        try transaction.recordsWithoutFields(names, in: zone.key) == records)
+                }
+            }
+        },
         Check("A thousand records are put and found in one call each") { store in
             let records = (0..<1000).map { StoredRecord.note("n\($0)", at: Position(rawValue: $0)) }
             let found = try await store.write { transaction throws in

@@ -102,4 +102,21 @@ struct EncryptedFieldTests {
         )
         #expect(query.error?.reason == "Did not find record type: Memo")
     }
+
+    @Test("ENV-1, SAVE-16: a field of a save that fails is added by the next one that has it")
+    func fieldOfTwoSaves() async throws {
+        let api = try await TestAPI()
+        let answer = try await api.post(
+            "private/records/modify",
+            """
+            {"operations":[{"operationType":"create","record":{"recordName":"n1",\
+            "recordType":"Note","parent":{"recordName":"nobody"},"fields":{"e":{"value":1}}}},\
+            {"operationType":"create","record":{"recordName":"n2","recordType":"Note",\
+            "fields":{"e":{"value":2}}}}]}
+            """
+        )
+        let codes = answer.text.matches(of: /"serverErrorCode":"([A-Z_]*)"/).map(\.output.1)
+        #expect(codes == ["VALIDATING_REFERENCE_ERROR"])
+        #expect(try await save(api, #""e":{"value":"x"}"#).text.contains("expected type INT64"))
+    }
 }

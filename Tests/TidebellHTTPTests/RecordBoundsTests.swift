@@ -135,10 +135,63 @@ struct RecordBoundsTests {
         #expect(modify.error == (operations.count > 1 ? error : nil))
     }
 
+    @Test("REF-2: a deletion takes along records of any size where nobody asks what was in them")
+    func largeCascade() async throws {
+        let api = try await crowded("a", "b", in: "Notes")
+        try await api.subscribe(to: "Notes")
+        try await api.save("x", in: "Notes")
+        let delete = """
+            {"zoneID":{"zoneName":"Notes"},"operations":[\
+            {"operationType":"forceDelete","record":{"recordName":"x"}}]}
+            """
+        let answer = try await api.post("private/records/modify", delete)
+        #expect(answer.text.contains(#""deleted":true"#))
+        let page = try await api.post(
+            "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#
+        )
+        #expect(page.status == 200)
+        #expect(!page.text.contains(#""recordName""#))
+    }
+
+    @Test("REF-10: what VALIDATE refers to may be of any size, in any but a wild number")
+    func validatedRecords() async throws {
+        let api = try await crowded("a", "b", in: "Notes")
+        func save(_ targets: [String]) async throws -> TestAPI.Answer {
+            let references = targets.map { #"{"recordName":"\#($0)","action":"VALIDATE"}"# }
+            return try await api.post(
+                "private/records/modify",
+                """
+                {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"forceUpdate",\
+                "record":{"recordName":"v","recordType":"Note","fields":{"all":{"value":\
+                [\(references.joined(separator: ","))],"type":"REFERENCE_LIST"}}}}]}
+                """,
+                headers: Self.extended
+            )
+        }
+        #expect(try await save(["a", "b"]).text.contains("recordChangeTag"))
+        #expect(try await save(["a", "c"]).text.contains("VALIDATING_REFERENCE_ERROR"))
+        let refused = try await save((0...5000).map { "n\($0)" })
+        #expect(refused.status == 400)
+        #expect(
+            refused.error
+                == .badRequest(
+                    "the records of the request refer to 5001 others as parents or with VALIDATE, "
+                        + "of at most 5000; save fewer at a time",
+                    ckCode: CKErrorCode.limitExceeded
+                )
+        )
+    }
+
     @Test("A deletion does not take along more than the server can tell of")
     func cascade() async throws {
         let api = try await crowded("a", "b", in: "Notes")
         try await api.save("x", in: "Notes")
+        let query = """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"q",\
+            "subscriptionType":"query","query":{"recordType":"Note"},"firesOn":["delete"]}}]}
+            """
+        #expect(
+            try await api.post("private/subscriptions/modify", query).text.contains("firesOn"))
         let delete = """
             {"zoneID":{"zoneName":"Notes"},"operations":[\
             {"operationType":"forceDelete","record":{"recordName":"x"}}]}

@@ -226,7 +226,15 @@ struct ReferenceTests {
         _ = try await modify(api, in: "public", save("mine"))
         _ = try await modify(
             api, in: "public", as: ben, save("a", to: "mine"), save("b", to: "mine"))
-        #expect(try await modify(api, in: "public", remove("mine")) == ["true"])
+        let query = """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"q",\
+            "subscriptionType":"query","query":{"recordType":"Page"},"firesOn":["delete"]}}]}
+            """
+        #expect(try await api.post("public/subscriptions/modify", query).text.contains("firesOn"))
+        // What stays may get a child.
+        #expect(
+            try await modify(api, in: "public", remove("mine"), save("c", parent: "a"))
+                == ["true", "false"])
         #expect(
             try await modify(api, in: "public", as: ben, save("a"), save("b")) == [
                 "false", "false",

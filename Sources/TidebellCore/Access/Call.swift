@@ -14,9 +14,9 @@ package struct Call: Sendable {
     /// The device that calls, as far as it says so; only it knows the ID, which is how it
     /// is known again.
     package var clientID: String?
-    /// What records tell of the device that wrote them: says which writes are of the
-    /// same device, and not its client ID.
-    package var deviceID: String
+    /// Makes what records tell of the device that wrote them: says which writes are of
+    /// the same device, and not its client ID.
+    package var makeDeviceID: @Sendable () -> String
     /// Whether the client opted into the extensions (web-services 9).
     package var usesExtensions: Bool
     /// The moment of the call.
@@ -36,7 +36,7 @@ package struct Call: Sendable {
         scope: DatabaseScope,
         user: StoredUser?,
         clientID: String? = nil,
-        deviceID: String = "",
+        makeDeviceID: @escaping @Sendable () -> String = { "" },
         usesExtensions: Bool = false,
         now: Instant,
         storeIdentity: UInt64,
@@ -48,7 +48,7 @@ package struct Call: Sendable {
         self.scope = scope
         self.user = user
         self.clientID = clientID
-        self.deviceID = deviceID
+        self.makeDeviceID = makeDeviceID
         self.usesExtensions = usesExtensions
         self.now = now
         self.storeIdentity = storeIdentity

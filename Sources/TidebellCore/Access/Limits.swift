@@ -50,8 +50,10 @@ package struct Limits: Sendable, Hashable {
     package var deleteSelfReferences = 750
     /// Records that one deletion may take along through references.
     package var cascadedDeletions = 10_000
-    /// Bytes of their fields.
+    /// Bytes of their fields, where query subscriptions demand that they are looked at.
     package var cascadedDeletionBytes = 64 * 1024 * 1024
+    /// Records that one request demands to be there, as parents or with `VALIDATE`.
+    package var demandedRecords = 5000
     /// Bytes of a file that a plain web client uploads (ASSET-7).
     package var assetBytes: Int64 = 50 * 1024 * 1024
     /// The same for a client that opted into the extensions; Apple names no number for

@@ -30,7 +30,7 @@ enum Names {
         guard !id.isEmpty else { throw WireError.badRequest("the subscriptionID is empty") }
         guard id.unicodeScalars.count <= limits.nameLength else {
             throw WireError.badRequest(
-                "subscriptionID '\(shortened(id))' is longer than \(limits.nameLength) characters"
+                "subscriptionID '\(WireError.shortened(id))' is longer than \(limits.nameLength) characters"
             )
         }
     }
@@ -39,7 +39,7 @@ enum Names {
     static func checkRecordType(_ type: String, limits: Limits) throws {
         guard isIdentifier(type), type.utf8.count <= limits.nameLength else {
             throw WireError.badRequest(
-                "record type '\(shortened(type))' must be a letter followed by letters, digits "
+                "record type '\(WireError.shortened(type))' must be a letter followed by letters, digits "
                     + "and underscores, at most \(limits.nameLength) characters"
             )
         }
@@ -53,12 +53,12 @@ enum Names {
         guard !name.hasPrefix("_") else {
             throw WireError(
                 .accessDenied,
-                "Unprivileged attempt to insert a system field: \(shortened(name))"
+                "Unprivileged attempt to insert a system field: \(WireError.shortened(name))"
             )
         }
         guard isIdentifier(name), name.utf8.count <= limits.nameLength else {
             throw WireError.badRequest(
-                "field name '\(shortened(name))' must be a letter followed by letters, digits "
+                "field name '\(WireError.shortened(name))' must be a letter followed by letters, digits "
                     + "and underscores, at most \(limits.nameLength) characters"
             )
         }
@@ -72,11 +72,12 @@ enum Names {
     private static func check(_ name: String, what: String, limits: Limits) throws {
         guard !name.isEmpty else { throw WireError.badRequest("the \(what) is empty") }
         guard name.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
-            throw WireError.badRequest("\(what) '\(shortened(name))' must be printable ASCII")
+            throw WireError.badRequest(
+                "\(what) '\(WireError.shortened(name))' must be printable ASCII")
         }
         guard name.utf8.count <= limits.nameLength else {
             throw WireError.badRequest(
-                "\(what) '\(shortened(name))' is longer than \(limits.nameLength) characters"
+                "\(what) '\(WireError.shortened(name))' is longer than \(limits.nameLength) characters"
             )
         }
     }
@@ -92,7 +93,4 @@ enum Names {
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
-
-    /// Keeps an error sentence readable however long the culprit is.
-    static func shortened(_ name: String) -> String { WireError.shortened(name) }
 }

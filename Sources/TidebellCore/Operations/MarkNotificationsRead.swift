@@ -28,7 +28,7 @@ extension MarkNotificationsRead {
                 continue
             }
             let error = WireError(
-                .notFound, "notification '\(Names.shortened(id))' is not in the user's history"
+                .notFound, "notification '\(WireError.shortened(id))' is not in the user's history"
             )
             response.failed.append(
                 Failure(notificationID: id, error: error.visible(to: call))

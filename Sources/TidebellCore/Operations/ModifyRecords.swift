@@ -22,7 +22,9 @@ extension ModifyRecords {
             throw WireError.zoneNotFound(request.zoneID, deletion: zones.first?.deletion)
         }
         // Schema, save policy, references
-        var batch = try RecordBatch(request, by: user, for: call, zone: zone, in: transaction)
+        var batch = try RecordBatch(
+            request, by: user, for: call, zone: zone, of: database, in: transaction
+        )
         try batch.plan()
         try batch.followReferences(in: transaction)
         if request.isAtomic, batch.hasFailures { return batch.rolledBack() }
@@ -66,7 +68,7 @@ extension ModifyRecords.Request {
         }
         if let twice = operations.compactMap(\.recordName).firstDuplicate {
             throw WireError.badRequest(
-                "record '\(Names.shortened(twice))' stands twice in the request"
+                "record '\(WireError.shortened(twice))' stands twice in the request"
             )
         }
         for (index, operation) in operations.enumerated() {

@@ -11,7 +11,7 @@ extension ModifySubscriptions {
         let user = try call.requireUser()
         if let twice = request.operations.map(\.subscriptionID).firstDuplicate {
             throw WireError.badRequest(
-                "subscription '\(Names.shortened(twice))' stands twice in the request"
+                "subscription '\(WireError.shortened(twice))' stands twice in the request"
             )
         }
         let database = try transaction.makeDatabase(try call.databaseKey())
@@ -66,7 +66,7 @@ extension ModifySubscriptions {
         let queried = QueriedType(name: type, fields: fields, limits: call.limits)
         try FilterRules.check(
             subscription.filters,
-            of: "subscription '\(Names.shortened(subscription.subscriptionID))'", on: queried
+            of: "subscription '\(WireError.shortened(subscription.subscriptionID))'", on: queried
         )
         try NotificationInfoRules.checkFields(of: subscription, on: queried)
     }

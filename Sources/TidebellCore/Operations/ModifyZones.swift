@@ -18,7 +18,7 @@ extension ModifyZones {
         let names = request.operations.map(\.zoneID.zoneName)
         if let twice = names.firstDuplicate {
             throw WireError.badRequest(
-                "zone '\(Names.shortened(twice))' stands twice in the request")
+                "zone '\(WireError.shortened(twice))' stands twice in the request")
         }
         let database = try transaction.makeDatabase(try call.databaseKey())
         let stored = try transaction.zones(Set(names), in: database.id)

@@ -45,14 +45,14 @@ enum NotificationInfoRules {
                 guard let known = type.fields?[field] else { continue }
                 if known.isEncrypted {
                     throw WireError.badRequest(
-                        "\(use.member) names '\(Names.shortened(field))', which record type "
-                            + "'\(Names.shortened(type.name))' stores encrypted; pushes are not"
+                        "\(use.member) names '\(WireError.shortened(field))', which record type "
+                            + "'\(WireError.shortened(type.name))' stores encrypted; pushes are not"
                     )
                 }
                 guard !use.allowed.contains(known.type) else { continue }
                 throw WireError.badRequest(
-                    "\(use.member) names '\(Names.shortened(field))', which is of type "
-                        + "\(known.type.rawValue) in record type '\(Names.shortened(type.name))'; "
+                    "\(use.member) names '\(WireError.shortened(field))', which is of type "
+                        + "\(known.type.rawValue) in record type '\(WireError.shortened(type.name))'; "
                         + "a push carries \(names(of: use.allowed)) there"
                 )
             }

@@ -82,7 +82,7 @@ extension WireQuery {
         guard let fields = known else {
             // NB: the words are CloudKit's (QUERY-20).
             throw WireError(
-                .notFound, "Did not find record type: \(Names.shortened(recordType))"
+                .notFound, "Did not find record type: \(WireError.shortened(recordType))"
             )
         }
         return QueriedType(

@@ -31,8 +31,8 @@ extension RereferenceAssets {
                 else {
                     return .failure(
                         .badRequest(
-                            "field '\(Names.shortened(source.fieldName))' of record "
-                                + "'\(Names.shortened(source.recordName))' holds no asset"
+                            "field '\(WireError.shortened(source.fieldName))' of record "
+                                + "'\(WireError.shortened(source.recordName))' holds no asset"
                         )
                     )
                 }

@@ -47,7 +47,7 @@ extension LookupSubscriptions {
 extension WireError {
     /// No subscription of the caller has this ID in this database (SUB-37, 38).
     static func subscriptionNotFound(_ id: String) -> WireError {
-        WireError(.notFound, "subscription '\(Names.shortened(id))' does not exist")
+        WireError(.notFound, "subscription '\(WireError.shortened(id))' does not exist")
     }
 }
 

@@ -73,8 +73,8 @@ extension WireError {
 extension AssetField {
     /// The field as reasons of errors name it.
     fileprivate var description: String {
-        "field '\(Names.shortened(fieldName ?? ""))' of record "
-            + "'\(Names.shortened(recordName ?? ""))'"
+        "field '\(WireError.shortened(fieldName ?? ""))' of record "
+            + "'\(WireError.shortened(recordName ?? ""))'"
     }
 }
 

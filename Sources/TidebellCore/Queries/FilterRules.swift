@@ -38,7 +38,7 @@ enum FilterRules {
         }
         for (index, filter) in filters.enumerated() {
             guard let problem = problem(in: filter, on: type) else { continue }
-            let name = Names.shortened(filter.subject.name)
+            let name = WireError.shortened(filter.subject.name)
             throw WireError.badRequest(
                 "\(what): filterBy[\(index)], \(filter.comparator.rawValue) on '\(name)': \(problem)"
             )

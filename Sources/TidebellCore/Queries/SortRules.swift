@@ -16,7 +16,7 @@ enum SortRules {
                 continue
             }
             throw WireError.badRequest(
-                "query: sortBy[\(index)] on '\(Names.shortened(sort.subject.name))': \(problem)"
+                "query: sortBy[\(index)] on '\(WireError.shortened(sort.subject.name))': \(problem)"
             )
         }
     }

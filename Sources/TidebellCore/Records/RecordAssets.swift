@@ -62,7 +62,7 @@ struct RecordAssets {
         func refusal(_ why: String, ckCode: Int? = nil) -> WireError {
             .badRequest(
                 "could not decode asset object: \(why) (field '\(key)' of record "
-                    + "'\(Names.shortened(name))')",
+                    + "'\(WireError.shortened(name))')",
                 ckCode: ckCode
             )
         }

@@ -10,26 +10,32 @@ extension RecordBatch {
         try checkReferenceCounts(in: reader)
         let deleted = deletedNames
         guard !deleted.isEmpty || outcomes.contains(where: \.demandsRecords) else { return }
-        let graph = try ReferenceGraph(to: deleted, in: zone.key, for: call, reader)
+        var graph = try ReferenceGraph(to: deleted, in: zone.key, for: call, reader)
+        // Fails nothing before it is known that they can go at all.
+        let followers = graph.closure(of: deleted) { _ in false }.subtracting(deleted)
+        let taken = try recordsTakenAlong(followers, in: reader)
+        if taken == nil { graph.cut() }
         var gone: Set<String>
         repeat {
             let saved = savedRecords
             gone = graph.closure(of: deletedNames) { saved[$0] != nil }
         } while failHeldDeletions(graph, gone, saved: savedRecords)
             || failOrphans(gone, saved: savedRecords)
-        cascaded = try recordsTakenAlong(gone.subtracting(deletedNames), in: reader)
+        let cascade = gone.subtracting(deletedNames)
+        cascaded = (taken ?? [:]).values.filter { cascade.contains($0.name) }
+            .sorted { $0.position < $1.position }
     }
 
-    /// The records that go with others, oldest change first (REF-2).
+    /// The records that may go with others (REF-2), with their fields where those are
+    /// told; nil where nothing goes along.
     private func recordsTakenAlong(
         _ names: Set<String>, in reader: any StoreReader
-    ) throws -> [StoredRecord] {
+    ) throws -> [String: StoredRecord]? {
+        guard tellsFields else { return try reader.recordsWithoutFields(names, in: zone.key) }
         let limit = call.limits.cascadedDeletionBytes
-        if let records = try reader.records(names, in: zone.key, byteLimit: limit) {
-            return records.values.sorted { $0.position < $1.position }
-        }
+        let records = try reader.records(names, in: zone.key, byteLimit: limit)
         // NB: as in ``ReferenceGraph``.
-        guard call.scope != .public else { return [] }
+        guard records == nil, call.scope != .public else { return records }
         throw WireError.badRequest(
             "the deletion would take along records of more than \(limit) bytes through references",
             ckCode: CKErrorCode.limitExceeded
@@ -82,7 +88,7 @@ extension RecordBatch {
                     return false
                 }
                 return gone.contains(reference.target)
-                    || source.isNew(reference) && existing[reference.target] == nil
+                    || source.newlyDemands(reference) && !living.contains(reference.target)
             }
             guard let missing else { continue }
             outcomes[index] = .failed(.missing(missing))
@@ -101,12 +107,13 @@ extension RecordBatch.Outcome {
 }
 
 extension RecordBatch.SavedRecord {
-    /// Whether the version before may not have had a reference: what it once referred to
-    /// may be gone by now.
-    fileprivate func isNew(_ reference: StoredReference) -> Bool {
+    /// Whether a reference demands its target, and the version before may not have done
+    /// so: what it once referred to may be gone by now.
+    fileprivate func newlyDemands(_ reference: StoredReference) -> Bool {
         switch reference.kind {
         case .parent: previous?.parent != reference.target
-        case .validate, .deleteSelf: newlyValidated.contains(reference.target)
+        case .validate: newlyValidated.contains(reference.target)
+        case .deleteSelf: false
         }
     }
 }
@@ -115,7 +122,7 @@ extension WireError {
     /// A record that must stay as long as another one (SAVE-24).
     fileprivate static func held(_ name: String, by reference: StoredReference) -> WireError {
         let (source, target) = (
-            Names.shortened(reference.source), Names.shortened(reference.target)
+            WireError.shortened(reference.source), WireError.shortened(reference.target)
         )
         let what =
             reference.kind == .parent
@@ -125,19 +132,19 @@ extension WireError {
             .validatingReferenceError,
             name == reference.target
                 ? "record '\(target)' \(what)"
-                : "record '\(target)', which would go with record '\(Names.shortened(name))', \(what)"
+                : "record '\(target)', which would go with record '\(WireError.shortened(name))', \(what)"
         )
     }
 
     /// A record that is not there to be referred to (REF-6).
     fileprivate static func missing(_ reference: StoredReference) -> WireError {
-        let source = Names.shortened(reference.source)
+        let source = WireError.shortened(reference.source)
         return WireError(
             .validatingReferenceError,
             reference.kind == .parent
                 ? "the parent of record '\(source)' does not exist"
                 : "record '\(source)' refers with VALIDATE to record "
-                    + "'\(Names.shortened(reference.target))', which does not exist"
+                    + "'\(WireError.shortened(reference.target))', which does not exist"
         )
     }
 }

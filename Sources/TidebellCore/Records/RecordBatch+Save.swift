@@ -47,7 +47,7 @@ extension RecordBatch {
             name: record.name, type: record.type, position: position, created: record.created,
             modified: RecordStamp(
                 timestamp: call.now.rawValue, userRecordName: user.recordName,
-                deviceID: call.deviceID
+                deviceID: deviceID
             ),
             fields: .none, isDeleted: true
         )
@@ -99,7 +99,10 @@ extension RecordBatch {
             case .delete, .nothingToDelete, .failed: break
             }
         }
-        for record in cascaded where record.fields.mayHoldAssets { uses[record.name] = [] }
+        // Their fields were not read, unless somebody is told.
+        for record in cascaded where !tellsFields || record.fields.mayHoldAssets {
+            uses[record.name] = []
+        }
         guard !uses.isEmpty else { return }
         try transaction.putAssetUses(uses, in: zone.key, at: call.now)
     }
@@ -147,7 +150,7 @@ extension RecordBatch {
                     recordName: names[index],
                     WireError(
                         .atomicError,
-                        "the batch is atomic and record '\(Names.shortened(culprit))' failed"
+                        "the batch is atomic and record '\(WireError.shortened(culprit))' failed"
                     )
                 )
             }

@@ -32,10 +32,18 @@ struct RecordBatch {
     let call: Call
     let user: StoredUser
     let zone: StoredZone
+    /// Whether somebody is told what was in records that go: only query subscriptions look
+    /// into records.
+    let tellsFields: Bool
+    /// What the records tell of the device that writes them.
+    let deviceID: String
     /// The record name of each operation, given or made.
     let names: [String]
-    /// The living records the operations name, as their own, as parent or with `VALIDATE`.
+    /// The living records with these names.
     let existing: [String: StoredRecord]
+    /// The names of the living records that the operations name, as their own, as parent
+    /// or with `VALIDATE`.
+    let living: Set<String>
     var schema: RecordSchema
     /// The files the operations name.
     let assets: RecordAssets
@@ -48,7 +56,7 @@ struct RecordBatch {
 
     init(
         _ request: ModifyRecords.Request, by user: StoredUser, for call: Call, zone: StoredZone,
-        in reader: any StoreReader
+        of database: StoredDatabase, in reader: any StoreReader
     ) throws {
         self.request = request
         self.user = user
@@ -56,14 +64,16 @@ struct RecordBatch {
         self.zone = zone
         references = RecordReferences(call: call, zone: zone)
         names = request.operations.map { $0.recordName ?? call.makeUUID().uuidString }
-        let parents = request.operations.compactMap { $0.parent ?? nil }
-        var wanted = Set(names).union(parents)
-        for operation in request.operations { wanted.formUnion(operation.validated) }
+        tellsFields = database.subscriptionKinds.contains(.query)
+        deviceID = call.makeDeviceID()
+        let wanted = Set(names)
         let stored = try reader.records(wanted, in: zone.key, for: call)
-        let missing = wanted.subtracting(stored.keys)
         existing = stored.merging(
-            try call.userRecords(missing, in: zone.name, reader)
+            try call.userRecords(wanted.subtracting(stored.keys), in: zone.name, reader)
         ) { stored, _ in stored }
+        living = try request.demanded(for: call).subtracting(wanted).living(
+            in: zone, for: call, reader
+        ).union(existing.keys)
         assets = try RecordAssets(of: request.operations, for: call, in: zone, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
         schema = RecordSchema(
@@ -141,7 +151,7 @@ struct RecordBatch {
         let parent = operation.parent ?? previous?.parent
         let stamp = RecordStamp(
             timestamp: call.now.rawValue, userRecordName: user.recordName,
-            deviceID: call.deviceID
+            deviceID: deviceID
         )
         schema.add(conformed.additions, to: type)
         return SavedRecord(
@@ -180,5 +190,37 @@ struct RecordBatch {
             )
         }
         return encoded
+    }
+}
+
+extension ModifyRecords.Request {
+    /// The names of the records that must be there for others; fails with `limitExceeded`
+    /// when they are more than one request may demand.
+    fileprivate func demanded(for call: Call) throws -> Set<String> {
+        var names: Set<String> = []
+        for operation in operations {
+            if let parent = operation.parent ?? nil { names.insert(parent) }
+            names.formUnion(operation.validated)
+        }
+        guard names.count <= call.limits.demandedRecords else {
+            throw WireError.badRequest(
+                "the records of the request refer to \(names.count) others as parents or with "
+                    + "VALIDATE, of at most \(call.limits.demandedRecords); save fewer at a time",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
+        return names
+    }
+}
+
+extension Set<String> {
+    /// Returns those of the names that living records of the zone have.
+    fileprivate func living(
+        in zone: StoredZone, for call: Call, _ reader: any StoreReader
+    ) throws -> Set<String> {
+        let stored = Set(try reader.recordsWithoutFields(self, in: zone.key).keys)
+        return stored.union(
+            try call.userRecords(subtracting(stored), in: zone.name, reader).keys
+        )
     }
 }

@@ -15,8 +15,8 @@ struct RecordReferences {
                 throw WireError.badRequest(
                     "a reference with the action \(reference.action.rawValue) must be to a record "
                         + "of the same zone, '\(zone.name)', not of zone "
-                        + "'\(Names.shortened(reference.zoneID?.zoneName ?? ""))' (field '\(key)' of "
-                        + "record '\(Names.shortened(name))')"
+                        + "'\(WireError.shortened(reference.zoneID?.zoneName ?? ""))' (field '\(key)' of "
+                        + "record '\(WireError.shortened(name))')"
                 )
             }
         }

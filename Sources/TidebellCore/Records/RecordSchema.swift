@@ -44,6 +44,8 @@ struct RecordSchema {
                 conformed.additions[name] = StoredField(found, isEncrypted: field.isEncrypted)
                 continue
             }
+            // What an earlier record adds it may not add after all: it may still fail.
+            if stored?[name] == nil { conformed.additions[name] = expected }
             let value = try Self.coerce(field.value, to: expected.type, field: name, of: type)
             // A value that became another type has no times any more.
             let nanoseconds = value.timeCount == field.nanoseconds.count ? field.nanoseconds : []

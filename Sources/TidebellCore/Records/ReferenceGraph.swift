@@ -32,7 +32,7 @@ struct ReferenceGraph {
             }
             guard seen.count - names.count <= call.limits.cascadedDeletions else {
                 if call.scope == .public {
-                    followers = [:]
+                    cut()
                     return
                 }
                 throw WireError.badRequest(
@@ -43,6 +43,9 @@ struct ReferenceGraph {
             }
         }
     }
+
+    /// Lets nothing go with anything.
+    mutating func cut() { followers = [:] }
 
     /// Returns `names` and all that goes with them, but not through records that are
     /// saved anew: those stay, whatever their old version said.

@@ -34,6 +34,12 @@ package protocol StoreReader {
         _ names: Set<String>, in zone: ZoneKey, byteLimit: Int
     ) throws -> [String: StoredRecord]?
 
+    /// Returns the living records with these names without their fields, whose bytes it
+    /// does not read.
+    func recordsWithoutFields(
+        _ names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: StoredRecord]
+
     /// Returns a page of the zone's history after `position`, tombstones
     /// included, oldest change first; with `reverse`, newest first, *before*
     /// `position`.

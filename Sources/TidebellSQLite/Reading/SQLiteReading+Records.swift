@@ -27,6 +27,20 @@ extension SQLiteReading {
         return bytes > byteLimit ? nil : records
     }
 
+    package func recordsWithoutFields(
+        _ names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: StoredRecord] {
+        guard !names.isEmpty else { return [:] }
+        let records = try connection.rows(
+            StoredRecord.headsAmong, JSONText(names), zone
+        ) { columns in
+            var record = try StoredRecord(columns)
+            record.fields = .none
+            return (record.name, record)
+        }
+        return Dictionary(records) { first, _ in first }
+    }
+
     package func recordChanges(
         in zone: ZoneKey, after position: Position, limit: Int, byteLimit: Int, reverse: Bool
     ) throws -> (records: [StoredRecord], isComplete: Bool) {
@@ -89,16 +103,22 @@ extension SQLiteReading {
 
 extension StoredRecord {
     /// What ``init(_:)`` reads.
-    static let columns = """
+    static let columns = "\(head), record.fields"
+    private static let head = """
         record.name, record.type, record.position, record.created_at, record.created_by,
         record.created_device, record.modified_at, record.modified_by, record.modified_device,
-        record.parent, record.deleted, record.fields
+        record.parent, record.deleted
         """
 
     fileprivate static let named =
         "SELECT \(columns) FROM record WHERE zone = ? AND name = ? AND deleted = 0"
     fileprivate static let namedAmong = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN record
+        WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
+        """
+    /// ``namedAmong`` with nothing in place of the fields.
+    fileprivate static let headsAmong = """
+        SELECT \(head), x'' FROM json_each(?) AS wanted CROSS JOIN record
         WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
         """
     fileprivate static let pageForward =

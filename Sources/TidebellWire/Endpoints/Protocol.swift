@@ -35,7 +35,8 @@ package enum WireProtocol {
     package static let itemLimit = 200
     /// The same for a client that opted into the extensions (LIMIT-1).
     package static let extendedItemLimit = 400
-    /// The records of one page of changes or of one lookup answer (LIMIT-5).
+    /// The records of one page of changes or of a query, and of one lookup of the SDK's
+    /// (LIMIT-5).
     package static let pageLimit = 200
     /// The most names in `desiredKeys` or `desiredRecordTypes`: several times the fields
     /// of a record.

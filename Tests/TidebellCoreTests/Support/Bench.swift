@@ -48,7 +48,7 @@ final class Bench: Sendable {
         }
         return Call(
             container: container, scope: scope, user: user ?? anna, clientID: client,
-            deviceID: "device of \(client ?? "nobody")",
+            makeDeviceID: { "device of \(client ?? "nobody")" },
             usesExtensions: extensions, now: Instant(rawValue: now),
             storeIdentity: store.identity, limits: limits
         )
