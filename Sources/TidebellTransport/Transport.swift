@@ -90,7 +90,7 @@ package struct TransportStream: Sendable {
     package var headers: [(String, String)]
     /// The parts of the body as they arrive; ends or throws when the connection ends.
     ///
-    /// Empty unless the status is 200.
+    /// Empty unless the status is 200 or 206.
     package var chunks: AsyncThrowingStream<[UInt8], any Error>
     /// The collected body where the status is not 200.
     package var body: [UInt8]

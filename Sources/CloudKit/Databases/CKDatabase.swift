@@ -99,9 +99,7 @@ extension CKDatabase {
     /// Runs the operation of a convenience method as this database is configured; without
     /// a configuration after operations that wait for their turn as well (OP-7).
     func run(_ operation: CKDatabaseOperation) {
-        if conveniences.configuration == nil, conveniences.group == nil {
-            operation.queuePriority = .low
-        }
+        if !conveniences.areSet { operation.queuePriority = .low }
         if let configuration = conveniences.configuration {
             operation.configuration = configuration
         }
