@@ -87,7 +87,8 @@ package struct Limits: Sendable, Hashable {
     /// Bytes of all answers kept, whatever their age; the oldest go first.
     package var keptAnswerBytes = 64 * 1024 * 1024
     /// Bytes of one answer that is kept whole. Of a longer one to a batch of records is
-    /// kept what was done, without fields and without the server's versions in conflicts.
+    /// kept what was done, without fields and without the server's versions in conflicts;
+    /// of one that did nothing, nothing.
     package var keptAnswerLength = 1024 * 1024
 
     /// Creates the default limits.
