@@ -110,6 +110,8 @@ final class OpenFile: Sendable {
             repeat {
                 read = pread(descriptor, buffer.baseAddress, count, off_t(offset))
             } while read < 0 && errno == EINTR
+            // A file that is too short is no failure to the system, but it is one to us.
+            if read == 0 { errno = EIO }
             read = max(0, read)
         }
         guard !bytes.isEmpty else { throw DiskError("read") }
