@@ -93,11 +93,12 @@ package final class AssetFolder: AssetStore {
         let path = place(of: file).path
         let opened = try await onDisk { () -> OpenFile? in
             guard let open = try OpenFile(path: path) else { return nil }
-            // Where the disk fails at once, the client gets a reason instead of an answer
-            // that breaks off, which it would take for the network's fault.
+            // Where the disk fails at once, or the file is too short, the client gets a reason
+            // instead of an answer that breaks off, which it would take for the network's fault.
             if !range.isEmpty {
                 let count = Int(min(Int64(Self.pieceSize), Int64(range.count)))
                 _ = try open.read(count, at: range.lowerBound)
+                _ = try open.read(1, at: range.upperBound - 1)
             }
             return open
         }

@@ -89,7 +89,7 @@ struct LostAssetTests {
 
     /// What happened to a file on the server.
     enum Damage: CaseIterable {
-        case removed, emptied
+        case removed, emptied, cut
     }
 
     @Test(
@@ -100,7 +100,8 @@ struct LostAssetTests {
         let home = try await AssetHome(sockets: true)
         let zoneID = CKRecordZone.ID(zoneName: "Photos")
         try await home.database.save(CKRecordZone(zoneID: zoneID))
-        let bad = home.note(try home.files.write("bad", "bad"), named: "bad", zone: zoneID)
+        let large = String(repeating: "bad", count: 1_000_000)
+        let bad = home.note(try home.files.write("bad", large), named: "bad", zone: zoneID)
         try await home.database.save(bad)
         for name in try home.serverFiles() {
             let file = home.cloud.assetFolder
@@ -108,6 +109,7 @@ struct LostAssetTests {
             switch damage {
             case .removed: try FileManager.default.removeItem(at: file)
             case .emptied: try Data().write(to: file)
+            case .cut: try FileHandle(forWritingTo: file).truncate(atOffset: 2_000_000)
             }
         }
         let good = home.note(try home.files.write("good", "good"), named: "good", zone: zoneID)
