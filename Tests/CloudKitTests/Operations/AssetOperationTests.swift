@@ -398,6 +398,16 @@ final class AssetOperationTests {
         #expect(transport.sent.first?.body == first.sent.last?.body)
     }
 
+    /// Resumes the kept fetch, and returns what it told.
+    private func linesOfResumedFetch(_ transport: ScriptedTransport) async throws -> [String] {
+        let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
+        let log = CallbackLog()
+        again.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
+        again.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
+        await again.finished { container.add(again) }
+        return log.lines
+    }
+
     @Test("OP-9: a record that is asked for anew is not taken from another zone's kept answer")
     func resumedFetchOfTwoZones() async throws {
         let operation = CKFetchRecordsOperation(
@@ -410,12 +420,10 @@ final class AssetOperationTests {
             return .json(#"{"serverErrorCode":"ACCESS_DENIED","reason":"late"}"#, status: 403)
         }
         let transport = server.transport()
-        let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
-        let log = CallbackLog()
-        again.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
-        again.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
-        await again.finished { container.add(again) }
-        #expect(log.lines == ["a success", "b success", "result success"])
+        #expect(
+            try await linesOfResumedFetch(transport) == [
+                "a success", "b success", "result success",
+            ])
         #expect(transport.steps == ["records/lookup"])
         #expect(transport.sent.first?.body.contains(#""recordName":"a""#) == true)
     }
@@ -432,12 +440,10 @@ final class AssetOperationTests {
         }
         #expect(first.sent.count == 4)
         let transport = AssetServer().transport()
-        let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
-        let log = CallbackLog()
-        again.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
-        again.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
-        await again.finished { container.add(again) }
-        #expect(log.lines == ["a success", "c success", "b success", "result success"])
+        #expect(
+            try await linesOfResumedFetch(transport) == [
+                "a success", "c success", "b success", "result success",
+            ])
         // The whole page is asked for once more; the next name stands for a half's answer.
         #expect(transport.sent.map(\.body) == [first.sent[0].body, first.sent[3].body])
     }
@@ -452,12 +458,7 @@ final class AssetOperationTests {
             return .json(#"{"serverErrorCode":"ACCESS_DENIED","reason":"late"}"#, status: 403)
         }
         let transport = server.transport()
-        let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
-        let log = CallbackLog()
-        again.perRecordResultBlock = { log.add("\($0.recordName) \(Self.code($1))") }
-        again.fetchRecordsResultBlock = { log.add("result \(Self.code($0))") }
-        await again.finished { container.add(again) }
-        #expect(log.lines == ["a success", "result success"])
+        #expect(try await linesOfResumedFetch(transport) == ["a success", "result success"])
         #expect(transport.steps == ["records/lookup"])
         #expect(transport.opened.count == 2)
     }
