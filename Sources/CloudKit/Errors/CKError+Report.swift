@@ -87,19 +87,4 @@ extension CKError {
             userInfo: [CKPartialErrorsByItemIDKey: items]
         )
     }
-
-    /// Creates the error of a conflict, with the records of all sides (SAVE-6).
-    static func conflict(
-        _ reason: String,
-        server: CKRecord?,
-        client: CKRecord?,
-        ancestor: CKRecord? = nil,
-        report: ServerReport = ServerReport()
-    ) -> CKError {
-        var details: [String: Any] = [:]
-        details[CKRecordChangedErrorServerRecordKey] = server
-        details[CKRecordChangedErrorClientRecordKey] = client
-        details[CKRecordChangedErrorAncestorRecordKey] = ancestor
-        return Self.server(.serverRecordChanged, reason, report: report, userInfo: details)
-    }
 }

@@ -126,39 +126,6 @@ extension CKRecord {
     /// What the server alone sets.
     var serverState: ServerState { state.withLock { $0.server } }
 
-    /// Takes over what the server set in a save (SAVE-29).
-    func applyServerState(_ server: ServerState) {
-        state.withLock { $0.server = server }
-    }
-
-    /// Replaces all values by what the server holds; nothing counts as changed.
-    func replaceValues(_ fields: [Field]) {
-        state.withLock { $0.replaceValues(fields) }
-    }
-
-    /// Replaces the reference to the share by what the server holds.
-    func replaceShare(_ share: CKRecordReference?) {
-        state.withLock { $0.share = share }
-    }
-
-    /// Replaces the reference to the parent by what the server holds; it does not count
-    /// as changed.
-    func replaceParent(_ parent: CKRecordReference?) {
-        state.withLock { state in
-            state.parent = parent
-            state.isParentChanged = false
-        }
-    }
-
-    /// Forgets which fields changed, after all of them were saved (SAVE-29).
-    func markSaved() {
-        state.withLock { state in
-            state.plain = Fields(values: state.plain.values)
-            state.encrypted = Fields(values: state.encrypted.values)
-            state.isParentChanged = false
-        }
-    }
-
     /// Every field with a value, in ascending order of the names.
     var fields: [Field] {
         let state = state.current

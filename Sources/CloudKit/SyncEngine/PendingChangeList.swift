@@ -16,7 +16,7 @@ struct PendingChangeList<Change: PendingChange>: Sendable {
     }
 
     private var entries: [Change.ItemID: Entry] = [:]
-    /// The newest addition.
+    /// The newest addition or postponement.
     private(set) var edition: Edition = 0
 
     /// Creates a list of changes, added one after the other.

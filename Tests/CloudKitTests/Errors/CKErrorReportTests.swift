@@ -33,15 +33,4 @@ import Testing
         #expect(error.code == .partialFailure)
         #expect((error.partialErrorsByItemID?[id] as? CKError)?.code == .unknownItem)
     }
-
-    @Test("SAVE-6: a conflict carries the records of both sides")
-    func conflict() {
-        let server = CKRecord(recordType: "T")
-        let client = CKRecord(recordType: "T")
-        let error = CKError.conflict("The record changed.", server: server, client: client)
-        #expect(error.code == .serverRecordChanged)
-        #expect(error.serverRecord === server)
-        #expect(error.clientRecord === client)
-        #expect(error.ancestorRecord == nil)
-    }
 }
