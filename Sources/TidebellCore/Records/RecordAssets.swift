@@ -156,10 +156,10 @@ extension RecordFields {
     /// A search for the type's tag in the text, because most records have none and
     /// are not to be parsed for that.
     var mayHoldAssets: Bool {
-        json.contains(Self.assetTag)
+        Self.assetTag.isFound(in: json)
     }
 
-    private static let assetTag = Array(FieldType.asset.rawValue.utf8)
+    private static let assetTag = BytePattern(FieldType.asset.rawValue)
 }
 
 extension FieldValue {

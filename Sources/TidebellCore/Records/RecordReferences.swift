@@ -91,24 +91,10 @@ extension StoredRecord {
     /// A search for the action's name in the text: a hit in some string costs a
     /// needless deletion of no rows, while records without references cost none.
     var mayHoldConsequentialReferences: Bool {
-        parent != nil || fields.json.contains(Self.deleteSelf)
-            || fields.json.contains(Self.validate)
+        parent != nil || Self.deleteSelf.isFound(in: fields.json)
+            || Self.validate.isFound(in: fields.json)
     }
 
-    private static let deleteSelf = Array(WireReference.Action.deleteSelf.rawValue.utf8)
-    private static let validate = Array(WireReference.Action.validate.rawValue.utf8)
-}
-
-extension [UInt8] {
-    /// Whether `pattern` stands somewhere in the bytes.
-    func contains(_ pattern: [UInt8]) -> Bool {
-        guard let first = pattern.first, count >= pattern.count else { return false }
-        var start = 0
-        while let hit = self[start...(count - pattern.count)].firstIndex(of: first) {
-            if self[hit..<hit + pattern.count].elementsEqual(pattern) { return true }
-            start = hit + 1
-            if start > count - pattern.count { return false }
-        }
-        return false
-    }
+    private static let deleteSelf = BytePattern(WireReference.Action.deleteSelf.rawValue)
+    private static let validate = BytePattern(WireReference.Action.validate.rawValue)
 }

@@ -60,9 +60,9 @@ package struct RecordFields: Sendable, Hashable {
     }
 
     /// Whether a time may have nanoseconds; found without parsing.
-    package var mentionsNanoseconds: Bool { json.contains(Self.nanosecondsKey) }
+    package var mentionsNanoseconds: Bool { Self.nanosecondsKey.isFound(in: json) }
 
-    private static let nanosecondsKey = Array(#""nanoseconds":"#.utf8)
+    private static let nanosecondsKey = BytePattern(#""nanoseconds":"#)
 
     /// Whether there is no field.
     package var isEmpty: Bool { json.count <= 2 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellCore
+
+@Suite("Base64 for URLs")
+struct Base64URLTests {
+    @Test("writes what Foundation writes, and reads it again", arguments: 0..<70 as Range<Int>)
+    func model(count: Int) {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count &* 89) }
+        let text = Base64URL.text(bytes)
+        let model = Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+        #expect(text == model)
+        #expect(Base64URL.bytes(text) == bytes)
+    }
+
+    @Test(
+        "refuses what it never writes",
+        arguments: ["A", "AAAAA", "AA==", "A+AA", "A/AA", "AA A", "AB", "AAB", "ää"]
+    )
+    func strangeTexts(text: String) {
+        #expect(Base64URL.bytes(text) == nil)
+    }
+}
