@@ -184,6 +184,8 @@ let package = Package(
             ],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
+        // What tests of several targets wait with.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         // The promises of a store, as tests for any engine.
         .target(
             name: "StoreConformance",
@@ -204,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "TidebellSQLiteTests",
             dependencies: [
-                "TidebellSQLite", "StoreConformance",
+                "TidebellSQLite", "StoreConformance", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -212,13 +214,13 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellPushTests",
-            dependencies: ["TidebellPush", "TidebellSQLite"],
+            dependencies: ["TidebellPush", "TidebellSQLite", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "TidebellAPNsTests",
             dependencies: [
-                "TidebellAPNs", "TidebellTesting", "TidebellSQLite",
+                "TidebellAPNs", "TidebellTesting", "TidebellSQLite", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -228,6 +230,7 @@ let package = Package(
             name: "TidebellWebhooksTests",
             dependencies: [
                 "TidebellWebhooks", "TidebellTesting", "TidebellServer", "TidebellSQLite",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
@@ -242,7 +245,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["Simulation"],
+            dependencies: ["Simulation", "TestSupport"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -251,19 +254,24 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellHTTPTests",
-            dependencies: ["TidebellHTTP", "TidebellServer"],
+            dependencies: ["TidebellHTTP", "TidebellServer", "TestSupport"],
             swiftSettings: strict
         ),
-        .testTarget(name: "CloudKitTests", dependencies: ["CloudKit"], swiftSettings: strict),
+        .testTarget(
+            name: "CloudKitTests",
+            dependencies: ["CloudKit", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "TidebellTestingTests",
-            dependencies: ["TidebellTesting"],
+            dependencies: ["TidebellTesting", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CloudKit", "TidebellTesting", "TidebellProcesses", "tidebell", "feed-demo",
+                "CloudKit", "TidebellTesting", "TidebellProcesses", "TestSupport", "tidebell",
+                "feed-demo",
             ],
             swiftSettings: strict
         ),

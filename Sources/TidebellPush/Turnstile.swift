@@ -11,6 +11,9 @@ final class Turnstile: Sendable {
 
     private let state = Mutex(State())
 
+    /// How many wait for their turn now.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// Runs `body` when all who came earlier are done.
     func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         await withCheckedContinuation { continuation in

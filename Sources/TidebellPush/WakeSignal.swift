@@ -16,6 +16,9 @@ package final class WakeSignal: Sendable {
         state = Mutex(State(isRaised: isRaised))
     }
 
+    /// Whether somebody waits now.
+    var isAwaited: Bool { state.withLock { $0.waiter != nil } }
+
     /// Rings.
     package func raise() {
         let waiter = state.withLock { state in

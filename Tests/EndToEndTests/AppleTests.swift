@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellProcesses
 import TidebellTesting
 
 /// The server as an operator starts it, and Apple's push service beside it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangs)
 struct AppleTests {
     private static let token = String(repeating: "ab", count: 32)
 

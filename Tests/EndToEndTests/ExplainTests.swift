@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellProcesses
 
@@ -8,7 +9,7 @@ import TidebellProcesses
 struct ExplainTests {
     @Test(
         "SUB-7, SUB-46: tidebell push explain says why pushes came or not, while the server runs",
-        .timeLimit(.minutes(2))
+        .hangs
     )
     func missedPushes() async throws {
         let program = try Built.tidebell()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Simulation
+import TestSupport
 import Testing
 
 /// Whole clouds that walk at random, through crashes and broken connections.
-@Suite(.timeLimit(.minutes(5))) struct WalkTests {
+@Suite(.hangs) struct WalkTests {
     @Test(
         "PUSH-13, PUSH-14, SUB-46, SUB-62: whatever happens, everybody is told what they must be",
         arguments: 0..<10 as Range<UInt64>)

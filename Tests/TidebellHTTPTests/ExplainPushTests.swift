@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellServer
 import TidebellWire
 
-@Suite("/admin/1/…/push/explain")
+@Suite("/admin/1/…/push/explain", .hangs)
 struct ExplainPushTests {
     private static let path = "/admin/1/\(TestAPI.container)/development/push/explain"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Logging
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellServer
 
-@Suite("The server and its data folder", .timeLimit(.minutes(1)))
+@Suite("The server and its data folder", .hangs)
 struct ServerTests {
     /// A folder that goes with the test.
     private final class Folder: Sendable {

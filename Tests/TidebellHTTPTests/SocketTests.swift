@@ -3,10 +3,11 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 import TidebellServer
 
-@Suite("On a socket", .timeLimit(.minutes(1)))
+@Suite("On a socket", .hangs)
 struct SocketTests {
     /// Serves a cloud in a new folder on a free port while `body` runs.
     func serving(

@@ -4,13 +4,14 @@ import GRDB
 import GRDBSQLite
 import StoreConformance
 import Synchronization
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellWire
 
 @testable import TidebellSQLite
 
-@Suite("Group commit")
+@Suite("Group commit", .hangs)
 struct GroupCommitTests {
     @Test("Writes that wait share one transaction")
     func waitingWritesShareACommit() async throws {
@@ -170,7 +171,7 @@ extension SQLiteStore {
 
     /// Waits until this many writes wait for the one that holds the connection.
     fileprivate func untilWaiting(_ count: Int) async throws {
-        while waitingWrites < count { await Task.yield() }
+        await eventually { waitingWrites >= count }
     }
 
     /// Makes the file as large as it may become.

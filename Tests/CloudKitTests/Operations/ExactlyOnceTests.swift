@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
 /// Whatever happens to its requests, and whenever it is cancelled, an operation tells
 /// everything once, the result last, and ends.
-@Suite("No lost completion")
+@Suite("No lost completion", .hangs)
 struct ExactlyOnceTests {
     /// What happens to one request.
     enum Fault: CaseIterable {
@@ -112,9 +113,7 @@ struct ExactlyOnceTests {
         let count = observed.events.count
         observed.letGo()
         // Foundation lets go of an operation some moments after its completion block.
-        let limit = ContinuousClock.now.advanced(by: .seconds(20))
-        while operation.value != nil, ContinuousClock.now < limit { await Task.yield() }
-        if operation.value != nil { return "somebody keeps it" }
+        guard await eventually({ operation.value == nil }) else { return "somebody keeps it" }
         if observed.events.count != count { return "there were callbacks after its end" }
         return problem
     }

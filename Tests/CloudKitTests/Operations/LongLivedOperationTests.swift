@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
 /// Operations that survive the end of their process; a process is a device session here,
 /// and one that was killed is one whose operation stands still for ever.
-@Suite("OP-9: long-lived operations")
+@Suite("OP-9: long-lived operations", .hangs)
 final class LongLivedOperationTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("long-lived-\(UUID().uuidString)", isDirectory: true)
@@ -72,7 +73,7 @@ final class LongLivedOperationTests {
         operation.savePolicy = .allKeys
         set(operation)
         device(transport).database.add(operation)
-        while transport.sent.count <= count { await Task.yield() }
+        await eventually { transport.sent.count > count }
         return (operation, transport)
     }
 
@@ -154,7 +155,7 @@ final class LongLivedOperationTests {
         operation.desiredKeys = ["title"]
         operation.configuration.isLongLived = true
         device(transport).database.add(operation)
-        while transport.sent.isEmpty { await Task.yield() }
+        await eventually { !transport.sent.isEmpty }
         let next = server(answering: 9)
         let container = device(next).container
         let id = try #require(try await container.allLongLivedOperationIDs().first)
@@ -183,7 +184,7 @@ final class LongLivedOperationTests {
         operation.configuration.isLongLived = true
         Self.listen(operation, first)
         device.database.add(operation)
-        while transport.sent.isEmpty { await Task.yield() }
+        await eventually { !transport.sent.isEmpty }
         let again = try #require(
             try await device.container.longLivedOperation(for: operation.operationID)
                 as? CKModifyRecordsOperation
@@ -272,7 +273,7 @@ final class LongLivedOperationTests {
         let operation = CKModifyRecordsOperation(recordsToSave: Self.two())
         operation.configuration.isLongLived = true
         first.database.add(operation)
-        while transport.sent.isEmpty { await Task.yield() }
+        await eventually { !transport.sent.isEmpty }
         let next = server(answering: 9)
         let (container, again) = try await resumed(next)
         container.connection.session.learn(userRecordName: "_ben", in: "iCloud.notes")
@@ -311,8 +312,8 @@ final class LongLivedOperationTests {
         operation.configuration.isLongLived = true
         first.database.add(operation)
         let kept = try #require(try LongLivedOperations(of: first.container.connection))
-        while kept.load(operation.operationID)?.journal.body(of: "records/modify/2/1") == nil {
-            await Task.yield()
+        await eventually {
+            kept.load(operation.operationID)?.journal.body(of: "records/modify/2/1") != nil
         }
         for (name, outcome) in [("_ben", "notAuthenticated"), ("_anna", "success")] {
             let transport = ScriptedTransport { sent, _ in

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite struct OperationLifecycleTests {
+@Suite(.hangs) struct OperationLifecycleTests {
     private static let cancelled = "operationCancelled: The operation was cancelled."
 
     private static func operation(

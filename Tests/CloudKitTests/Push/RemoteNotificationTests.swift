@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite struct RemoteNotificationTests {
+@Suite(.hangs) struct RemoteNotificationTests {
     static let payload = """
         {"aps":{"content-available":1},"ck":{"ce":2,"cid":"iCloud.notes","nid":"n-1",\
         "met":{"sid":"s","dbs":1,"zid":"Notes","zoid":"_me"}}}

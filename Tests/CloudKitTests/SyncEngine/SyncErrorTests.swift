@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite("Errors of a sync engine")
+@Suite("Errors of a sync engine", .hangs)
 struct SyncErrorTests {
     static let modify = "private records/modify"
 
@@ -258,7 +259,7 @@ struct SyncErrorTests {
         )
         await app.until("sent !a requestRateLimited")
         // There is no stream, which is tried again all the time; this is the other sleep.
-        while !clock.slept.contains(where: { $0 >= .seconds(30) }) { await Task.yield() }
+        await clock.until { $0.contains { $0 >= .seconds(30) } }
         clock.advance(by: .milliseconds(29_999))
         #expect(app.events.contains("sent +a") == false)
         clock.advance(by: .milliseconds(1))

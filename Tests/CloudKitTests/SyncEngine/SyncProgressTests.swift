@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
 /// What must not keep a sync engine from getting on.
-@Suite("Progress of a sync engine", .timeLimit(.minutes(1)))
+@Suite("Progress of a sync engine", .hangs)
 struct SyncProgressTests {
     private static let modify = SyncErrorTests.modify
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -90,7 +91,7 @@ extension TransportResponse {
     }
 }
 
-@Suite struct DeviceAccountsTests {
+@Suite(.hangs) struct DeviceAccountsTests {
     @Test("ACCT-2: signing in, switching and out by another process is told once each")
     func anotherProcess() async throws {
         let desk = try Desk()

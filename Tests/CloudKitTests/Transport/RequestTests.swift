@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite struct RequestTests {
+@Suite(.hangs) struct RequestTests {
     @Test("OP-10: a request names device, tokens, environment and operation")
     func aRequestNamesDeviceAndTokens() async throws {
         let transport = ScriptedTransport(answering: Answer.zones(Answer.zone("Notes")))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite("Requests that are sent again")
+@Suite("Requests that are sent again", .hangs)
 struct RetryTests {
     private static let cut = "networkFailure: The connection to the server was lost: cut"
     private static let saved = TransportResponse.json(Answer.records(Answer.record("n")))

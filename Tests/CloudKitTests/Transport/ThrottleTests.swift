@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
-@Suite("Waits that a server asks for")
+@Suite("Waits that a server asks for", .hangs)
 struct ThrottleTests {
     private static let note = CKRecord.ID(recordName: "n")
     private static let two = CKRecordZone.ID(zoneName: "Two")

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("Pushes by Apple's push service", .timeLimit(.minutes(2)))
+@Suite("Pushes by Apple's push service", .hangs)
 struct DeliveryTests {
     @Test("NINFO-24, NINFO-26: a silent push reaches Apple in the background, with low priority")
     func silent() async throws {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellAPNs
 import TidebellCore
 
 @testable import TidebellTesting
 
-@Suite("Random trouble with Apple's push service", .timeLimit(.minutes(2)))
+@Suite("Random trouble with Apple's push service", .hangs)
 struct RandomTroubleTests {
     private static let devices = 6
     private static let rounds = 25
@@ -83,7 +84,7 @@ struct RandomTroubleTests {
             try await world.append(Array(ids[start..<start + 5]))
             let route = world.makeRoute()
             let run = Task { try await route.run() }
-            while try await !world.pending().isEmpty { await Task.yield() }
+            try await eventually { try await world.pending().isEmpty }
             run.cancel()
             _ = await run.result
         }
@@ -140,7 +141,7 @@ struct RandomTroubleTests {
         try await world.append([(id: "n0", origin: nil), (id: "n1", origin: nil)])
         let route = world.makeRoute()
         let run = Task { try await route.run() }
-        while try await !world.pending().isEmpty { await Task.yield() }
+        try await eventually { try await world.pending().isEmpty }
         run.cancel()
         _ = await run.result
         #expect(

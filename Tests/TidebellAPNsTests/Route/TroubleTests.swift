@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("Trouble with Apple's push service", .timeLimit(.minutes(2)))
+@Suite("Trouble with Apple's push service", .hangs)
 struct TroubleTests {
     @Test(
         "what may pass is tried again with the same ID",

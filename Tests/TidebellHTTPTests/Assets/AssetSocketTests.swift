@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellServer
 import TidebellWire
 
-@Suite("Files over a socket", .timeLimit(.minutes(1)))
+@Suite("Files over a socket", .hangs)
 struct AssetSocketTests {
     @Test("A client that goes away in the middle of its file leaves nothing")
     func brokenOff() async throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 
-@Suite("The journal of deliveries", .timeLimit(.minutes(1)))
+@Suite("The journal of deliveries", .hangs)
 struct DeliveryJournalTests {
     private func delivery(_ number: Int) -> Delivery {
         Delivery(

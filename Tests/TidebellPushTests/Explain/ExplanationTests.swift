@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite("Explanation of what was told", .timeLimit(.minutes(1)))
+@Suite("Explanation of what was told", .hangs)
 struct ExplanationTests {
     @Test("SUB-46, SUB-53: a told change with its rule, notification, devices and attempts")
     func whole() async throws {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite("Explanation where nothing is found", .timeLimit(.minutes(1)))
+@Suite("Explanation where nothing is found", .hangs)
 struct HintTests {
     private func hints(
         in world: World, _ ask: (inout PushExplanation.Query) -> Void = { _ in }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-@Suite("What is kept of told changes", .timeLimit(.minutes(1)))
+@Suite("What is kept of told changes", .hangs)
 struct ToldAccountTests {
     @Test("Where nothing is kept, nothing is written")
     func off() async throws {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite("Explanation of what was not told", .timeLimit(.minutes(1)))
+@Suite("Explanation of what was not told", .hangs)
 struct VerdictTests {
     /// A subscription, a change, and what is said about the two.
     struct Case: Sendable, CustomTestStringConvertible {

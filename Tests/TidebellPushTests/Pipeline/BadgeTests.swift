@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-@Suite(.timeLimit(.minutes(1))) struct BadgeTests {
+@Suite(.hangs) struct BadgeTests {
     private static func info(
         _ set: (inout WireNotificationInfo) -> Void = { _ in }
     ) -> WireNotificationInfo {

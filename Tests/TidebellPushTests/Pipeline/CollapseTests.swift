@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite(.timeLimit(.minutes(1))) struct CollapseTests {
+@Suite(.hangs) struct CollapseTests {
     /// A visual info whose notifications collapse by their record's thread.
     private static let byThread: WireNotificationInfo = {
         var info = WireNotificationInfo.visual()

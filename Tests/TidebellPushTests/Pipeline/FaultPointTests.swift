@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
 /// A process that is killed at any moment, and what the next one makes of it.
-@Suite(.timeLimit(.minutes(1))) struct FaultPointTests {
+@Suite(.hangs) struct FaultPointTests {
     @Test(
         "PUSH-13, PUSH-14: killed at any moment, the next process tells all, each event with one ID",
         arguments: FaultPoint.allCases)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite(.timeLimit(.minutes(1))) struct MetricsTests {
+@Suite(.hangs) struct MetricsTests {
     @Test("What is built, pruned, merged and delivered is counted")
     func counters() async throws {
         try await World.run { world in

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
 /// Changes with more subscribers than one pass tells.
-@Suite(.timeLimit(.minutes(1))) struct PagingTests {
+@Suite(.hangs) struct PagingTests {
     private func told(to person: Person, in world: World) async throws -> [String] {
         try await world.log(of: person).map { notification in
             let told = try Told(notification.payload)

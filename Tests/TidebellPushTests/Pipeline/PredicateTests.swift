@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
 /// Query subscriptions with filters, from the outbox to the log.
-@Suite(.timeLimit(.minutes(1))) struct PredicateTests {
+@Suite(.hangs) struct PredicateTests {
     private func change(
         _ name: String, _ event: RecordEvent, tide: String?, modified: Int64 = 0
     ) -> RecordChange {

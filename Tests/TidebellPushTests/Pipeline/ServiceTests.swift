@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
 import ServiceLifecycle
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceTests {
+@Suite(.hangs) struct ServiceTests {
     @Test("The commit wakes the pipeline: no timer is needed")
     func wokenByCommit() async throws {
         try await World.run { world in
@@ -64,11 +65,11 @@ import TidebellWire
             let interval = PushConfiguration().pollInterval
             try await world.running {
                 await world.clock.waitForSleeper(of: interval)
-                await eventually { world.store.reads == 1 }
+                await eventually { world.store.reads >= 1 }
                 await letOthersRun()
                 #expect(world.store.reads == 1)
                 world.clock.advance(by: interval)
-                await eventually { world.store.reads == 2 }
+                await eventually { world.store.reads >= 2 }
                 await letOthersRun()
                 #expect(world.store.reads == 2)
             }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-@Suite(.timeLimit(.minutes(1))) struct TellingTests {
+@Suite(.hangs) struct TellingTests {
     @Test("PUSH-7, PUSH-9: all devices of a user get one notification ID, each event its own")
     func notificationIDs() async throws {
         try await World.run { world in

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TidebellPush
 
-@Suite(.timeLimit(.minutes(1))) struct WakeSignalTests {
+@Suite(.hangs) struct WakeSignalTests {
     @Test("Rings before a wait count as one")
     func ringsMerge() async {
         let signal = WakeSignal()
@@ -13,7 +14,7 @@ import Testing
         #expect(await signal.wait())
         let waiting = await withTaskGroup(of: Bool.self) { group in
             group.addTask { await signal.wait() }
-            await letOthersRun()
+            await eventually { signal.isAwaited }
             group.cancelAll()
             return await group.next()
         }
@@ -25,7 +26,7 @@ import Testing
         let signal = WakeSignal()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { await signal.wait() }
-            await letOthersRun()
+            await eventually { signal.isAwaited }
             group.cancelAll()
             for await answer in group { #expect(!answer) }
         }
@@ -47,13 +48,13 @@ import Testing
                     passed.add(0)
                 }
             }
+            await eventually { gate.isAwaited }
             for number in 1...3 {
-                await letOthersRun()
                 group.addTask {
                     try await turnstile.run { passed.add(number) }
                 }
+                await eventually { turnstile.waitingCount == number }
             }
-            await letOthersRun()
             #expect(passed.numbers == [])
             gate.raise()
             try await group.waitForAll()

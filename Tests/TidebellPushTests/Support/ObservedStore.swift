@@ -22,6 +22,7 @@ final class ObservedStore: Store {
         self.losesWakeUps = losesWakeUps
     }
 
+    /// The reads that have ended: what is written after one is not in it.
     var reads: Int { state.withLock(\.reads) }
     var identity: UInt64 { base.identity }
 
@@ -46,10 +47,10 @@ final class ObservedStore: Store {
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         let fails = state.withLock { state in
-            state.reads += 1
             state.failingReads -= 1
             return state.failingReads >= 0
         }
+        defer { state.withLock { $0.reads += 1 } }
         if fails { throw Failure() }
         return try await base.read(body)
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellTesting
 
 /// Disks that are full and memory that is short, each in a process of its own, whose
 /// limits the tests may change.
-@Suite("Files and the limits of a machine", .timeLimit(.minutes(3)))
+@Suite("Files and the limits of a machine", .hangs)
 struct AssetLimitTests {
     @Test(
         "A full disk of the server refuses the file, keeps nothing of it, and is told with a wait")

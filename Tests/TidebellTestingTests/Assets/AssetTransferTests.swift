@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellTesting
 
 /// What happens to a file, or to the operation, while its bytes are on their way over
 /// a socket.
-@Suite("Files on their way", .timeLimit(.minutes(2)))
+@Suite("Files on their way", .hangs)
 struct AssetTransferTests {
     private static let size = 4 << 20
     /// The byte at which the transfers wait for the test.

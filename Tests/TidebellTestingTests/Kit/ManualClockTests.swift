@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("ManualClock")
+@Suite("ManualClock", .hangs)
 struct ManualClockTests {
     /// Waits until as many tasks sleep on the clock.
     private func sleepers(_ count: Int, on clock: ManualClock) async {
-        while clock.deadlines.count < count { await Task.yield() }
+        await eventually { clock.deadlines.count >= count }
     }
 
     @Test("stands still until moved, and tells the time of day from its start")
@@ -63,7 +64,7 @@ struct ManualClockTests {
         await sleepers(1, on: clock)
         for beat in 1...4 {
             await clock.advance(by: .seconds(15))
-            while beats.entries.count < beat { await Task.yield() }
+            await eventually { beats.entries.count >= beat }
             if beat < 4 { await sleepers(1, on: clock) }
         }
         try await heart.value

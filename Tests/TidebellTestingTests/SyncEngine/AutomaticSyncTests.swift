@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("Automatic sync", .timeLimit(.minutes(1)))
+@Suite("Automatic sync", .hangs)
 struct AutomaticSyncTests {
     /// An app with an engine that syncs by itself.
     private struct App {
@@ -36,6 +37,17 @@ struct AutomaticSyncTests {
         /// Waits until a note has a title.
         func until(_ name: String, is title: String) async {
             await keeper.until { $0.notes[name]?.title == title }
+        }
+    }
+
+    /// Moves the clock second by second until `condition` holds.
+    private func moving(
+        _ clock: ManualClock, until condition: () async -> Bool
+    ) async {
+        await eventually {
+            if await condition() { return true }
+            await clock.advance(by: .seconds(1))
+            return false
         }
     }
 
@@ -123,10 +135,7 @@ struct AutomaticSyncTests {
         await app.keeper.until { $0.events.contains("sent !n networkUnavailable") }
         #expect(app.engine.state.pendingRecordZoneChanges.count == 1)
         try await app.device.goOnline()
-        while await !app.keeper.events.contains("sent +n"), !Task.isCancelled {
-            await cloud.clock.advance(by: .seconds(1))
-            await Task.yield()
-        }
+        await moving(cloud.clock) { await app.keeper.events.contains("sent +n") }
         #expect(app.engine.state.pendingRecordZoneChanges == [])
     }
 
@@ -138,10 +147,7 @@ struct AutomaticSyncTests {
         for app in [a, b] { await app.untilReady() }
         try await cloud.restart()
         await a.write("n", "after")
-        while await b.keeper.notes["n"]?.title != "after", !Task.isCancelled {
-            await cloud.clock.advance(by: .seconds(1))
-            await Task.yield()
-        }
+        await moving(cloud.clock) { await b.keeper.notes["n"]?.title == "after" }
     }
 
     @Test("SYNC-27: a conflict is merged and sent again by itself")
@@ -159,11 +165,9 @@ struct AutomaticSyncTests {
         await a.write("n", "A3", at: 3)
         await a.keeper.until { $0.events.filter { $0 == "sent +n" }.count == 2 }
         try await b.device.goOnline()
-        while await b.keeper.notes["n"]?.title != "A3"
-            || !b.engine.state.pendingRecordZoneChanges.isEmpty, !Task.isCancelled
-        {
-            await cloud.clock.advance(by: .seconds(1))
-            await Task.yield()
+        await moving(cloud.clock) {
+            await b.keeper.notes["n"]?.title == "A3"
+                && b.engine.state.pendingRecordZoneChanges.isEmpty
         }
         #expect(await a.keeper.notes["n"]?.title == "A3")
     }
@@ -206,7 +210,7 @@ struct AutomaticSyncTests {
             engine = app.engine
             await app.untilReady()
         }
-        while keeper != nil || engine != nil, !Task.isCancelled { await Task.yield() }
+        await eventually { keeper == nil && engine == nil }
         #expect(keeper == nil)
         #expect(engine == nil)
     }

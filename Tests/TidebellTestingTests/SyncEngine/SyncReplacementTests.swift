@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
 /// An app that makes its engine again, as one that makes it lazily and soon after launch.
-@Suite("Sync engines made again", .timeLimit(.minutes(1)))
+@Suite("Sync engines made again", .hangs)
 struct SyncReplacementTests {
     @Test("SYNC-1: an engine made again with the state last given knows what was added since")
     func addedSinceTheLastState() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
@@ -30,7 +31,7 @@ struct SyncedPair {
     }
 }
 
-@Suite("Sync engine scenarios", .timeLimit(.minutes(1)))
+@Suite("Sync engine scenarios", .hangs)
 struct SyncScenarioTests {
     typealias Place = SyncedPair.Place
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
 /// Random edits, syncs, losses of the network and restarts of apps on three devices: in
 /// the end all have the same notes, and no edit is pending or lost without a trace.
-@Suite("Sync engine walks", .timeLimit(.minutes(2)))
+@Suite("Sync engine walks", .hangs)
 struct SyncWalkTests {
     /// One app on one device, whose engine can be replaced as by a new launch.
     private struct App {

@@ -2,6 +2,7 @@
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import TidebellCore
 import TidebellPush
 import TidebellSQLite
@@ -105,16 +106,30 @@ final class World: Sendable {
     func waitUntilDelivered(
         _ webhook: StoredWebhook, _ notification: StoredNotification
     ) async throws {
-        while !Task.isCancelled {
-            let place = try await stored(webhook)?.delivered ?? .start
-            if place >= notification.sequence { return }
-            await Task.yield()
+        try await eventually { try await self.isDelivered(webhook, notification) }
+    }
+
+    /// Moves the clock on, second by second, until the webhook's stored place in
+    /// the log has reached a notification: whenever the route comes to sleep.
+    func passUntilDelivered(
+        _ webhook: StoredWebhook, _ notification: StoredNotification
+    ) async throws {
+        try await passUntil { try await self.isDelivered(webhook, notification) }
+    }
+
+    /// Moves the clock on, second by second, until `condition` holds.
+    func passUntil(_ condition: () async throws -> Bool) async throws {
+        try await eventually {
+            if try await condition() { return true }
+            await clock.advance(by: .seconds(1))
+            return false
         }
     }
 
-    /// Moves the clock on by the poll interval, as soon as somebody sleeps.
-    func poll() async {
-        await clock.advance(by: WebhookConfiguration().pollInterval)
+    private func isDelivered(
+        _ webhook: StoredWebhook, _ notification: StoredNotification
+    ) async throws -> Bool {
+        try await stored(webhook)?.delivered ?? .start >= notification.sequence
     }
 }
 
