@@ -110,6 +110,7 @@ package struct WebServices: Sendable {
             usesExtensions: request.usesExtensions,
             now: now,
             storeIdentity: cloud.store.identity,
+            storeIncarnation: cloud.store.incarnation,
             limits: cloud.limits,
             makeUUID: cloud.randomness.makeUUID,
             assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)

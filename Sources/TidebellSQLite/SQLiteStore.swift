@@ -20,6 +20,11 @@ package final class SQLiteStore: Store {
 
     package let identity: UInt64
 
+    package var incarnation: Incarnation {
+        Incarnation(rawValue: currentIncarnation.load(ordering: .relaxed))
+    }
+
+    private let currentIncarnation: Atomic<Int64>
     let pool: DatabasePool
     private let writes: GroupCommit
     private let log: WriteAheadLog
@@ -29,9 +34,13 @@ package final class SQLiteStore: Store {
     private let isClosed = Atomic(false)
 
     /// Takes over an open pool; see ``open(at:for:identity:)``.
-    init(pool: DatabasePool, identity: UInt64, log: WriteAheadLog, server: ServerLock?) {
+    init(
+        pool: DatabasePool, identity: UInt64, incarnation: Incarnation, log: WriteAheadLog,
+        server: ServerLock?
+    ) {
         self.pool = pool
         self.identity = identity
+        currentIncarnation = Atomic(incarnation.rawValue)
         self.log = log
         self.server = server
         writes = GroupCommit(pool, log: log, outbox: outbox)
@@ -77,6 +86,26 @@ package final class SQLiteStore: Store {
             // GRDB stops a reader whose task is cancelled.
             throw CancellationError()
         }
+    }
+
+    /// Begins a new life of the store, which came back from an older moment.
+    ///
+    /// Sync tokens of the lost life are expired from now on, and streams that go on after a
+    /// notification of it are told that they missed some. No number is given out that the
+    /// lost life may have given out: see DESIGN.md. Devices, webhooks and native tokens stay
+    /// where they were, so that they may hear once more what they heard in the lost life.
+    ///
+    /// Needs a store that is open for ``Purpose/serving``: nobody else may be at it. The time
+    /// it takes grows with the number of databases.
+    package func beginNewIncarnation(at now: Instant) async throws {
+        guard server != nil else { throw StoreOpenError.inUse(path: pool.path) }
+        let begun = try await write { transaction throws in
+            guard let transaction = transaction as? SQLiteTransaction else {
+                preconditionFailure("a SQLite store hands out transactions of its own only")
+            }
+            return try transaction.beginNewIncarnation(at: now)
+        }
+        currentIncarnation.store(begun.rawValue, ordering: .relaxed)
     }
 
     package func outboxCommits() -> AsyncStream<Void> {

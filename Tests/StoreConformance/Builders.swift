@@ -110,6 +110,11 @@ extension StoredNotification {
 }
 
 extension StoreTransaction {
+    /// Takes positions when the clock stands at 1970: the next ones.
+    func advance(_ database: DatabaseID, by count: Int) throws -> Position {
+        try advance(database, by: count, at: Instant(rawValue: 0))
+    }
+
     /// Creates a zone at the next position of a database.
     func makeZone(_ name: String, in key: DatabaseKey = .privateNotes()) throws -> StoredZone {
         let database = try makeDatabase(key)

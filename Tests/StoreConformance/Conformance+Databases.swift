@@ -58,6 +58,17 @@ extension StoreConformance {
             #expect(places == [1, 2, 7])
             #expect(try await store.read { try $0.database(.privateNotes())?.head } == 7)
         },
+        Check("H6: no place is below the clock, and a clock that goes back does no harm") { store in
+            let places = try await store.write { transaction throws in
+                let database = try transaction.makeDatabase(.privateNotes()).id
+                return try [(2, 100), (1, 100), (3, 50), (0, 200), (1, 101), (1, 300), (1, -7)].map
+                {
+                    try transaction.advance(database, by: $0, at: Instant(rawValue: $1))
+                }
+            }
+            #expect(places == [100, 102, 103, 200, 106, 300, 301])
+            #expect(try await store.read { try $0.database(.privateNotes())?.head } == 301)
+        },
         Check("Places that a failed body took are given again") { store in
             let database = try await store.write { try $0.makeDatabase(.privateNotes()).id }
             _ = try? await store.write { transaction throws in

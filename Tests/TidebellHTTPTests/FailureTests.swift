@@ -12,6 +12,7 @@ struct FailureTests {
     private struct FailingStore: Store {
         var error: any Error & Sendable
         let identity: UInt64 = 1
+        let incarnation = Incarnation.first
 
         func write<Result: Sendable>(
             _ body: @escaping @Sendable (any StoreTransaction) throws -> Result

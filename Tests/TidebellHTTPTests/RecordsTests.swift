@@ -17,10 +17,13 @@ struct RecordsTests {
             + #""deviceID":"\#(device)"}"#
         return """
             {"recordName":"n1","recordType":"Note","fields":{"rank":{"value":3,"type":"INT64"},\
-            "title":{"value":"hello","type":"STRING"}},"pluginFields":{},"recordChangeTag":"2",\
+            "title":{"value":"hello","type":"STRING"}},"pluginFields":{},"recordChangeTag":"\(Self.secondTag)",\
             "created":\(stamp),"modified":\(stamp),"deleted":false,"zoneID":\(api.zoneID("Notes"))}
             """
     }
+
+    /// The tag of the database's second change, while the clock stands.
+    private static let secondTag = Position(rawValue: TestAPI.start.rawValue + 1).changeTag
 
     @Test("A created record comes back whole (web-services 6)")
     func createsRecord() async throws {
@@ -130,7 +133,7 @@ struct RecordsTests {
             """
             {"zoneID":{"zoneName":"Notes","zoneType":"REGULAR_CUSTOM_ZONE"},"filterBy":null,\
             "desiredKeys":null,"operations":[{"operationType":"update","note":[1,{"a":null}],\
-            "record":{"recordName":"n1","recordChangeTag":"2","pluginFields":{},"deleted":false,\
+            "record":{"recordName":"n1","recordChangeTag":"\(Self.secondTag)","pluginFields":{},"deleted":false,\
             "created":{"timestamp":1},"modified":null,"fields":{"title":{"value":null}}}}]}
             """
         )

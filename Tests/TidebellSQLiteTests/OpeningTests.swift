@@ -95,10 +95,10 @@ final class OpeningTests {
     func newerSchemaIsRefused() async throws {
         try await makeStore { try $0.execute(sql: "PRAGMA user_version = 9") }
         let error = #expect(throws: StoreOpenError.self) { try SQLiteStore.open(at: path) }
-        #expect(error == .newerSchema(path: path, version: 9, supported: 3))
+        #expect(error == .newerSchema(path: path, version: 9, supported: Schema.version))
         #expect(
             error?.description
-                == "'\(path)' has schema version 9, but this Tidebell knows only up to 3; "
+                == "'\(path)' has schema version 9, but this Tidebell knows only up to \(Schema.version); "
                 + "run the newer Tidebell that wrote it."
         )
     }

@@ -23,6 +23,8 @@ package struct Call: Sendable {
     package var now: Instant
     /// The store's identity, part of every sync token.
     package var storeIdentity: UInt64
+    /// The store's life, part of every sync token.
+    package var storeIncarnation: Incarnation
     /// The limits in force.
     package var limits: Limits
     /// Makes the UUIDs of records that come without a name.
@@ -40,6 +42,7 @@ package struct Call: Sendable {
         usesExtensions: Bool = false,
         now: Instant,
         storeIdentity: UInt64,
+        storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
         assetSeals: any AssetSeals = NoAssetSeals()
@@ -52,6 +55,7 @@ package struct Call: Sendable {
         self.usesExtensions = usesExtensions
         self.now = now
         self.storeIdentity = storeIdentity
+        self.storeIncarnation = storeIncarnation
         self.limits = limits
         self.makeUUID = makeUUID
         self.assetSeals = assetSeals

@@ -11,12 +11,7 @@ extension FetchDatabaseChanges {
         let token = try call.syncToken(request.syncToken, family: .database)
         let database = try reader.database(try call.databaseKey())
         let head = database?.head ?? .start
-        var next =
-            try token
-            ?? SyncToken(
-                family: .database, database: call.databaseHash(), zone: ZoneKey(rawValue: 0),
-                position: .start, baseline: head
-            )
+        var next = try token ?? call.makeToken(.database, at: .start, baseline: head)
         guard next.position <= head else {
             throw WireError.changeTokenExpired("the syncToken is ahead of the database")
         }

@@ -50,10 +50,7 @@ extension FetchNotificationChanges {
         let head = Position(rawValue: head.rawValue)
         let known = try call.syncToken(text, family: .notifications, named: "serverChangeToken")
         guard let token = known else {
-            return SyncToken(
-                family: .notifications, database: try call.databaseHash(),
-                zone: ZoneKey(rawValue: 0), position: .start, baseline: head
-            )
+            return try call.makeToken(.notifications, at: .start, baseline: head)
         }
         let floor = Position(rawValue: try reader.notificationFloor().rawValue)
         // A first fetch that is still under way cannot have missed anything.

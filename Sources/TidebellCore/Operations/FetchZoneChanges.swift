@@ -90,10 +90,9 @@ extension FetchZoneChanges {
     ) throws -> SyncToken {
         let family = isReverse ? SyncToken.Family.zoneReverse : .zone
         guard let token = try call.syncToken(text, family: family) else {
-            return try SyncToken(
-                family: family, database: call.databaseHash(), zone: zone.key,
-                position: isReverse ? zone.position.advanced(by: 1) : .start,
-                baseline: zone.position
+            return try call.makeToken(
+                family, of: zone.key,
+                at: isReverse ? zone.position.advanced(by: 1) : .start, baseline: zone.position
             )
         }
         guard token.zone == zone.key else {
@@ -105,7 +104,9 @@ extension FetchZoneChanges {
         guard isReverse || token.position >= zone.floor || token.baseline >= zone.floor else {
             throw WireError.changeTokenExpired("the syncToken is older than the kept tombstones")
         }
-        guard token.position <= zone.position.advanced(by: 1) else {
+        // A reverse fetch begins behind the newest change.
+        let end = isReverse ? zone.position.advanced(by: 1) : zone.position
+        guard token.position <= end, token.baseline <= zone.position else {
             throw WireError.changeTokenExpired("the syncToken is ahead of the zone")
         }
         return token

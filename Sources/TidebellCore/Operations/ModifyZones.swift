@@ -66,7 +66,7 @@ extension ModifyZones {
         _ transaction: any StoreTransaction
     ) throws -> ZoneResult {
         try Names.checkZoneName(name, limits: call.limits)
-        let position = try transaction.advance(database.id, by: 1)
+        let position = try transaction.advance(database.id, by: 1, at: call.now)
         let created = try transaction.createZones([(name, position)], in: database.id)
         if !database.subscriptionKinds.isEmpty {
             try transaction.appendOutbox([call.outboxEntry(.zoneCreated, zone: name, in: database)])
@@ -81,7 +81,7 @@ extension ModifyZones {
         _ zone: StoredZone, in database: StoredDatabase, _ call: Call,
         _ transaction: any StoreTransaction
     ) throws {
-        let position = try transaction.advance(database.id, by: 1)
+        let position = try transaction.advance(database.id, by: 1, at: call.now)
         try transaction.deleteZones([(zone.key, position)], reason: .deleted, at: call.now)
         guard !database.subscriptionKinds.isEmpty else { return }
         let ended = try transaction.removeSubscriptions(onZone: zone.name, in: database.id)

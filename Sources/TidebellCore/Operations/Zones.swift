@@ -40,9 +40,8 @@ extension Call {
 
     /// A custom zone as answers carry it, with its newest sync token.
     func result(for zone: StoredZone) throws -> ZoneResult {
-        let token = SyncToken(
-            family: .zone, database: try databaseHash(), zone: zone.key,
-            position: zone.position, baseline: zone.position
+        let token = try makeToken(
+            .zone, of: zone.key, at: zone.position, baseline: zone.position
         )
         return .zone(
             WireZone(zoneID: answered(zone.name), syncToken: token.text, isAtomic: true)

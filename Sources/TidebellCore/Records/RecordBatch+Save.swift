@@ -7,7 +7,7 @@ extension RecordBatch {
     mutating func save(in transaction: any StoreTransaction) throws -> [RecordChange] {
         let count = cascaded.count + outcomes.count { $0.isChange }
         guard count > 0 else { return [] }
-        var next = try transaction.advance(zone.database, by: count)
+        var next = try transaction.advance(zone.database, by: count, at: call.now)
         var records: [StoredRecord] = []
         var changes: [RecordChange] = []
         func place(_ record: StoredRecord, _ event: RecordEvent, telling version: StoredRecord) {

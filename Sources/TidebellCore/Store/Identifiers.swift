@@ -35,7 +35,8 @@ package struct DeviceKey: RawRepresentable, Sendable, Hashable {
 }
 
 /// The place of a change in its database's history; grows with every change and
-/// is never used twice in a database.
+/// is never used twice in a database, not even by a store that came back from an
+/// older moment: it is never below the clock.
 package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
     /// Before the first change.
     package static let start = Position(rawValue: 0)
@@ -102,6 +103,26 @@ package struct Instant: RawRepresentable, Sendable, Hashable, Comparable {
     package func advanced(by duration: Duration) -> Instant {
         let (seconds, attoseconds) = duration.components
         return Instant(rawValue: rawValue + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+/// A life of a store: begins when the store comes back from an older moment, and tells
+/// what is handed out from then on from what a lost life handed out.
+///
+/// Its value is the moment it began, so that lives that know nothing of one another
+/// differ; the first one of every store is 0.
+package struct Incarnation: RawRepresentable, Sendable, Hashable, Comparable {
+    /// The life of a store that never came back from an older moment.
+    package static let first = Incarnation(rawValue: 0)
+
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// Returns the one that begins at `now`, whatever the clock says.
+    package func next(at now: Instant) -> Incarnation {
+        Incarnation(rawValue: max(rawValue + 1, now.rawValue))
     }
 }
 

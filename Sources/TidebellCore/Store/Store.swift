@@ -32,6 +32,9 @@ package protocol Store: Sendable {
     /// token.
     var identity: UInt64 { get }
 
+    /// Which life of the store this is; part of every sync token.
+    var incarnation: Incarnation { get }
+
     /// Releases the engine's files or connections; later calls fail.
     func close() async throws
 }

@@ -10,8 +10,12 @@ package protocol StoreTransaction: StoreReader {
     func makeDatabase(_ key: DatabaseKey) throws -> StoredDatabase
 
     /// Takes the next `count` places in the database's history and returns the
-    /// first of them.
-    func advance(_ database: DatabaseID, by count: Int) throws -> Position
+    /// first of them, which is not below the milliseconds since 1970 of `now`.
+    ///
+    /// So a store that comes back from an older moment gives none a second time, as
+    /// long as a database has fewer changes than milliseconds. A clock that goes back
+    /// does no harm: places still grow.
+    func advance(_ database: DatabaseID, by count: Int, at now: Instant) throws -> Position
 
     /// Creates zones that do not live, each at its own position, and returns
     /// them with their new keys; traces of deleted zones with the same names go.

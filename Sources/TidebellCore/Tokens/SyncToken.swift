@@ -5,7 +5,8 @@ import TidebellWire
 /// notifications, with all that is needed
 /// to refuse it elsewhere without a look-up: TOK-3.
 ///
-/// Clients see 51 characters of base64url.
+/// Clients see 51 characters of base64url, and 62 once the store has come back from an
+/// older moment.
 struct SyncToken: Sendable, Hashable {
     /// What the token is a point of; families are not interchangeable (TOK-2).
     enum Family: UInt8, Sendable {
@@ -18,6 +19,8 @@ struct SyncToken: Sendable, Hashable {
     }
 
     var family: Family
+    /// The life of the store that issued the token.
+    var incarnation = Incarnation.first
     /// A hash of the store, container, environment, scope and owner.
     var database: UInt64
     /// The zone's incarnation; 0 in a database token.
@@ -30,19 +33,30 @@ struct SyncToken: Sendable, Hashable {
 
     /// The token as clients store it.
     var text: String {
-        var bytes: [UInt8] = [Self.version, family.rawValue]
-        for value in [
-            database, UInt64(bitPattern: zone.rawValue), UInt64(bitPattern: position.rawValue),
-            UInt64(bitPattern: baseline.rawValue),
-        ] {
+        let isFirstLife = incarnation == .first
+        var bytes = [isFirstLife ? Self.plainVersion : Self.version, family.rawValue]
+        var values = [zone.rawValue, position.rawValue, baseline.rawValue]
+        if !isFirstLife { values.append(incarnation.rawValue) }
+        for value in [database] + values.map(UInt64.init(bitPattern:)) {
             withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
         }
         withUnsafeBytes(of: Self.checksum(bytes).bigEndian) { bytes.append(contentsOf: $0) }
         return Base64URL.text(bytes)
     }
 
-    private static let version: UInt8 = 1
-    private static let byteCount = 2 + 4 * 8 + 4
+    /// A token of a store's first life, which it does not say.
+    private static let plainVersion: UInt8 = 1
+    /// A token that says which life of the store issued it.
+    private static let version: UInt8 = 2
+
+    /// The bytes of a token of this version; nil for one this server does not know.
+    private static func byteCount(ofVersion version: UInt8?) -> Int? {
+        switch version {
+        case plainVersion: 2 + 4 * 8 + 4
+        case Self.version: 2 + 5 * 8 + 4
+        default: nil
+        }
+    }
 
     /// Guards against damage, not against forgery: a token grants nothing.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
@@ -55,18 +69,23 @@ struct SyncToken: Sendable, Hashable {
 extension SyncToken {
     /// Reads a token's text; nil for what this server never issued.
     init?(text: String) {
-        guard let bytes = Base64URL.bytes(text), bytes.count == Self.byteCount else { return nil }
+        guard let bytes = Base64URL.bytes(text),
+            bytes.count == Self.byteCount(ofVersion: bytes.first)
+        else { return nil }
+        let end = bytes.count - 4
         func value<Value: FixedWidthInteger>(at offset: Int, as: Value.Type) -> Value {
             bytes[offset..<offset + MemoryLayout<Value>.size].reduce(0) { $0 << 8 | Value($1) }
         }
-        guard bytes[0] == Self.version, let family = Family(rawValue: bytes[1]),
-            value(at: 34, as: UInt32.self) == Self.checksum(bytes.prefix(34))
+        guard let family = Family(rawValue: bytes[1]),
+            value(at: end, as: UInt32.self) == Self.checksum(bytes.prefix(end))
         else { return nil }
         func signed(at offset: Int) -> Int64 {
             Int64(bitPattern: value(at: offset, as: UInt64.self))
         }
         self.init(
-            family: family, database: value(at: 2, as: UInt64.self),
+            family: family,
+            incarnation: bytes[0] == Self.version ? Incarnation(rawValue: signed(at: 34)) : .first,
+            database: value(at: 2, as: UInt64.self),
             zone: ZoneKey(rawValue: signed(at: 10)), position: Position(rawValue: signed(at: 18)),
             baseline: Position(rawValue: signed(at: 26))
         )
@@ -116,6 +135,23 @@ extension Call {
         guard token.database == (try databaseHash()) else {
             throw WireError.changeTokenExpired("the \(name) belongs to another database")
         }
+        guard token.incarnation == storeIncarnation else {
+            throw WireError.changeTokenExpired(
+                "the \(name) is of a life of this server that was lost: the server was restored "
+                    + "from an older moment"
+            )
+        }
         return token
+    }
+
+    /// Makes a token of this database.
+    func makeToken(
+        _ family: SyncToken.Family, of zone: ZoneKey = ZoneKey(rawValue: 0), at position: Position,
+        baseline: Position
+    ) throws -> SyncToken {
+        SyncToken(
+            family: family, incarnation: storeIncarnation, database: try databaseHash(),
+            zone: zone, position: position, baseline: baseline
+        )
     }
 }

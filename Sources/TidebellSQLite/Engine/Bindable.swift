@@ -126,6 +126,7 @@ extension DatabaseScope: Bindable {}
 extension Delivery.Route: Bindable {}
 extension DeviceKey: Bindable {}
 extension FieldType: Bindable {}
+extension Incarnation: Bindable {}
 extension Instant: Bindable {}
 extension NotificationSequence: Bindable {}
 extension PermissionAnswer: Bindable {}

@@ -39,11 +39,14 @@ extension SQLiteStore {
             let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
             let log = WriteAheadLog()
             let pool = try DatabasePool(path: path, configuration: configuration)
-            try pool.writeWithoutTransaction { database in
+            let incarnation = try pool.writeWithoutTransaction { database in
                 try makeDurable(database)
                 log.attach(to: database)
+                return try SQLiteTransaction(Connection(database)).incarnation()
             }
-            return SQLiteStore(pool: pool, identity: identity, log: log, server: server)
+            return SQLiteStore(
+                pool: pool, identity: identity, incarnation: incarnation, log: log, server: server
+            )
         } catch let error as StoreOpenError {
             throw error
         } catch {

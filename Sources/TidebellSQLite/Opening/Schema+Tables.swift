@@ -12,7 +12,8 @@ extension Schema {
             id INTEGER PRIMARY KEY CHECK (id = 1),
             identity INTEGER NOT NULL,
             outbox_told INTEGER NOT NULL DEFAULT 0,
-            notification_floor INTEGER NOT NULL DEFAULT 0
+            notification_floor INTEGER NOT NULL DEFAULT 0,
+            incarnation INTEGER NOT NULL DEFAULT 0
         ) STRICT;
 
         CREATE TABLE field_type (

@@ -19,17 +19,21 @@ extension SQLiteTransaction {
         return StoredDatabase(id: id, key: key, head: .start, subscriptionKinds: [])
     }
 
-    func advance(_ database: DatabaseID, by count: Int) throws -> Position {
+    func advance(
+        _ database: DatabaseID, by count: Int, at now: Instant
+    ) throws -> Position {
         precondition(count >= 0, "a database's history only grows")
         // Two statements, because RETURNING costs more than the second.
         let head: Position? = try connection.first(
             "SELECT head FROM database WHERE id = ?", database
         ) { try $0.value(0) }
         guard let head else { throw missing("database \(database.rawValue)") }
+        let first = max(head.advanced(by: 1), Position(rawValue: now.rawValue))
+        guard count > 0 else { return first }
         try connection.run(
-            "UPDATE database SET head = ? WHERE id = ?", head.advanced(by: count), database
+            "UPDATE database SET head = ? WHERE id = ?", first.advanced(by: count - 1), database
         )
-        return head.advanced(by: 1)
+        return first
     }
 
     func createZones(

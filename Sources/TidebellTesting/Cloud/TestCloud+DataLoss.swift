@@ -51,7 +51,9 @@ extension CloudState {
             let zones = try transaction.zones(nil, in: database.id)
                 .filter { $0.name != ZoneID.defaultName }
             guard !zones.isEmpty else { return }
-            var position = try transaction.advance(database.id, by: zones.count)
+            var position = try transaction.advance(
+                database.id, by: zones.count, at: now
+            )
             for zone in zones {
                 try transaction.deleteZones([(zone.key, position)], reason: reason, at: now)
                 position = position.advanced(by: 1)

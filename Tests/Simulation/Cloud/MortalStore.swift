@@ -23,6 +23,7 @@ final class MortalStore: Store {
     }
 
     var identity: UInt64 { base.identity }
+    var incarnation: Incarnation { base.incarnation }
     var isDead: Bool { state.withLock(\.isDead) }
     /// The transactions that became durable since the death was fixed.
     var writes: Int { state.withLock(\.writes) }

@@ -50,7 +50,7 @@ final class Bench: Sendable {
             container: container, scope: scope, user: user ?? anna, clientID: client,
             makeDeviceID: { "device of \(client ?? "nobody")" },
             usesExtensions: extensions, now: Instant(rawValue: now),
-            storeIdentity: store.identity, limits: limits
+            storeIdentity: store.identity, storeIncarnation: store.incarnation, limits: limits
         )
     }
 

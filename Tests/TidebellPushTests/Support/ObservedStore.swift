@@ -25,6 +25,7 @@ final class ObservedStore: Store {
     /// The reads that have ended: what is written after one is not in it.
     var reads: Int { state.withLock(\.reads) }
     var identity: UInt64 { base.identity }
+    var incarnation: Incarnation { base.incarnation }
 
     /// Makes the next calls fail before they do anything.
     func fail(reads: Int = 0, writes: Int = 0) {

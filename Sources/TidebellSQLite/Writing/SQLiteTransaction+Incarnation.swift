@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+extension SQLiteTransaction {
+    /// What a new life adds to every number at least, so that it is past what a lost life
+    /// gave out though the clock stands still.
+    private static let leap: Int64 = 1 << 40
+    /// How many numbers a life may give out in a millisecond, on the average, and still the
+    /// next one begins past them.
+    private static let numbersPerMillisecond: Int64 = 1024
+    /// How far a database's history may have run ahead of the clock: a change for each
+    /// millisecond of an hour. No more, because positions ahead of the clock are not
+    /// protected by it.
+    private static let changesAheadOfClock: Int64 = 3_600_000
+
+    /// The present life of the store.
+    func incarnation() throws -> Incarnation {
+        try connection.first("SELECT incarnation FROM store WHERE id = 1") {
+            try $0.value(0)
+        } ?? .first
+    }
+
+    /// Begins a new life, later than `lost`: see ``SQLiteStore/beginNewIncarnation(at:)``.
+    func beginNewIncarnation(
+        after lost: Incarnation = .first, at now: Instant
+    ) throws -> Incarnation {
+        let begun = max(try incarnation(), lost).next(at: now)
+        try leaveNumbersOut(at: now)
+        try connection.run(
+            "UPDATE database SET head = max(head, ?) + ?", now, Self.changesAheadOfClock
+        )
+        try connection.run(
+            "UPDATE store SET incarnation = ?, notification_floor = ? WHERE id = 1",
+            begun, try notificationHead()
+        )
+        return begun
+    }
+
+    /// Moves every number that tables give out past all that a lost life may have given out,
+    /// also where the table was empty when the store was as it is now.
+    private func leaveNumbersOut(at now: Instant) throws {
+        let tables = try connection.rows(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
+        ) { $0.text(0) }
+        for table in tables {
+            let last =
+                try connection.first("SELECT seq FROM sqlite_sequence WHERE name = ?", table) {
+                    $0.int(0)
+                } ?? 0
+            try connection.run("DELETE FROM sqlite_sequence WHERE name = ?", table)
+            try connection.run(
+                "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table,
+                max(last + Self.leap, now.rawValue * Self.numbersPerMillisecond)
+            )
+        }
+    }
+}
