@@ -59,7 +59,8 @@ struct MatchingBenchmark {
                     named: "user\(number)", at: Instant(rawValue: 0)
                 )
                 return try transaction.makeUser(
-                    of: account, in: Self.container, recordName: "_user\(number)"
+                    of: account, in: Self.container, recordName: "_user\(number)",
+                    at: Instant(rawValue: 0)
                 ).id
             }
             return (try transaction.makeDatabase(key).id, users)

@@ -14,6 +14,8 @@ package struct Cloud: Sendable {
     package var journal: DeliveryJournal
     /// Told of every native push token that was registered.
     package var nativeTokenRegistered: @Sendable (StoredPushToken, ContainerKey) -> Void
+    /// Which tokens were used, until the store is told.
+    package var tokenUses: TokenUses
     /// Where passwords are checked.
     package var signIns = SignInGate()
     /// The bound of device streams and courier polls together.
@@ -39,6 +41,7 @@ package struct Cloud: Sendable {
         nativeTokenRegistered: @escaping @Sendable (StoredPushToken, ContainerKey) -> Void = {
             _, _ in
         },
+        tokenUses: TokenUses = TokenUses(),
         heldRequests: HeldRequests = HeldRequests(),
         assets: any AssetStore = NoAssetStore(),
         transfers: HeldRequests = HeldRequests(
@@ -54,6 +57,7 @@ package struct Cloud: Sendable {
         self.couriers = couriers
         self.journal = journal
         self.nativeTokenRegistered = nativeTokenRegistered
+        self.tokenUses = tokenUses
         self.heldRequests = heldRequests
         self.assets = assets
         self.transfers = transfers

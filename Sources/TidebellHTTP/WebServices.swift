@@ -102,6 +102,7 @@ package struct WebServices: Sendable {
             container: container,
             scope: scope,
             user: user,
+            session: caller.session,
             clientID: clientID,
             makeDeviceID: { [cloud] in
                 guard let clientID, let user else { return "" }

@@ -4,21 +4,43 @@ import TidebellHTTP
 
 // Who may sign in, and how.
 extension Accounts {
-    /// Gives a user a password, in place of the one before; web tokens stay valid.
+    /// Gives a user a password, in place of the one before, and ends their sessions;
+    /// returns how many.
     ///
     /// One that is too short or too long fails with ``OperatorError``.
+    ///
+    /// - Parameter keepsTokens: Whether the tokens that the operator made stay valid.
+    @discardableResult
     package func setPassword(
-        _ password: String, of name: String, cost: Password.Cost = .standard
-    ) async throws {
+        _ password: String, of name: String, keepsTokens: Bool = false,
+        cost: Password.Cost = .standard
+    ) async throws -> Int {
         try Self.check(password: password)
         let hash = try Password.hash(password, cost: cost, from: randomness)
-        try await change(name) { try $0.setPassword(hash, of: $1) }
+        let now = time.now()
+        return try await change(name) { transaction, account in
+            try transaction.setPassword(hash, of: account)
+            return try transaction.endTokens(
+                .account(account, includingOperators: !keepsTokens), at: now
+            )
+        }
     }
 
     /// Forbids a user the use of the server, or allows it again: the data stays, the
-    /// account's status is `restricted`.
-    package func setDisabled(_ isDisabled: Bool, _ name: String) async throws {
-        try await change(name) { try $0.setDisabled(isDisabled, $1) }
+    /// account's status is `restricted`. Returns how many sessions ended.
+    ///
+    /// Sessions end with it and do not come back: who lost a device, or was broken into,
+    /// signs in anew.
+    @discardableResult
+    package func setDisabled(_ isDisabled: Bool, _ name: String) async throws -> Int {
+        let now = time.now()
+        return try await change(name) { transaction, account in
+            try transaction.setDisabled(isDisabled, account)
+            guard isDisabled else { return 0 }
+            return try transaction.endTokens(
+                .account(account, includingOperators: true), at: now
+            )
+        }
     }
 
     /// Returns the names of the users who are disabled.
@@ -28,25 +50,11 @@ extension Accounts {
 
     /// Fails unless the password has an allowed length.
     package static func check(password: String) throws {
-        guard password.count >= Password.fewestCharacters,
-            password.utf8.count <= Password.mostBytes
-        else {
+        guard password.count >= Password.fewestCharacters, Password.isAllowed(password) else {
             throw OperatorError(
                 "A password has \(Password.fewestCharacters) characters or more, and at most "
                     + "\(Password.mostBytes) bytes."
             )
-        }
-    }
-
-    private func change(
-        _ name: String,
-        _ body: @escaping @Sendable (any StoreTransaction, AccountID) throws -> Void
-    ) async throws {
-        try await store.write { transaction in
-            guard let account = try transaction.account(named: name) else {
-                throw OperatorError("There is no user '\(name)'.")
-            }
-            try body(transaction, account)
         }
     }
 }

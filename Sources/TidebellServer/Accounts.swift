@@ -9,11 +9,8 @@ import TidebellWire
 package struct Accounts: Sendable {
     /// How long a web token is valid unless the operator says otherwise.
     package static let webTokenLifetime = Duration.seconds(365 * 24 * 3600)
-    /// The longest user name.
-    package static let nameLength = 64
-
     let store: any Store
-    private let time: Time
+    let time: Time
     let randomness: Randomness
 
     /// Creates accounts over a store.
@@ -28,40 +25,42 @@ package struct Accounts: Sendable {
         try await store.read { try $0.accountNames() }
     }
 
-    /// Creates a user and returns a web token for them; a name that is taken or
-    /// not allowed fails with ``OperatorError``.
+    /// Creates a user and returns a web token for them, good in all containers; a name
+    /// that is taken or not allowed fails with ``OperatorError``.
     package func add(
         named name: String, tokenLifetime: Duration = webTokenLifetime
     ) async throws -> String {
-        try Self.check(name)
+        let name = try Self.check(name)
         let now = time.now()
         let (token, hash) = makeToken()
         try await store.write { transaction in
-            guard try transaction.account(named: name) == nil else {
+            guard try transaction.account(calledBy: name) == nil else {
                 throw OperatorError("There is already a user '\(name)'.")
             }
             let account = try transaction.createAccount(named: name, at: now)
             try transaction.putWebToken(
-                hash: hash, account: account, expiresAt: now.advanced(by: tokenLifetime),
-                lifetime: nil
+                .ofOperator(hash, of: account, for: nil, lifetime: tokenLifetime, at: now),
+                hash: hash
             )
         }
         return token
     }
 
     /// Returns a further web token for a user; the others stay valid.
+    ///
+    /// - Parameter container: The only container, in its environment, where it is good;
+    ///   nil for all of them.
     package func makeWebToken(
-        for name: String, lifetime: Duration = webTokenLifetime
+        for name: String, in container: ContainerKey? = nil,
+        lifetime: Duration = webTokenLifetime
     ) async throws -> String {
+        if let container { try Webhooks.check(container: container.container) }
         let now = time.now()
         let (token, hash) = makeToken()
-        try await store.write { transaction in
-            guard let account = try transaction.account(named: name) else {
-                throw OperatorError("There is no user '\(name)'.")
-            }
+        try await change(name) { transaction, account in
             try transaction.putWebToken(
-                hash: hash, account: account, expiresAt: now.advanced(by: lifetime),
-                lifetime: nil
+                .ofOperator(hash, of: account, for: container, lifetime: lifetime, at: now),
+                hash: hash
             )
         }
         return token
@@ -69,33 +68,52 @@ package struct Accounts: Sendable {
 
     /// Removes a user, whose tokens are refused from then on.
     package func remove(named name: String) async throws {
-        try await store.write { transaction in
-            guard let account = try transaction.account(named: name) else {
-                throw OperatorError("There is no user '\(name)'.")
-            }
-            try transaction.removeAccount(account)
-        }
+        try await change(name) { try $0.removeAccount($1) }
     }
 
     /// Returns a new API token for a container, or for all of them.
+    ///
+    /// - Parameter lifetime: How long it is valid; nil for ever.
     package func makeAPIToken(
-        named name: String, for container: ContainerKey? = nil
+        named name: String, for container: ContainerKey? = nil, lifetime: Duration? = nil
     ) async throws -> String {
-        let now = time.now()
-        let (token, hash) = makeToken()
-        try await store.write {
-            try $0.putAPIToken(hash: hash, name: name, container: container, at: now)
-        }
-        return token
+        try await make(.api, named: name, for: container, lifetime: lifetime)
     }
 
     /// Returns a new management token, with which the operator asks over the
     /// network.
-    package func makeAdminToken(named name: String) async throws -> String {
+    package func makeAdminToken(
+        named name: String, lifetime: Duration? = nil
+    ) async throws -> String {
+        try await make(.management, named: name, for: nil, lifetime: lifetime)
+    }
+
+    private func make(
+        _ kind: TokenKind, named name: String, for container: ContainerKey?, lifetime: Duration?
+    ) async throws -> String {
+        if let container { try Webhooks.check(container: container.container) }
         let now = time.now()
         let (token, hash) = makeToken()
-        try await store.write { try $0.putAdminToken(hash: hash, name: name, at: now) }
+        let row = StoredToken(
+            hash: hash, name: name, container: container, createdAt: now,
+            expiresAt: lifetime.map { now.advanced(by: $0) }
+        )
+        try await store.write { try $0.putToken(row, kind) }
         return token
+    }
+
+    /// Runs `body` on the account of a user; an unknown one fails with
+    /// ``OperatorError``.
+    func change<Result: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable (any StoreTransaction, AccountID) throws -> Result
+    ) async throws -> Result {
+        try await store.write { transaction in
+            guard let account = try transaction.account(calledBy: name) else {
+                throw OperatorError("There is no user '\(name)'.")
+            }
+            return try body(transaction, account)
+        }
     }
 
     private func makeToken() -> (text: String, hash: [UInt8]) {
@@ -103,18 +121,27 @@ package struct Accounts: Sendable {
         return (text, Secret.hash(text))
     }
 
-    private static func check(_ name: String) throws {
-        let isAllowed = name.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || $0.properties.numericType != nil
-                || "._-@+".contains(
-                    Character($0)
-                )
-        }
-        guard !name.isEmpty, name.count <= nameLength, isAllowed else {
+    private static func check(_ name: String) throws -> String {
+        guard let name = UserName.canonical(name), UserName.isAllowed(name) else {
             throw OperatorError(
-                "A user name has 1 to \(nameLength) letters, digits and any of '._-@+'."
+                "A user name has 1 to \(UserName.length) letters, digits and any of '._-@+'."
             )
         }
+        return name
+    }
+}
+
+extension StoredWebToken {
+    /// Returns a token that the operator makes: good until a day, and not renewed.
+    fileprivate static func ofOperator(
+        _ hash: [UInt8], of account: AccountID, for container: ContainerKey?, lifetime: Duration,
+        at now: Instant
+    ) -> StoredWebToken {
+        StoredWebToken(
+            account: account, expiresAt: now.advanced(by: lifetime),
+            session: SessionID(beginningWith: hash), origin: .operator, container: container,
+            createdAt: now
+        )
     }
 }
 

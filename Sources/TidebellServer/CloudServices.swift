@@ -27,7 +27,8 @@ package struct CloudServices: Sendable {
     /// The way to Apple's push service.
     package let apns: APNsRoute
     private let webhookRoute: WebhookRoute
-    private let maintenance: Maintenance
+    /// What removes what nobody needs any more.
+    package let maintenance: Maintenance
 
     /// Puts a cloud together around an open store; nothing runs yet.
     ///
@@ -86,8 +87,11 @@ package struct CloudServices: Sendable {
             reached: reached
         )
         accounts = Accounts(store: store, time: time, randomness: randomness)
+        let tokenUses = TokenUses()
         maintenance = Maintenance(
-            store: store, assets: assets, limits: limits, time: time, logger: logger)
+            store: store, assets: assets, tokenUses: tokenUses, limits: limits, time: time,
+            logger: logger
+        )
         webServices = WebServices(
             cloud: Cloud(
                 store: store,
@@ -95,6 +99,7 @@ package struct CloudServices: Sendable {
                 couriers: couriers,
                 journal: journal,
                 nativeTokenRegistered: { apns.registered($0, in: $1) },
+                tokenUses: tokenUses,
                 heldRequests: heldRequests,
                 assets: assets,
                 limits: limits,

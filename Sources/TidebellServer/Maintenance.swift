@@ -6,7 +6,7 @@ import TidebellHTTP
 
 /// Removes what nobody needs any more: every hour old tombstones and
 /// notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for
-/// explanations and of answers beyond its bounds.
+/// explanations and of answers beyond its bounds. Notes which tokens were used.
 package struct Maintenance: Service {
     /// Time between two looks at what is kept for explanations, and of answers.
     static let interval = Duration.seconds(60)
@@ -19,16 +19,18 @@ package struct Maintenance: Service {
 
     private let store: any Store
     private let assets: any AssetStore
+    private let tokenUses: TokenUses
     private let limits: Limits
     private let time: Time
     private let logger: Logger
 
     package init(
-        store: any Store, assets: any AssetStore = NoAssetStore(), limits: Limits, time: Time,
-        logger: Logger
+        store: any Store, assets: any AssetStore = NoAssetStore(),
+        tokenUses: TokenUses = TokenUses(), limits: Limits, time: Time, logger: Logger
     ) {
         self.store = store
         self.assets = assets
+        self.tokenUses = tokenUses
         self.limits = limits
         self.time = time
         self.logger = logger
@@ -44,6 +46,7 @@ package struct Maintenance: Service {
                         try await time.clock.sleep(for: Self.interval)
                         await attempt { _ = try await removeExplanations() }
                         await attempt { _ = try await removeAnswers() }
+                        await attempt { try await storeTokenUses() }
                     }
                     try await time.clock.sleep(for: Self.interval)
                 }
@@ -79,12 +82,14 @@ package struct Maintenance: Service {
             _ = try await removeAll {
                 try $0.removeWebTokens(
                     expiredBefore: now.advanced(by: .zero - WebTokenRules.memory),
+                    ofPagesBefore: now.advanced(by: .zero - WebTokenRules.pageMemory),
                     limit: Self.batchSize
                 )
             }
             let explanations = try await removeExplanations()
             let files = try await removeUnusedAssets(at: now)
             _ = try await removeAnswers()
+            try await storeTokenUses()
             logger.debug(
                 "maintenance done",
                 metadata: [
@@ -128,6 +133,14 @@ package struct Maintenance: Service {
         try await assets.removeStrayFiles { [store] names in
             try await store.read { try $0.knownAssetFiles(among: names) }
         }
+    }
+
+    /// Tells the store which tokens were used: one write for all, and none when nothing
+    /// is new.
+    package func storeTokenUses() async throws {
+        let uses = tokenUses.take()
+        guard !uses.isEmpty else { return }
+        try await store.write { try $0.noteUse(of: uses) }
     }
 
     private func removeExplanations() async throws -> Int {

@@ -130,7 +130,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    private static func check(container: String) throws {
+    static func check(container: String) throws {
         let isAllowed = container.utf8.allSatisfy { byte in
             let scalar = Unicode.Scalar(byte)
             return scalar.isASCII

@@ -7,9 +7,33 @@ import TidebellWire
 struct APITokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api-token",
-        abstract: "Make API tokens, which every program needs beside its user's web token.",
-        subcommands: [Create.self]
+        abstract: "Make, list and revoke API tokens, which every program needs beside its user's "
+            + "web token.",
+        subcommands: [Create.self, List.self, Revoke.self]
     )
+
+    /// `tidebell api-token list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print all API tokens with their IDs; the tokens themselves are not kept."
+        )
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws { try await TokenList.print(.api, of: data) }
+    }
+
+    /// `tidebell api-token revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke an API token: in seconds a running server refuses it."
+        )
+
+        @Argument(help: "The token's ID, as `tidebell api-token list` prints it.") var id: String
+        @OptionGroup var data: DataOption
+
+        func run() async throws { try await TokenList.revoke(.api, id, of: data) }
+    }
 
     /// `tidebell api-token create`.
     struct Create: AsyncParsableCommand {
@@ -35,6 +59,7 @@ struct APITokenCommand: AsyncParsableCommand {
         @Option(help: "What the token is for; for your own memory.")
         var name = "unnamed"
 
+        @OptionGroup var validity: OptionalValidity
         @OptionGroup var data: DataOption
 
         func validate() throws {
@@ -44,14 +69,11 @@ struct APITokenCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let key = container.map {
-                ContainerKey(
-                    container: $0,
-                    environment: environment == .production ? .production : .development
-                )
-            }
+            let key = container.map { ContainerKey(named: $0, in: environment) }
             let token = try await data.withAccounts {
-                try await $0.makeAPIToken(named: name, for: key)
+                try await $0.makeAPIToken(
+                    named: name, for: key, lifetime: validity.duration
+                )
             }
             let place =
                 key.map { "the container \($0.container) (\($0.environment.rawValue))" }

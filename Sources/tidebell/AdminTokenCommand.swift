@@ -5,9 +5,33 @@ import ArgumentParser
 struct AdminTokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-token",
-        abstract: "Make management tokens, with which you ask a running server.",
-        subcommands: [Create.self]
+        abstract: "Make, list and revoke management tokens, with which you ask a running server.",
+        subcommands: [Create.self, List.self, Revoke.self]
     )
+
+    /// `tidebell admin-token list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print all management tokens with their IDs; the tokens are not kept."
+        )
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws { try await TokenList.print(.management, of: data) }
+    }
+
+    /// `tidebell admin-token revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke a management token: a running server refuses it at once."
+        )
+
+        @Argument(help: "The token's ID, as `tidebell admin-token list` prints it.")
+        var id: String
+        @OptionGroup var data: DataOption
+
+        func run() async throws { try await TokenList.revoke(.management, id, of: data) }
+    }
 
     /// `tidebell admin-token create`.
     struct Create: AsyncParsableCommand {
@@ -18,10 +42,13 @@ struct AdminTokenCommand: AsyncParsableCommand {
         @Option(help: "What the token is for; for your own memory.")
         var name = "unnamed"
 
+        @OptionGroup var validity: OptionalValidity
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            let token = try await data.withAccounts { try await $0.makeAdminToken(named: name) }
+            let token = try await data.withAccounts {
+                try await $0.makeAdminToken(named: name, lifetime: validity.duration)
+            }
             say(
                 """
                 A management token; it is shown only now:

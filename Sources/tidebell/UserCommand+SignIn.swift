@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import TidebellCore
 import TidebellServer
 
 extension UserCommand {
@@ -7,17 +8,79 @@ extension UserCommand {
     struct SetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "password",
-            abstract: "Give a user a password for `tidebell login`, in place of the one before."
+            abstract: "Give a user a password for `tidebell login`, in place of the one before.",
+            discussion: """
+                All sessions of the user end: devices sign in again. Tokens of `tidebell user \
+                token` end too, unless you keep them.
+                """
         )
 
         @Argument(help: "The user's name.") var name: String
+
+        @Flag(help: "Let the tokens stay valid that `tidebell user token` made.")
+        var keepTokens = false
+
         @OptionGroup var password: PasswordOption
         @OptionGroup var data: DataOption
 
         func run() async throws {
             let text = try password.readNew()
-            try await data.withAccounts { try await $0.setPassword(text, of: name) }
-            say("The user '\(name)' signs in with the new password; their tokens stay valid.")
+            let ended = try await data.withAccounts {
+                try await $0.setPassword(text, of: name, keepsTokens: keepTokens)
+            }
+            say(
+                "The user '\(name)' signs in with the new password; \(UserCommand.ended(ended))."
+            )
+        }
+    }
+
+    /// `tidebell user sessions`.
+    struct Sessions: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print where a user is signed in: devices, web pages and your own tokens."
+        )
+
+        @Argument(help: "The user's name.") var name: String
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let sessions = try await data.withAccounts { try await $0.sessions(of: name) }
+            guard !sessions.isEmpty else {
+                return complain("The user '\(name)' is signed in nowhere.")
+            }
+            for session in sessions {
+                say(
+                    "\(session.id.rawValue)  \(session.origin.text)  \(PlaceText(session.container))  "
+                        + UseText(session.createdAt, session.usedAt, session.expiresAt).description
+                )
+            }
+        }
+    }
+
+    /// `tidebell user sign-out`.
+    struct SignOut: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End all sessions of a user, or one of them; the user may sign in again."
+        )
+
+        @Argument(help: "The user's name.") var name: String
+
+        @Option(
+            help: ArgumentHelp(
+                "The ID of one session, as `tidebell user sessions` prints it; those begun with "
+                    + "it end too.",
+                valueName: "id"
+            )
+        )
+        var session: String?
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let ended = try await data.withAccounts {
+                try await $0.signOut(name, session: session)
+            }
+            say("Of the user '\(name)', \(UserCommand.ended(ended)).")
         }
     }
 
@@ -31,10 +94,11 @@ extension UserCommand {
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            try await data.withAccounts { try await $0.setDisabled(true, name) }
+            let ended = try await data.withAccounts { try await $0.setDisabled(true, name) }
             say(
                 "Disabled the user '\(name)': in seconds a running server refuses them, and their "
-                    + "account status is 'restricted'."
+                    + "account status is 'restricted'. \(ended) sessions and tokens ended; "
+                    + "enabling the user does not revive them."
             )
         }
     }
@@ -49,8 +113,33 @@ extension UserCommand {
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            try await data.withAccounts { try await $0.setDisabled(false, name) }
-            say("Enabled the user '\(name)'; their devices are signed in as before.")
+            _ = try await data.withAccounts { try await $0.setDisabled(false, name) }
+            say(
+                "Enabled the user '\(name)': they may sign in again; sessions and tokens that ended "
+                    + "stay ended."
+            )
+        }
+    }
+}
+
+extension UserCommand {
+    /// Says how many sessions ended.
+    fileprivate static func ended(_ count: Int) -> String {
+        switch count {
+        case 0: "there were no sessions to end"
+        case 1: "1 session ended, in seconds on a running server"
+        default: "\(count) sessions ended, in seconds on a running server"
+        }
+    }
+}
+
+extension StoredWebToken.Origin {
+    /// What began the session, as it is printed.
+    fileprivate var text: String {
+        switch self {
+        case .operator: "token"
+        case .device: "device"
+        case .page: "web page"
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import TidebellCore
 import TidebellServer
+import TidebellWire
 
 /// `tidebell user`.
 struct UserCommand: AsyncParsableCommand {
@@ -8,15 +10,15 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Add, list, disable and remove users; make tokens and passwords for them.",
         subcommands: [
-            Add.self, List.self, Token.self, SetPassword.self, Disable.self, Enable.self,
-            Remove.self,
+            Add.self, List.self, Token.self, SetPassword.self, Sessions.self, SignOut.self,
+            Disable.self, Enable.self, Remove.self,
         ]
     )
 
     /// How long a token is valid.
     struct Validity: ParsableArguments {
         /// The longest validity that can be asked for: ten years.
-        private static let longest = 3650
+        static let longest = 3650
 
         @Option(help: "How many days the token is valid.")
         var days = Int(Accounts.webTokenLifetime.components.seconds / 86400)
@@ -87,23 +89,45 @@ struct UserCommand: AsyncParsableCommand {
         )
 
         @Argument(help: "The user's name.") var name: String
+
+        @Option(
+            help: ArgumentHelp(
+                "The only container where the token is good (default: all).", valueName: "id"
+            )
+        )
+        var container: String?
+
+        @Option(help: "The environment of the container (default: development).")
+        var environment: APITokenCommand.Create.Environment?
+
         @OptionGroup var validity: Validity
         @OptionGroup var data: DataOption
 
-        func run() async throws {
-            let token = try await data.withAccounts {
-                try await $0.makeWebToken(for: name, lifetime: validity.duration)
+        func validate() throws {
+            guard environment == nil || container != nil else {
+                throw ValidationError("--environment goes with --container only.")
             }
-            UserCommand.show(token, of: name, validity)
+        }
+
+        func run() async throws {
+            let key = container.map { ContainerKey(named: $0, in: environment) }
+            let token = try await data.withAccounts {
+                try await $0.makeWebToken(for: name, in: key, lifetime: validity.duration)
+            }
+            UserCommand.show(token, of: name, validity, in: key)
         }
     }
 }
 
 extension UserCommand {
-    fileprivate static func show(_ token: String, of name: String, _ validity: Validity) {
+    fileprivate static func show(
+        _ token: String, of name: String, _ validity: Validity, in container: ContainerKey? = nil
+    ) {
+        let place =
+            container.map { "in \(PlaceText($0)) only" } ?? "in all containers, for your own use"
         say(
             """
-            A web token of '\(name)', valid for \(validity.days) days; it is shown only now:
+            A web token of '\(name)', valid for \(validity.days) days, \(place); it is shown only now:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(token)
 

@@ -126,7 +126,8 @@ struct LoginTests {
         )
         #expect(
             output == [
-                "The user '\(user)' signs in with the new password; their tokens stay valid."
+                "The user '\(user)' signs in with the new password; 1 session ended, in seconds "
+                    + "on a running server."
             ]
         )
     }

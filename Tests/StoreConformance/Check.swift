@@ -52,7 +52,7 @@ package enum StoreConformance {
         + subscriptionMatching
         + outbox
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
-        + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + users
+        + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + tokens + users
         + keptAnswers
 }
 

@@ -30,31 +30,81 @@ extension StoreConformance {
             try await store.write { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 let end = Instant.noon.advanced(by: .seconds(60))
-                try transaction.putWebToken(
-                    hash: [1, 0, 2], account: anna, expiresAt: end, lifetime: nil
+                let plain = StoredWebToken(account: anna, expiresAt: end, session: .one)
+                try transaction.putWebToken(plain, hash: [1, 0, 2])
+                var full = StoredWebToken(
+                    account: anna, expiresAt: end, lifetime: .seconds(90),
+                    endsAt: end.advanced(by: .seconds(5)), session: .two, parent: .one,
+                    origin: .device, container: .notes, createdAt: .noon
                 )
-                try transaction.putWebToken(
-                    hash: [3], account: anna, expiresAt: end, lifetime: .seconds(90),
-                    endsAt: end.advanced(by: .seconds(5))
-                )
+                try transaction.putWebToken(full, hash: [3])
                 try transaction.markWebTokenRenewed(hash: [3], at: .noon)
-                var expected = StoredWebToken(account: anna, expiresAt: end)
-                #expect(try transaction.webToken(hash: [1, 0, 2]) == expected)
+                full.renewedAt = .noon
+                #expect(try transaction.webToken(hash: [1, 0, 2]) == plain)
                 #expect(try transaction.webToken(hash: [1, 0]) == nil)
-                expected.lifetime = .seconds(90)
-                expected.renewedAt = .noon
-                expected.endsAt = end.advanced(by: .seconds(5))
-                #expect(try transaction.webToken(hash: [3]) == expected)
-                try transaction.removeWebToken(hash: [3])
-                #expect(try transaction.webToken(hash: [3]) == nil)
-                #expect(try transaction.webToken(hash: [1, 0, 2]) != nil)
+                #expect(try transaction.webToken(hash: [3]) == full)
+            }
+        },
+        Check("H3: a session is removed with all its tokens and those begun with it") { store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                try transaction.putFamily(of: anna)
+                try transaction.removeSession(.two)
+                let left = try (1...5).filter {
+                    try transaction.webToken(hash: [UInt8($0)]) != nil
+                }
+                // The parent and the stranger.
+                #expect(left == [1, 5])
+            }
+        },
+        Check("H3: ended tokens expire now, and a session's end is known") { store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                try transaction.putFamily(of: anna)
+                let later = Instant.noon.advanced(by: .seconds(90))
+                #expect(try transaction.end(of: .two, at: .noon) == later)
+                #expect(try transaction.end(of: .two, at: later) == nil)
+                #expect(try transaction.endTokens(.session(.two), at: .noon) == 2)
+                #expect(try transaction.end(of: .two, at: .noon) == nil)
+                #expect(try transaction.webToken(hash: [2])?.expiresAt == .noon)
+                #expect(
+                    try transaction.sessions(of: anna, at: .noon, limit: 9).map(\.id)
+                        == [.one, .four])
+                #expect(
+                    try transaction.endTokens(
+                        .account(anna, includingOperators: false), at: .noon) == 1)
+                #expect(try transaction.sessions(of: anna, at: .noon, limit: 9).map(\.id) == [.one])
+                #expect(
+                    try transaction.endTokens(
+                        .account(anna, includingOperators: true), at: .noon) == 1)
+                #expect(try transaction.sessions(of: anna, at: .noon, limit: 9).isEmpty)
+            }
+        },
+        Check("H3: a session says what is known of all its tokens; a disabled account has no end") {
+            store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                try transaction.putFamily(of: anna)
+                let used = Instant.noon.advanced(by: .seconds(20))
+                try transaction.noteUse(of: [.web([3]): used, .web([9]): used])
+                let session = try transaction.sessions(of: anna, at: .noon, limit: 9)
+                    .first { $0.id == .two }
+                #expect(
+                    session
+                        == StoredSession(
+                            id: .two, account: anna, origin: .device, container: .notes,
+                            createdAt: .noon, usedAt: used,
+                            expiresAt: .noon.advanced(by: .seconds(90))
+                        ))
+                try transaction.setDisabled(true, anna)
+                #expect(try transaction.end(of: .two, at: .noon) == nil)
             }
         },
         Check("An account has a password, and can be disabled") { store in
             try await store.write { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putWebToken(
-                    hash: [1], account: anna, expiresAt: .noon, lifetime: nil
+                    StoredWebToken(account: anna, expiresAt: .noon, session: .one), hash: [1]
                 )
                 var expected = StoredSignIn(account: anna, isDisabled: false, password: nil)
                 #expect(try transaction.signIn(named: "anna") == expected)
@@ -72,7 +122,8 @@ extension StoreConformance {
         Check("SUB-51: a device that signs out is told nothing more, others are") { store in
             try await store.write { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
-                let user = try transaction.makeUser(of: anna, in: .notes, recordName: "_a")
+                let user = try transaction.makeUser(
+                    of: anna, in: .notes, recordName: "_a", at: Instant(rawValue: 0))
                 for clientID in ["phone", "tablet"] {
                     _ = try transaction.registerDevice(
                         clientID: clientID, user: user.id, container: .notes, at: .noon
@@ -86,8 +137,12 @@ extension StoreConformance {
         Check("ACCT-6: a permission is kept for each user") { store in
             try await store.write { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
-                let notes = try transaction.makeUser(of: anna, in: .notes, recordName: "_a").id
-                let chess = try transaction.makeUser(of: anna, in: .chess, recordName: "_b").id
+                let notes = try transaction.makeUser(
+                    of: anna, in: .notes, recordName: "_a", at: Instant(rawValue: 0)
+                ).id
+                let chess = try transaction.makeUser(
+                    of: anna, in: .chess, recordName: "_b", at: Instant(rawValue: 0)
+                ).id
                 func answers() throws -> [PermissionAnswer?] {
                     try [notes, chess].map {
                         try transaction.permission(.userDiscoverability, of: $0)
@@ -108,14 +163,17 @@ extension StoreConformance {
                 let accounts = try ["anna", "ben"].enumerated().map { index, name in
                     let account = try transaction.createAccount(named: name, at: .noon)
                     try transaction.putWebToken(
-                        hash: [UInt8(index)], account: account,
-                        expiresAt: .noon.advanced(by: .seconds(60)), lifetime: nil
+                        StoredWebToken(
+                            account: account, expiresAt: .noon.advanced(by: .seconds(60)),
+                            session: SessionID(rawValue: "\(index)")
+                        ),
+                        hash: [UInt8(index)]
                     )
                     return account
                 }
                 let users = try accounts.enumerated().map { index, account in
                     let user = try transaction.makeUser(
-                        of: account, in: .notes, recordName: "_\(index)"
+                        of: account, in: .notes, recordName: "_\(index)", at: Instant(rawValue: 0)
                     )
                     _ = try transaction.registerDevice(
                         clientID: "phone\(index)", user: user.id, container: .notes, at: .noon
@@ -132,18 +190,77 @@ extension StoreConformance {
                 #expect(again != accounts[0])
             }
         },
+        Check("H5: a removed account loses its subscriptions, others nothing") { store in
+            try await store.write { transaction throws in
+                let accounts = try ["anna", "ben"].map {
+                    try transaction.createAccount(named: $0, at: .noon)
+                }
+                let users = try accounts.map {
+                    try transaction.makeUser(
+                        of: $0, in: .notes, recordName: "_\($0.rawValue)", at: .noon
+                    ).id
+                }
+                let shared = try transaction.makeDatabase(.publicNotes)
+                let own = try transaction.makeDatabase(.privateNotes(users[0]))
+                try transaction.subscribe(
+                    users[0], in: shared.id, .watching(.query, "a", type: "N"))
+                try transaction.subscribe(
+                    users[1], in: shared.id, .watching(.query, "b", type: "N"))
+                try transaction.subscribe(users[0], in: own.id, .watching(.database, "d"))
+                try transaction.removeAccount(accounts[0])
+                #expect(try transaction.subscribers(in: shared.id, limit: 9) == [users[1]])
+                #expect(try transaction.subscribers(in: own.id, limit: 9).isEmpty)
+                #expect(try transaction.database(id: shared.id)?.subscriptionKinds == [.query])
+                #expect(try transaction.database(id: own.id)?.subscriptionKinds == [])
+            }
+        },
+    ]
+
+    static let tokens: [Check] = [
         Check("ENV-6: an API token is valid for its container, or for all") { store in
             try await store.write { transaction throws in
-                try transaction.putAPIToken(hash: [1], name: "one", container: .notes, at: .noon)
-                try transaction.putAPIToken(hash: [2], name: "all", container: nil, at: .noon)
+                for (number, container) in [(1, ContainerKey.notes), (2, nil)] {
+                    try transaction.putToken(
+                        StoredToken(
+                            hash: [UInt8(number)], name: "t", container: container,
+                            createdAt: .noon
+                        ), .api
+                    )
+                }
                 func valid(_ hash: UInt8) throws -> [Bool] {
                     try [ContainerKey.notes, .released, .chess].map {
-                        try transaction.hasAPIToken(hash: [hash], for: $0)
+                        try transaction.hasAPIToken(hash: [hash], for: $0, at: .noon)
                     }
                 }
                 #expect(try valid(1) == [true, false, false])
                 #expect(try valid(2) == [true, true, true])
                 #expect(try valid(3) == [false, false, false])
+            }
+        },
+        Check("H3: tokens of each kind are listed, expire, and are removed") { store in
+            try await store.write { transaction throws in
+                let end = Instant.noon.advanced(by: .seconds(60))
+                for kind in TokenKind.allCases {
+                    var token = StoredToken(
+                        hash: [1, 2], name: "ops", container: kind == .api ? .notes : nil,
+                        createdAt: .noon, expiresAt: end
+                    )
+                    func isGood(at now: Instant) throws -> Bool {
+                        try kind == .api
+                            ? transaction.hasAPIToken(hash: [1, 2], for: .notes, at: now)
+                            : transaction.hasAdminToken(hash: [1, 2], at: now)
+                    }
+                    try transaction.putToken(token, kind)
+                    #expect(try isGood(at: .noon))
+                    #expect(try !isGood(at: end))
+                    try transaction.noteUse(of: [.kind(kind, [1, 2]): .noon])
+                    token.usedAt = .noon
+                    #expect(try transaction.tokens(kind, limit: 9) == [token])
+                    #expect(try transaction.tokens(kind, limit: 0).isEmpty)
+                    try transaction.removeToken(hash: [1, 2], kind)
+                    #expect(try transaction.tokens(kind, limit: 9).isEmpty)
+                    #expect(try !isGood(at: .noon))
+                }
             }
         },
     ]
@@ -154,11 +271,13 @@ extension StoreConformance {
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 #expect(try transaction.user(of: anna, in: .notes) == nil)
                 let users = try [ContainerKey.notes, .released, .chess].enumerated().map {
-                    try transaction.makeUser(of: anna, in: $1, recordName: "_\($0)")
+                    try transaction.makeUser(
+                        of: anna, in: $1, recordName: "_\($0)", at: Instant(rawValue: 0))
                 }
                 #expect(Set(users.map(\.id)).count == 3)
                 #expect(users.map(\.recordName) == ["_0", "_1", "_2"])
-                let again = try transaction.makeUser(of: anna, in: .notes, recordName: "_other")
+                let again = try transaction.makeUser(
+                    of: anna, in: .notes, recordName: "_other", at: Instant(rawValue: 0))
                 #expect(again == users[0])
                 #expect(try transaction.user(of: anna, in: .chess) == users[2])
                 #expect(try transaction.user(recordName: "_2", in: .chess) == users[2])
@@ -170,7 +289,7 @@ extension StoreConformance {
                 let users = try ["anna", "ben", "carl"].map { name in
                     try transaction.makeUser(
                         of: transaction.createAccount(named: name, at: .noon), in: .notes,
-                        recordName: "_\(name)"
+                        recordName: "_\(name)", at: Instant(rawValue: 0)
                     )
                 }
                 let wanted = Set(users.prefix(2).map(\.id) + [UserID(rawValue: 99)])
@@ -180,4 +299,36 @@ extension StoreConformance {
             }
         },
     ]
+}
+
+extension SessionID {
+    fileprivate static let one = SessionID(rawValue: "1")
+    fileprivate static let two = SessionID(rawValue: "2")
+    fileprivate static let three = SessionID(rawValue: "3")
+    fileprivate static let four = SessionID(rawValue: "4")
+}
+
+extension StoreTransaction {
+    /// Stores an operator's token 1, a device that signed in with it and renewed its token
+    /// (2 and 3), a page of that device (4), and a device with a password (5).
+    fileprivate func putFamily(of account: AccountID) throws {
+        func put(
+            _ hash: UInt8, _ session: SessionID, _ origin: StoredWebToken.Origin,
+            parent: SessionID? = nil, lifetime: Int64 = 60
+        ) throws {
+            try putWebToken(
+                StoredWebToken(
+                    account: account, expiresAt: .noon.advanced(by: .seconds(lifetime)),
+                    session: session, parent: parent, origin: origin,
+                    container: origin == .operator ? nil : .notes, createdAt: .noon
+                ),
+                hash: [hash]
+            )
+        }
+        try put(1, .one, .operator)
+        try put(2, .two, .device, parent: .one)
+        try put(3, .two, .device, parent: .one, lifetime: 90)
+        try put(4, .three, .page, parent: .two)
+        try put(5, .four, .device)
+    }
 }

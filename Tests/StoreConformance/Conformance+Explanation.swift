@@ -46,7 +46,7 @@ extension StoreConformance {
             try await store.write { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let user = try transaction.makeUser(
-                    of: account, in: .notes, recordName: "_anna"
+                    of: account, in: .notes, recordName: "_anna", at: Instant(rawValue: 0)
                 )
                 let other = try transaction.createAccount(named: "ben", at: .noon)
                 let databases = try [
@@ -194,13 +194,6 @@ extension StoreConformance {
                 try transaction.subscribe(.anna, in: database, .watching(.query, "a", type: "Note"))
                 #expect(try transaction.subscribers(in: database, limit: 9) == [.anna, .ben])
                 #expect(try transaction.subscribers(in: database, limit: 1) == [.anna])
-            }
-        },
-        Check("A management token is known by its hash") { store in
-            try await store.write { transaction throws in
-                try transaction.putAdminToken(hash: [1, 2], name: "ops", at: .noon)
-                #expect(try transaction.hasAdminToken(hash: [1, 2]))
-                #expect(try !transaction.hasAdminToken(hash: [1]))
             }
         },
     ]

@@ -62,21 +62,36 @@ extension StoreConformance {
         Check("Expired web tokens go; the others stay") { store in
             try await store.write { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
-                for day: Int64 in 1...4 {
+                func put(_ hash: UInt8, until day: Int64, _ origin: StoredWebToken.Origin) throws {
                     try transaction.putWebToken(
-                        hash: [UInt8(day)], account: account, expiresAt: .day(day), lifetime: nil
+                        StoredWebToken(
+                            account: account, expiresAt: .day(day),
+                            session: SessionID(rawValue: "\(hash)"), origin: origin
+                        ),
+                        hash: [hash]
                     )
                 }
-                #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 2)
-                #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 1)
-                #expect(try transaction.removeWebTokens(expiredBefore: .day(4), limit: 2) == 0)
+                for day: Int64 in 1...4 { try put(UInt8(day), until: day, .device) }
+                try put(5, until: 5, .page)
+                try put(6, until: 5, .device)
+                func remove() throws -> Int {
+                    try transaction.removeWebTokens(
+                        expiredBefore: .day(4), ofPagesBefore: .day(6), limit: 2
+                    )
+                }
+                #expect(try remove() == 3)
+                #expect(try remove() == 1)
+                #expect(try remove() == 0)
                 #expect(try transaction.webToken(hash: [4])?.account == account)
+                #expect(try transaction.webToken(hash: [5]) == nil)
+                #expect(try transaction.webToken(hash: [6])?.account == account)
             }
         },
         Check("SUB-51: an account that is removed takes its devices' push tokens along") { store in
             try await store.write { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
-                let user = try transaction.makeUser(of: account, in: .notes, recordName: "_a")
+                let user = try transaction.makeUser(
+                    of: account, in: .notes, recordName: "_a", at: Instant(rawValue: 0))
                 let device = try transaction.registerDevice(
                     clientID: "page", user: user.id, container: .notes, at: .noon
                 )

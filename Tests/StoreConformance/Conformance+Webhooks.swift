@@ -61,10 +61,14 @@ extension StoreConformance {
             try await store.write { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let other = try transaction.createAccount(named: "ben", at: .noon)
-                let anna = try transaction.makeUser(of: account, in: .notes, recordName: "_a")
-                let ben = try transaction.makeUser(of: other, in: .notes, recordName: "_b")
-                let chess = try transaction.makeUser(of: account, in: .chess, recordName: "_c")
-                let live = try transaction.makeUser(of: account, in: .released, recordName: "_d")
+                let anna = try transaction.makeUser(
+                    of: account, in: .notes, recordName: "_a", at: Instant(rawValue: 0))
+                let ben = try transaction.makeUser(
+                    of: other, in: .notes, recordName: "_b", at: Instant(rawValue: 0))
+                let chess = try transaction.makeUser(
+                    of: account, in: .chess, recordName: "_c", at: Instant(rawValue: 0))
+                let live = try transaction.makeUser(
+                    of: account, in: .released, recordName: "_d", at: Instant(rawValue: 0))
                 let log = try transaction.appendNotifications([
                     .push("0", to: anna.id, collapse: "x"), .push("1", to: anna.id),
                     .push("2", to: chess.id), .push("3", to: ben.id), .push("4", to: live.id),

@@ -53,7 +53,7 @@ final class MigrationTests {
         try await store.read { [container, database, user] reader throws in
             #expect(try reader.accountNames() == ["anna"])
             #expect(try reader.user(of: AccountID(rawValue: 3), in: container)?.id == user)
-            #expect(try reader.hasAPIToken(hash: [3, 4], for: container))
+            #expect(try reader.hasAPIToken(hash: [3, 4], for: container, at: Instant(rawValue: 0)))
             #expect(
                 try reader.webToken(hash: [1, 2])?.account == AccountID(rawValue: 3)
             )
@@ -108,7 +108,11 @@ final class MigrationTests {
         try await queue.writeWithoutTransaction { database in
             try database.execute(
                 sql: """
-                    ALTER TABLE web_token DROP COLUMN ends_at;
+                    DROP TABLE web_token;
+                    CREATE TABLE web_token (
+                        hash BLOB NOT NULL PRIMARY KEY, account INTEGER NOT NULL,
+                        expires_at INTEGER NOT NULL, lifetime INTEGER, renewed_at INTEGER
+                    ) STRICT, WITHOUT ROWID;
                     INSERT INTO account (id, name, created_at) VALUES (3, 'anna', 1);
                     INSERT INTO web_token VALUES (x'01', 3, 70, 60, 50);
                     INSERT INTO device VALUES (1, 5, 'c', 'development', 'phone', 0, 7, 9);
@@ -132,7 +136,8 @@ final class MigrationTests {
                 try reader.webToken(hash: [1])
                     == StoredWebToken(
                         account: AccountID(rawValue: 3), expiresAt: Instant(rawValue: 70),
-                        lifetime: .milliseconds(60), renewedAt: Instant(rawValue: 50)
+                        lifetime: .milliseconds(60), renewedAt: Instant(rawValue: 50),
+                        session: SessionID(rawValue: "01"), origin: .device
                     )
             )
             #expect(try reader.pushToken("t")?.registeredAt == Instant(rawValue: 8))

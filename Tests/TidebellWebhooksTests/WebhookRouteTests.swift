@@ -33,7 +33,8 @@ struct WebhookRouteTests {
             )
             let live = try await world.store.write { transaction in
                 try transaction.makeUser(
-                    of: world.anna.account, in: production, recordName: "_live"
+                    of: world.anna.account, in: production, recordName: "_live",
+                    at: Instant(rawValue: 0)
                 )
             }
             let webhook = try await world.webhook()
@@ -289,7 +290,7 @@ struct WebhookRouteTests {
                 try transaction.makeUser(
                     of: world.anna.account,
                     in: ContainerKey(container: "other", environment: .development),
-                    recordName: "_o"
+                    recordName: "_o", at: Instant(rawValue: 0)
                 )
             }
             let webhook = try await world.webhook()

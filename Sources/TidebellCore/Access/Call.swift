@@ -11,6 +11,8 @@ package struct Call: Sendable {
     package var scope: DatabaseScope
     /// The signed-in user; nil for a caller with an API token only.
     package var user: StoredUser?
+    /// The session of the caller's web token; nil for a caller without one.
+    package var session: SessionID?
     /// The device that calls, as far as it says so; only it knows the ID, which is how it
     /// is known again.
     package var clientID: String?
@@ -37,6 +39,7 @@ package struct Call: Sendable {
         container: ContainerKey,
         scope: DatabaseScope,
         user: StoredUser?,
+        session: SessionID? = nil,
         clientID: String? = nil,
         makeDeviceID: @escaping @Sendable () -> String = { "" },
         usesExtensions: Bool = false,
@@ -50,6 +53,7 @@ package struct Call: Sendable {
         self.container = container
         self.scope = scope
         self.user = user
+        self.session = session
         self.clientID = clientID
         self.makeDeviceID = makeDeviceID
         self.usesExtensions = usesExtensions

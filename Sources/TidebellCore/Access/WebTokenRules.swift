@@ -12,6 +12,11 @@ package enum WebTokenRules {
     /// How long an expired token is remembered: so long its device is told to sign in
     /// again, afterwards it has no account (ACCT-4).
     package static let memory = Duration.seconds(365 * 24 * 3600)
+    /// How long an expired token of a web page is remembered: a page signs in anew.
+    package static let pageMemory = Duration.seconds(24 * 3600)
+    /// How exactly it is known when a token was used last, so that one that is busy all day
+    /// is not written all day.
+    package static let usePrecision = Duration.seconds(3600)
     /// The parts of its lifetime after which a token that was renewed is renewed once
     /// more, since the answer with the new one may have been lost.
     private static let retriesPerLifetime = 16
@@ -40,10 +45,22 @@ package enum WebTokenRules {
         token.lifetime == nil ? token.expiresAt : token.endsAt
     }
 
+    /// Returns the token that follows one, in the same session.
+    package static func successor(
+        of token: StoredWebToken, lifetime: Duration, at now: Instant
+    ) -> StoredWebToken {
+        var next = token
+        next.expiresAt = expiry(after: lifetime, at: now, notAfter: token.endsAt)
+        next.renewedAt = nil
+        next.createdAt = now
+        next.usedAt = nil
+        return next
+    }
+
     /// Fails unless a device may sign in with the token: one that was fetched for a
     /// while is for the web, and for that while (ACCT-10).
     package static func checkSignIn(with token: StoredWebToken) throws {
-        guard token.lifetime != fetchedLifetime else {
+        guard token.origin != .page else {
             throw WireError(
                 .accessDenied,
                 "a web token that was fetched for a while cannot sign in a device; sign in with "
@@ -52,12 +69,19 @@ package enum WebTokenRules {
         }
     }
 
-    /// Fails unless the token may be used now.
+    /// Fails unless the token may be used now, in this container and environment: one
+    /// of another is as good as unknown, or the page of one app could read its visitors'
+    /// data in all others.
     ///
     /// `noAccount` of a device is a removed or unknown token, which gives
     /// `AUTHENTICATION_REQUIRED` alone; the exact codes of the others tell clients of
     /// ours to keep what they have (ACCT-3, ACCT-4).
-    package static func check(_ token: StoredWebToken, at now: Instant) throws {
+    package static func check(
+        _ token: StoredWebToken, for container: ContainerKey, at now: Instant
+    ) throws {
+        guard token.container.map({ $0 == container }) ?? true else {
+            throw WireError.authenticationRequired
+        }
         guard !token.isDisabled else { throw WireError.accountDisabled }
         guard token.expiresAt > now else {
             throw WireError(

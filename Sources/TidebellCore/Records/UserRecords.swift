@@ -17,9 +17,11 @@ extension Call {
         for name in names where name.hasPrefix("_") {
             let isOwn = name == user?.recordName
             guard isOwn || scope == .public,
-                try isOwn || reader.user(recordName: name, in: container) != nil
+                let found = try isOwn ? user : reader.user(recordName: name, in: container)
             else { continue }
-            let stamp = RecordStamp(timestamp: 0, userRecordName: name, deviceID: "")
+            let stamp = RecordStamp(
+                timestamp: found.createdAt.rawValue, userRecordName: name, deviceID: ""
+            )
             records[name] = StoredRecord(
                 name: name, type: Names.userRecordType, position: .start, created: stamp,
                 modified: stamp, fields: .none

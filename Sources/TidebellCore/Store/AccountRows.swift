@@ -3,8 +3,19 @@ import TidebellWire
 
 /// A web token as stored: what a signed-in device or page shows.
 package struct StoredWebToken: Sendable, Hashable {
+    /// How a token was made.
+    package enum Origin: String, Sendable, Hashable {
+        /// By the operator, for whom they like.
+        case `operator`
+        /// For a device that signed in.
+        case device
+        /// For a web page, which a signed-in app asked for (ACCT-10).
+        case page
+    }
+
     package var account: AccountID
-    /// Whether the operator has forbidden the use of the account.
+    /// Whether the operator has forbidden the use of the account; of the account, not
+    /// stored with the token.
     package var isDisabled: Bool
     package var expiresAt: Instant
     /// How long its successor is valid; nil for a token that is not renewed.
@@ -13,6 +24,17 @@ package struct StoredWebToken: Sendable, Hashable {
     package var renewedAt: Instant?
     /// The moment that no successor outlives; nil for none.
     package var endsAt: Instant?
+    /// What ends as one: the token and its successors.
+    package var session: SessionID
+    /// The session of the token that was shown to get this one: it ends this one too.
+    package var parent: SessionID?
+    package var origin: Origin
+    /// The only container, in its environment, where it is known; nil for everywhere.
+    package var container: ContainerKey?
+    /// When it was made; zero for tokens from before that was written down.
+    package var createdAt: Instant
+    /// When it was used last, to the hour.
+    package var usedAt: Instant?
 
     /// Creates a row.
     package init(
@@ -21,7 +43,13 @@ package struct StoredWebToken: Sendable, Hashable {
         expiresAt: Instant,
         lifetime: Duration? = nil,
         renewedAt: Instant? = nil,
-        endsAt: Instant? = nil
+        endsAt: Instant? = nil,
+        session: SessionID,
+        parent: SessionID? = nil,
+        origin: Origin = .operator,
+        container: ContainerKey? = nil,
+        createdAt: Instant = Instant(rawValue: 0),
+        usedAt: Instant? = nil
     ) {
         self.account = account
         self.isDisabled = isDisabled
@@ -29,7 +57,92 @@ package struct StoredWebToken: Sendable, Hashable {
         self.lifetime = lifetime
         self.renewedAt = renewedAt
         self.endsAt = endsAt
+        self.session = session
+        self.parent = parent
+        self.origin = origin
+        self.container = container
+        self.createdAt = createdAt
+        self.usedAt = usedAt
     }
+}
+
+/// A session as its tokens tell it: one sign-in of a device or page, or one token of the
+/// operator's.
+package struct StoredSession: Sendable, Hashable {
+    package var id: SessionID
+    package var account: AccountID
+    package var origin: StoredWebToken.Origin
+    /// The only container where it is good; nil for everywhere.
+    package var container: ContainerKey?
+    package var createdAt: Instant
+    /// When it was used last, to the hour.
+    package var usedAt: Instant?
+    /// When its last token expires, unless that is renewed.
+    package var expiresAt: Instant
+
+    /// Creates a value.
+    package init(
+        id: SessionID, account: AccountID, origin: StoredWebToken.Origin,
+        container: ContainerKey? = nil, createdAt: Instant, usedAt: Instant? = nil,
+        expiresAt: Instant
+    ) {
+        self.id = id
+        self.account = account
+        self.origin = origin
+        self.container = container
+        self.createdAt = createdAt
+        self.usedAt = usedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// Which web tokens of an account end.
+package enum EndedTokens: Sendable, Hashable {
+    /// One session, and those that were begun with it.
+    case session(SessionID)
+    /// All sessions of an account; its operator's tokens only where that is said.
+    case account(AccountID, includingOperators: Bool)
+}
+
+/// The tokens that belong to no user.
+package enum TokenKind: String, Sendable, Hashable, CaseIterable {
+    /// What every program needs beside its user's web token.
+    case api
+    /// With it the operator asks over the network.
+    case management
+}
+
+/// An API or management token as stored.
+package struct StoredToken: Sendable, Hashable {
+    package var hash: [UInt8]
+    /// What the operator calls it.
+    package var name: String
+    /// The only container it is for; nil for all of them.
+    package var container: ContainerKey?
+    package var createdAt: Instant
+    /// When it expires; nil for never.
+    package var expiresAt: Instant?
+    /// When it was used last, to the hour.
+    package var usedAt: Instant?
+
+    /// Creates a row.
+    package init(
+        hash: [UInt8], name: String, container: ContainerKey? = nil, createdAt: Instant,
+        expiresAt: Instant? = nil, usedAt: Instant? = nil
+    ) {
+        self.hash = hash
+        self.name = name
+        self.container = container
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.usedAt = usedAt
+    }
+}
+
+/// Whose token was used, by its hash.
+package enum UsedToken: Sendable, Hashable {
+    case web([UInt8])
+    case kind(TokenKind, [UInt8])
 }
 
 /// How an account signs in.

@@ -13,6 +13,13 @@ package struct UserID: RawRepresentable, Sendable, Hashable {
     package init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
+/// One sign-in of a device or page, or one token that the operator made: what is listed
+/// and ended as one. Not secret.
+package struct SessionID: RawRepresentable, Sendable, Hashable {
+    package let rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
+}
+
 /// One database: public, or somebody's private or shared one.
 package struct DatabaseID: RawRepresentable, Sendable, Hashable {
     package let rawValue: Int64

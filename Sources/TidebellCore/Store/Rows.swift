@@ -8,12 +8,19 @@ package struct StoredUser: Sendable, Hashable {
     package var container: ContainerKey
     /// `_` and 32 hex digits (ACCT-5).
     package var recordName: String
+    /// When the account first used the container; zero for users from before that was
+    /// written down.
+    package var createdAt: Instant
 
-    package init(id: UserID, account: AccountID, container: ContainerKey, recordName: String) {
+    package init(
+        id: UserID, account: AccountID, container: ContainerKey, recordName: String,
+        createdAt: Instant = Instant(rawValue: 0)
+    ) {
         self.id = id
         self.account = account
         self.container = container
         self.recordName = recordName
+        self.createdAt = createdAt
     }
 }
 

@@ -245,8 +245,20 @@ package protocol StoreReader {
     func accountNames() throws -> [String]
 
     /// Whether an API token with this hash exists that is valid for the
-    /// container (tokens may be for all containers).
-    func hasAPIToken(hash: [UInt8], for container: ContainerKey) throws -> Bool
+    /// container now (tokens may be for all containers).
+    func hasAPIToken(hash: [UInt8], for container: ContainerKey, at now: Instant) throws -> Bool
+
+    /// Returns the sessions of an account that have a token which is valid at `now`,
+    /// oldest first, at most `limit`.
+    func sessions(of account: AccountID, at now: Instant, limit: Int) throws -> [StoredSession]
+
+    /// Until when the session has a valid token, unless that is renewed; nil when it is
+    /// signed out, expired, or its account disabled or removed.
+    func end(of session: SessionID, at now: Instant) throws -> Instant?
+
+    /// Returns the API or the management tokens, oldest first, at most `limit`; expired
+    /// ones too.
+    func tokens(_ kind: TokenKind, limit: Int) throws -> [StoredToken]
 
     /// Returns an account's user in a container; nil before its first access.
     func user(of account: AccountID, in container: ContainerKey) throws -> StoredUser?
@@ -302,8 +314,8 @@ package protocol StoreReader {
     /// Returns the names of accounts; removed ones are absent.
     func accountNames(_ ids: Set<AccountID>) throws -> [AccountID: String]
 
-    /// Whether a management token with this hash exists.
-    func hasAdminToken(hash: [UInt8]) throws -> Bool
+    /// Whether a management token with this hash exists and is valid now.
+    func hasAdminToken(hash: [UInt8], at now: Instant) throws -> Bool
 
     // MARK: Kept answers
 

@@ -173,9 +173,11 @@ package protocol StoreTransaction: StoreReader {
     /// that told nobody else; returns how many went. At most `limit`.
     func removeDevices(unseenSince moment: Instant, limit: Int) throws -> Int
 
-    /// Removes web tokens that expired before `moment`, at most `limit`; returns
-    /// how many went.
-    func removeWebTokens(expiredBefore moment: Instant, limit: Int) throws -> Int
+    /// Removes web tokens that expired before `moment`, those of web pages that
+    /// expired before `pageMoment`, at most `limit` of each; returns how many went.
+    func removeWebTokens(
+        expiredBefore moment: Instant, ofPagesBefore pageMoment: Instant, limit: Int
+    ) throws -> Int
 
     // MARK: Webhooks
 
@@ -212,8 +214,9 @@ package protocol StoreTransaction: StoreReader {
     /// Creates an account; throws `EXISTS` if the name is taken.
     func createAccount(named name: String, at now: Instant) throws -> AccountID
 
-    /// Removes an account with its web tokens and the devices of its users, so
-    /// that these are refused and told nothing more (SUB-51). Its databases stay.
+    /// Removes an account with its web tokens and the devices and subscriptions of its
+    /// users, so that these are refused and nothing is made for them any more (SUB-51).
+    /// Its databases stay.
     func removeAccount(_ account: AccountID) throws
 
     /// Sets the hash of an account's password; nil takes the password away.
@@ -223,17 +226,28 @@ package protocol StoreTransaction: StoreReader {
     func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws
 
     /// Stores a web token by its hash; one with a lifetime is renewed for as long
-    /// again before it expires, but not past `end`.
-    func putWebToken(
-        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?,
-        endsAt end: Instant?
-    ) throws
+    /// again before it expires, but not past its end.
+    func putWebToken(_ token: StoredWebToken, hash: [UInt8]) throws
 
     /// Notes that a web token was followed by another.
     func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws
 
-    /// Removes a web token; what is gone is ignored.
-    func removeWebToken(hash: [UInt8]) throws
+    /// Removes all tokens of a session and of those that were begun with it: who
+    /// shows one is unknown. What is gone is ignored.
+    func removeSession(_ session: SessionID) throws
+
+    /// Lets tokens expire now: who shows one is to sign in again. Returns how many
+    /// sessions ended.
+    func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int
+
+    /// Notes that tokens were in use, to the hour; what is gone is ignored.
+    func noteUse(of tokens: [UsedToken: Instant]) throws
+
+    /// Stores an API or management token.
+    func putToken(_ token: StoredToken, _ kind: TokenKind) throws
+
+    /// Removes an API or management token; what is gone is ignored.
+    func removeToken(hash: [UInt8], _ kind: TokenKind) throws
 
     /// Removes a device of a user, with the push tokens that told nobody else
     /// (SUB-51); what is gone is ignored.
@@ -245,15 +259,13 @@ package protocol StoreTransaction: StoreReader {
         _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
     ) throws
 
-    /// Stores an API token by its hash; nil means all containers.
-    func putAPIToken(hash: [UInt8], name: String, container: ContainerKey?, at now: Instant) throws
-
     /// Returns the account's user in the container, created with `recordName`
     /// if this is its first access.
     func makeUser(
         of account: AccountID,
         in container: ContainerKey,
-        recordName: String
+        recordName: String,
+        at now: Instant
     ) throws -> StoredUser
 
     // MARK: Explanation
@@ -275,9 +287,6 @@ package protocol StoreTransaction: StoreReader {
         before moment: Instant, exceeding bounds: ExplanationBounds, limit: Int
     ) throws -> Int
 
-    /// Stores a management token by its hash.
-    func putAdminToken(hash: [UInt8], name: String, at now: Instant) throws
-
     // MARK: Kept answers
 
     /// Keeps the answer to a write that has none yet.
@@ -286,16 +295,4 @@ package protocol StoreTransaction: StoreReader {
     /// Removes answers kept before `moment`, and the oldest ones beyond `bytes` of
     /// ``KeptAnswer/size``; at most `limit`; returns how many went.
     func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int
-}
-
-extension StoreTransaction {
-    /// Stores a web token by its hash; one with a lifetime is renewed as long as it is
-    /// used.
-    package func putWebToken(
-        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?
-    ) throws {
-        try putWebToken(
-            hash: hash, account: account, expiresAt: expiresAt, lifetime: lifetime, endsAt: nil
-        )
-    }
 }

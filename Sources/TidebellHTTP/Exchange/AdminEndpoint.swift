@@ -23,9 +23,11 @@ extension Cloud {
             throw WireError.notAdmin("its header 'Authorization' is not 'Bearer TOKEN'")
         }
         let hash = Secret.hash(String(parts[1]))
-        guard try await store.read({ try $0.hasAdminToken(hash: hash) }) else {
+        let now = time.now()
+        guard try await store.read({ try $0.hasAdminToken(hash: hash, at: now) }) else {
             throw WireError.notAdmin("its management token is not known")
         }
+        tokenUses.note(.kind(.management, hash), at: now)
     }
 }
 

@@ -56,7 +56,7 @@ package struct Exchange: Sendable {
         let signIn = SignInPage(baseURL: baseURL, container: call.container)
         guard let token = try reader.webToken(hash: hash) else { throw signIn.required }
         do {
-            try WebTokenRules.check(token, at: call.now)
+            try WebTokenRules.check(token, for: call.container, at: call.now)
         } catch let error as WireError {
             throw signIn.leading(error)
         }

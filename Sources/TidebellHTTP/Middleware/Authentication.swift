@@ -6,17 +6,20 @@ import TidebellWire
 struct Authentication: Sendable {
     private let store: any Store
     private let randomness: Randomness
+    private let uses: TokenUses
     private let cache = CallerCache()
 
     init(cloud: Cloud) {
         store = cloud.store
+        uses = cloud.tokenUses
         randomness = cloud.randomness
     }
 
     /// Returns the caller, whose user is that of the request's web token.
     ///
     /// An unknown API token fails with `AUTHENTICATION_FAILED`, a web token that is
-    /// unknown, expired or of a disabled account with `AUTHENTICATION_REQUIRED`.
+    /// unknown, of another container, expired or of a disabled account with
+    /// `AUTHENTICATION_REQUIRED`.
     func caller(
         of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
         signIn: SignInPage, at now: Instant
@@ -40,6 +43,8 @@ struct Authentication: Sendable {
         if let caller = cache.caller(with: credentials, at: now) { return caller }
         let caller = try await caller(with: credentials, signIn: signIn, at: now)
         cache.remember(caller, for: credentials, at: now)
+        uses.note(.kind(.api, credentials.apiTokenHash), at: now)
+        if let hash = credentials.webTokenHash { uses.note(.web(hash), at: now) }
         return caller
     }
 
@@ -49,9 +54,9 @@ struct Authentication: Sendable {
         case noAccount
         case refused(WireError)
         case anonymous
-        case user(StoredUser)
+        case user(StoredUser, SessionID)
         /// Something is to be written: the container's user, or the next web token.
-        case unfinished(StoredWebToken)
+        case unfinished
     }
 
     private func caller(
@@ -62,8 +67,8 @@ struct Authentication: Sendable {
         case .noAccount: throw signIn.required
         case .refused(let error): throw signIn.leading(error)
         case .anonymous: return CallerCache.Caller(user: nil)
-        case .user(let user): return CallerCache.Caller(user: user)
-        case .unfinished(let token): return try await finish(token, of: credentials, at: now)
+        case .user(let user, let session): return CallerCache.Caller(user: user, session: session)
+        case .unfinished: return try await finish(credentials, signIn: signIn, at: now)
         }
     }
 
@@ -71,45 +76,52 @@ struct Authentication: Sendable {
         _ credentials: CallerCache.Credentials, in reader: any StoreReader, at now: Instant
     ) throws -> Found {
         guard
-            try reader.hasAPIToken(hash: credentials.apiTokenHash, for: credentials.container)
+            try reader.hasAPIToken(
+                hash: credentials.apiTokenHash, for: credentials.container, at: now
+            )
         else { return .noAPIToken }
         guard let webTokenHash = credentials.webTokenHash else { return .anonymous }
         guard let token = try reader.webToken(hash: webTokenHash) else { return .noAccount }
         do {
-            try WebTokenRules.check(token, at: now)
+            try WebTokenRules.check(token, for: credentials.container, at: now)
         } catch let error as WireError {
             return .refused(error)
         }
         guard !WebTokenRules.isRenewalDue(of: token, at: now),
             let user = try reader.user(of: token.account, in: credentials.container)
-        else { return .unfinished(token) }
-        return .user(user)
+        else { return .unfinished }
+        return .user(user, token.session)
     }
 
     /// Makes the container's user at the first access (ACCT-5), and the next web
     /// token when its time has come.
     private func finish(
-        _ token: StoredWebToken, of credentials: CallerCache.Credentials, at now: Instant
+        _ credentials: CallerCache.Credentials, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
         let recordName = Secret.makeUserRecordName(from: randomness)
         let next = Secret.make(from: randomness)
         return try await store.write { transaction in
+            // Asked once more: what ended in the meantime has no successor.
+            guard let hash = credentials.webTokenHash,
+                let token = try transaction.webToken(hash: hash)
+            else { throw signIn.required }
+            do {
+                try WebTokenRules.check(token, for: credentials.container, at: now)
+            } catch let error as WireError {
+                throw signIn.leading(error)
+            }
             let user = try transaction.makeUser(
-                of: token.account, in: credentials.container, recordName: recordName
+                of: token.account, in: credentials.container, recordName: recordName, at: now
             )
             // Of requests that come at once, one brings the next token.
-            guard let hash = credentials.webTokenHash,
-                let token = try transaction.webToken(hash: hash),
-                let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
-            else { return CallerCache.Caller(user: user) }
+            guard let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
+            else { return CallerCache.Caller(user: user, session: token.session) }
             try transaction.putWebToken(
-                hash: Secret.hash(next), account: token.account,
-                expiresAt: WebTokenRules.expiry(
-                    after: lifetime, at: now, notAfter: token.endsAt),
-                lifetime: lifetime, endsAt: token.endsAt
+                WebTokenRules.successor(of: token, lifetime: lifetime, at: now),
+                hash: Secret.hash(next)
             )
             try transaction.markWebTokenRenewed(hash: hash, at: now)
-            return CallerCache.Caller(user: user, nextWebToken: next)
+            return CallerCache.Caller(user: user, session: token.session, nextWebToken: next)
         }
     }
 }

@@ -25,6 +25,8 @@ final class CallerCache: Sendable {
     struct Caller: Sendable {
         /// Nil for a caller with an API token only.
         var user: StoredUser?
+        /// The session of the web token; nil likewise.
+        var session: SessionID?
         /// The web token to use from now on; told once.
         var nextWebToken: String?
     }
@@ -51,7 +53,8 @@ final class CallerCache: Sendable {
             // All of them busy: starting afresh costs each one look-up.
             if entries.count >= Self.capacity { entries = [:] }
             entries[credentials] = Entry(
-                caller: Caller(user: caller.user), expiresAt: now.advanced(by: Self.lifetime)
+                caller: Caller(user: caller.user, session: caller.session),
+                expiresAt: now.advanced(by: Self.lifetime)
             )
         }
     }

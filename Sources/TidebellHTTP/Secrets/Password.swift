@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import CryptoExtras
+import Foundation
 import TidebellWire
 
 /// Passwords as they are stored: hashed with scrypt and a salt of their own, so that
@@ -31,9 +32,24 @@ package enum Password {
     private static let saltSize = 16
     private static let hashSize = 32
 
-    /// Hashes a password for the store.
+    /// Whether a password is short enough, however its letters are written.
+    package static func isAllowed(_ password: String) -> Bool {
+        password.precomposedStringWithCanonicalMapping.utf8.count <= mostBytes
+    }
+
+    /// Hashes a password for the store, in NFC: keyboards differ in how they write the
+    /// same letters.
     package static func hash(
         _ password: String, cost: Cost = .standard, from randomness: Randomness
+    ) throws -> String {
+        try hash(
+            exactly: password.precomposedStringWithCanonicalMapping, cost: cost, from: randomness
+        )
+    }
+
+    /// Hashes a password as it was typed, as earlier versions did.
+    static func hash(
+        exactly password: String, cost: Cost, from randomness: Randomness
     ) throws -> String {
         let salt = randomness.makeBytes(saltSize)
         let key = try key(of: password, salt: salt, cost)
@@ -44,11 +60,16 @@ package enum Password {
 
     /// Whether the password is the one that was hashed. Takes as long for a wrong one.
     ///
+    /// Hashes from before NFC was the rule are of what a keyboard wrote: the other forms
+    /// are tried too, where they differ.
+    ///
     /// Without a hash, of a user who does not exist or has no password, it is not, and
     /// the time is the same.
     package static func matches(_ password: String, _ stored: String?) throws -> Bool {
         guard let stored else {
-            _ = try key(of: password, salt: [UInt8](repeating: 0, count: saltSize), .standard)
+            for form in forms(of: password) {
+                _ = try key(of: form, salt: [UInt8](repeating: 0, count: saltSize), .standard)
+            }
             return false
         }
         let parts = stored.split(separator: ":")
@@ -57,8 +78,24 @@ package enum Password {
             let salt = Secret.bytes(parts[4]), let hash = Secret.bytes(parts[5])
         else { throw WireError(.internalError, "a stored password hash cannot be read") }
         let cost = Cost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
-        // Comparing keys takes the same time wherever they differ.
-        return try key(of: password, salt: salt, cost) == SymmetricKey(data: hash)
+        // Comparing keys takes the same time wherever they differ, and all forms are tried.
+        let expected = SymmetricKey(data: hash)
+        return try forms(of: password).map {
+            try key(of: $0, salt: salt, cost) == expected
+        }.contains(true)
+    }
+
+    /// The spellings of a password: one, unless it has letters that can be written in
+    /// several ways.
+    private static func forms(of password: String) -> [String] {
+        let forms = [
+            password.precomposedStringWithCanonicalMapping, password,
+            password.decomposedStringWithCanonicalMapping,
+        ]
+        // Not as a set of strings, to which all of them are the same.
+        return forms.enumerated().filter { index, form in
+            !forms[..<index].contains { $0.utf8.elementsEqual(form.utf8) }
+        }.map(\.element)
     }
 
     private static func key(

@@ -131,8 +131,10 @@ extension Instant: Bindable {}
 extension NotificationSequence: Bindable {}
 extension PermissionAnswer: Bindable {}
 extension Position: Bindable {}
+extension SessionID: Bindable {}
 extension StoredReference.Kind: Bindable {}
 extension SubscriptionSerial: Bindable {}
+extension StoredWebToken.Origin: Bindable {}
 extension SubscriptionTerm: Bindable {}
 extension UserID: Bindable {}
 extension WebhookID: Bindable {}

@@ -38,7 +38,9 @@ extension Schema {
         CREATE TABLE admin_token (
             hash BLOB NOT NULL PRIMARY KEY,
             name TEXT NOT NULL,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER,
+            used_at INTEGER
         ) STRICT, WITHOUT ROWID;
         """
 }

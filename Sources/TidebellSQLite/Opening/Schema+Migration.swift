@@ -25,6 +25,7 @@ extension Schema {
         try createTables(in: database)
         for table in old { try takeOver(table, in: database) }
         try database.execute(sql: plainFields)
+        try database.execute(sql: tokenOrigins)
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
             try database.execute(
@@ -45,6 +46,8 @@ extension Schema {
         "outbox": ["ends_zone": "event LIKE '{\"zoneDeleted\"%'"],
         "device": ["seen_at": "registered_at"],
         "push_token": ["registered_at": "0"],
+        // Which tokens followed one another is not known, so each is a session.
+        "web_token": ["session": "lower(hex(substr(hash, 1, 5)))"],
         // A native token starts at the head of the log, as a new one does.
         "push_token_device": [
             "delivered": """
@@ -75,6 +78,13 @@ extension Schema {
                 AND stored.key = field_type.field
                 AND json_extract(stored.value, '$.isEncrypted') IS NULL
         )
+        """
+
+    /// Before version 4 it was not written down how a web token was made: those that are
+    /// renewed were given to devices, and those of half an hour to web pages.
+    private static let tokenOrigins = """
+        UPDATE web_token SET origin = CASE lifetime WHEN 1800000 THEN 'page' ELSE 'device' END
+        WHERE lifetime IS NOT NULL
         """
 
     private static func oldTables(in database: Database) throws -> [String] {

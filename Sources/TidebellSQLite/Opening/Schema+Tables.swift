@@ -200,8 +200,9 @@ extension Schema {
         ) STRICT;
         """
 
-    /// Accounts, their tokens and users; an API token without container is for
-    /// all of them.
+    /// Accounts, their tokens and users; a token without container is for all of
+    /// them. The web tokens of one sign-in have one session; its parent is the
+    /// session of the token that was shown to begin it.
     static let accounts = """
         CREATE TABLE account (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -218,17 +219,29 @@ extension Schema {
             expires_at INTEGER NOT NULL,
             lifetime INTEGER,
             renewed_at INTEGER,
-            ends_at INTEGER
+            ends_at INTEGER,
+            session TEXT NOT NULL,
+            parent TEXT,
+            origin TEXT NOT NULL DEFAULT 'operator',
+            container TEXT,
+            environment TEXT,
+            created_at INTEGER NOT NULL DEFAULT 0,
+            used_at INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX web_token_account ON web_token (account);
         CREATE INDEX web_token_expiry ON web_token (expires_at);
+        CREATE INDEX web_token_page_expiry ON web_token (expires_at) WHERE origin = 'page';
+        CREATE INDEX web_token_session ON web_token (session);
+        CREATE INDEX web_token_parent ON web_token (parent) WHERE parent IS NOT NULL;
 
         CREATE TABLE api_token (
             hash BLOB NOT NULL PRIMARY KEY,
             name TEXT NOT NULL,
             container TEXT,
             environment TEXT,
-            created_at INTEGER NOT NULL
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER,
+            used_at INTEGER
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE user (
@@ -237,6 +250,7 @@ extension Schema {
             container TEXT NOT NULL,
             environment TEXT NOT NULL,
             record_name TEXT NOT NULL,
+            joined_at INTEGER NOT NULL DEFAULT 0,
             UNIQUE (account, container, environment),
             UNIQUE (record_name, container, environment)
         ) STRICT;

@@ -3,26 +3,6 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
-        try connection.first(
-            """
-            SELECT account, disabled, expires_at, ifnull(lifetime, 0), ifnull(renewed_at, 0),
-                ifnull(ends_at, 0)
-            FROM web_token CROSS JOIN account ON account.id = web_token.account WHERE hash = ?
-            """,
-            hash
-        ) { columns in
-            let (lifetime, renewedAt, end) = (columns.int(3), columns.int(4), columns.int(5))
-            return StoredWebToken(
-                account: try columns.value(0), isDisabled: columns.bool(1),
-                expiresAt: try columns.value(2),
-                lifetime: lifetime == 0 ? nil : .milliseconds(lifetime),
-                renewedAt: renewedAt == 0 ? nil : Instant(rawValue: renewedAt),
-                endsAt: end == 0 ? nil : Instant(rawValue: end)
-            )
-        }
-    }
-
     package func signIn(named name: String) throws -> StoredSignIn? {
         try connection.first(
             "SELECT id, disabled, password FROM account WHERE name = ?", name
@@ -61,16 +41,6 @@ extension SQLiteReading {
         try connection.rows("SELECT name FROM account ORDER BY name") { $0.text(0) }
     }
 
-    package func hasAPIToken(hash: [UInt8], for container: ContainerKey) throws -> Bool {
-        try connection.first(
-            """
-            SELECT 1 FROM api_token
-            WHERE hash = ? AND (container IS NULL OR container = ? AND environment = ?)
-            """,
-            hash, container.container, container.environment
-        ) { $0.bool(0) } ?? false
-    }
-
     package func user(
         of account: AccountID, in container: ContainerKey
     ) throws -> StoredUser? {
@@ -91,7 +61,7 @@ extension SQLiteReading {
 
 extension StoredUser {
     private static let columns =
-        "user.id, user.account, user.container, user.environment, user.record_name"
+        "user.id, user.account, user.container, user.environment, user.record_name, user.joined_at"
     fileprivate static let ofAccount = """
         SELECT \(columns) FROM user WHERE account = ? AND container = ? AND environment = ?
         """
@@ -110,7 +80,8 @@ extension StoredUser {
             container: ContainerKey(
                 container: columns.text(2), environment: try columns.value(3)
             ),
-            recordName: columns.text(4)
+            recordName: columns.text(4),
+            createdAt: try columns.value(5)
         )
     }
 }

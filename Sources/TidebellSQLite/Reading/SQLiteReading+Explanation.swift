@@ -95,12 +95,6 @@ extension SQLiteReading {
         ) { (try $0.value(0), $0.text(1)) }
         return Dictionary(names) { first, _ in first }
     }
-
-    package func hasAdminToken(hash: [UInt8]) throws -> Bool {
-        try connection.first("SELECT 1 FROM admin_token WHERE hash = ?", hash) {
-            $0.bool(0)
-        } ?? false
-    }
 }
 
 extension KeptChange {

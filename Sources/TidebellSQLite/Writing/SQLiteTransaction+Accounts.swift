@@ -20,6 +20,7 @@ extension SQLiteTransaction {
             account
         ) { try $0.value(0) }
         for device in devices { try removeDeviceWithTokens(device) }
+        try removeSubscriptions(of: account)
         try connection.run("DELETE FROM web_token WHERE account = ?", account)
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }
@@ -30,27 +31,6 @@ extension SQLiteTransaction {
 
     func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws {
         try connection.run("UPDATE account SET disabled = ? WHERE id = ?", isDisabled, account)
-    }
-
-    func putWebToken(
-        hash: [UInt8], account: AccountID, expiresAt: Instant, lifetime: Duration?,
-        endsAt end: Instant?
-    ) throws {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO web_token (hash, account, expires_at, lifetime, ends_at)
-            VALUES (?, ?, ?, ?, ?)
-            """,
-            hash, account, expiresAt, lifetime.map { Instant(rawValue: 0).advanced(by: $0) }, end
-        )
-    }
-
-    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws {
-        try connection.run("UPDATE web_token SET renewed_at = ? WHERE hash = ?", now, hash)
-    }
-
-    func removeWebToken(hash: [UInt8]) throws {
-        try connection.run("DELETE FROM web_token WHERE hash = ?", hash)
     }
 
     func removeDevice(clientID: String, of user: UserID) throws {
@@ -78,29 +58,20 @@ extension SQLiteTransaction {
         )
     }
 
-    func putAPIToken(
-        hash: [UInt8], name: String, container: ContainerKey?, at now: Instant
-    ) throws {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO api_token (hash, name, container, environment, created_at)
-            VALUES (?, ?, ?, ?, ?)
-            """,
-            hash, name, container?.container, container?.environment, now
-        )
-    }
-
     func makeUser(
-        of account: AccountID, in container: ContainerKey, recordName: String
+        of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant
     ) throws -> StoredUser {
         if let user = try user(of: account, in: container) { return user }
         try connection.run(
-            "INSERT INTO user (account, container, environment, record_name) VALUES (?, ?, ?, ?)",
-            account, container.container, container.environment, recordName
+            """
+            INSERT INTO user (account, container, environment, record_name, joined_at)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            account, container.container, container.environment, recordName, now
         )
         return StoredUser(
             id: UserID(rawValue: connection.lastInsertedID), account: account,
-            container: container, recordName: recordName
+            container: container, recordName: recordName, createdAt: now
         )
     }
 }

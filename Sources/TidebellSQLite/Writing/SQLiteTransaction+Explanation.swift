@@ -62,13 +62,6 @@ extension SQLiteTransaction {
         return changes + (try removeDeliveries(before: moment, exceeding: bounds, limit: limit))
     }
 
-    func putAdminToken(hash: [UInt8], name: String, at now: Instant) throws {
-        try connection.run(
-            "INSERT OR REPLACE INTO admin_token (hash, name, created_at) VALUES (?, ?, ?)",
-            hash, name, now
-        )
-    }
-
     // MARK: -
 
     /// Removes changes that may go, each after all its matches.

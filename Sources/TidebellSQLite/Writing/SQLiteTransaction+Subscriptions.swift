@@ -52,6 +52,33 @@ extension SQLiteTransaction {
         return removed
     }
 
+    /// Removes what the account's users subscribed to, in databases of whomever.
+    func removeSubscriptions(of account: AccountID) throws {
+        let databases: [DatabaseID] = try connection.rows(
+            """
+            SELECT DISTINCT subscription.database
+            FROM user
+            CROSS JOIN database ON database.container = user.container
+                AND database.environment = user.environment
+                AND database.owner IN (0, user.id)
+            CROSS JOIN subscription ON subscription.database = database.id
+                AND subscription.user = user.id
+            WHERE user.account = ?
+            """,
+            account
+        ) { try $0.value(0) }
+        for database in databases {
+            try connection.run(
+                """
+                DELETE FROM subscription WHERE database = ?
+                    AND user IN (SELECT id FROM user WHERE account = ?)
+                """,
+                database, account
+            )
+            try countKinds(in: database)
+        }
+    }
+
     /// Makes the database's kinds those that exist: one look into the index each.
     private func countKinds(in database: DatabaseID) throws {
         try connection.run(Self.countKinds, database)

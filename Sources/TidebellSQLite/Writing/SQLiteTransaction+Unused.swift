@@ -40,15 +40,4 @@ extension SQLiteTransaction {
             )
         }
     }
-
-    func removeWebTokens(expiredBefore moment: Instant, limit: Int) throws -> Int {
-        try connection.rows(
-            """
-            DELETE FROM web_token WHERE hash IN (
-                SELECT hash FROM web_token WHERE expires_at < ? ORDER BY expires_at LIMIT ?
-            ) RETURNING expires_at
-            """,
-            moment, limit
-        ) { $0.int(0) }.count
-    }
 }

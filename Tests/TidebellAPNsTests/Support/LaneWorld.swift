@@ -35,7 +35,7 @@ final class LaneWorld: Sendable {
         user = try await store.write { transaction in
             let account = try transaction.createAccount(named: "anna", at: Self.noon)
             let user = try transaction.makeUser(
-                of: account, in: Self.container, recordName: "_anna"
+                of: account, in: Self.container, recordName: "_anna", at: Instant(rawValue: 0)
             )
             for number in 0..<devices {
                 let device = try transaction.registerDevice(

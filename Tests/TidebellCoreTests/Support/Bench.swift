@@ -26,7 +26,7 @@ final class Bench: Sendable {
                 let account = try transaction.createAccount(named: name, at: Instant(rawValue: 1))
                 return try transaction.makeUser(
                     of: account, in: Self.container,
-                    recordName: "_" + String(repeating: digit, count: 32)
+                    recordName: "_" + String(repeating: digit, count: 32), at: Instant(rawValue: 0)
                 )
             }
             return (try user("anna", "a"), try user("otto", "0"))

@@ -112,7 +112,7 @@ extension World {
                 ?? transaction.createAccount(named: name, at: World.noon)
             let record = "_" + String(repeating: "0", count: 32 - name.count) + name
             let user = try transaction.makeUser(
-                of: account, in: container, recordName: record
+                of: account, in: container, recordName: record, at: Instant(rawValue: 0)
             )
             let key = DatabaseKey(container: container, scope: .private, owner: user.id)
             return Person(user: user, database: try transaction.makeDatabase(key).id)

@@ -30,7 +30,8 @@ final class World: Sendable {
         store = try SQLiteStore.open(at: folder.appending(path: "store.sqlite").path())
         anna = try await store.write { transaction in
             let account = try transaction.createAccount(named: "anna", at: World.noon)
-            return try transaction.makeUser(of: account, in: World.container, recordName: "_anna")
+            return try transaction.makeUser(
+                of: account, in: World.container, recordName: "_anna", at: Instant(rawValue: 0))
         }
     }
 

@@ -17,15 +17,17 @@ extension FetchWebAuthToken: Endpoint {
         let token = Secret.make(from: exchange.cloud.randomness)
         try await exchange.cloud.store.write { transaction in
             guard
-                try transaction.hasAPIToken(hash: Secret.hash(request.apiToken), for: container)
+                try transaction.hasAPIToken(
+                    hash: Secret.hash(request.apiToken), for: container, at: now
+                )
             else { throw WireError.unknownAPIToken(container) }
-            let end = try exchange.webToken(in: transaction).flatMap(
-                WebTokenRules.end(ofTokensGotWith:))
+            let source = try exchange.webToken(in: transaction)
             try transaction.putWebToken(
-                hash: Secret.hash(token), account: account,
-                expiresAt: WebTokenRules.expiry(
-                    after: WebTokenRules.fetchedLifetime, at: now, notAfter: end),
-                lifetime: WebTokenRules.fetchedLifetime, endsAt: end
+                .begin(
+                    .page, token, of: account, in: container, with: source,
+                    lifetime: WebTokenRules.fetchedLifetime, at: now
+                ),
+                hash: Secret.hash(token)
             )
         }
         return .json { Response(webAuthToken: token).write(to: &$0) }

@@ -18,12 +18,11 @@ extension SignIn: Endpoint {
             switch (request.user, request.password) {
             case (let user?, let password?):
                 try await exchange.signIn(
-                    try await exchange.account(named: user, password: password), byToken: false
+                    .password(
+                        user: user, try await exchange.account(named: user, password: password)
+                    )
                 )
-            case (nil, nil):
-                try await exchange.signIn(
-                    try exchange.call.requireUser().account, byToken: true
-                )
+            case (nil, nil): try await exchange.signIn(.token(of: exchange.call.requireUser()))
             default: throw JSONError("a sign-in has both 'user' and 'password', or neither")
             }
         return .json { response.write(to: &$0) }
@@ -31,47 +30,66 @@ extension SignIn: Endpoint {
 }
 
 extension Exchange {
-    /// The longest user name that is looked for.
-    private static let userNameLength = 255
-
     /// Returns the account with this name, if the password is right.
-    fileprivate func account(named name: String, password: String) async throws -> AccountID {
-        guard name.utf8.count <= Self.userNameLength,
-            password.utf8.count <= Password.mostBytes
-        else { throw WireError.wrongPassword }
-        let known = try await cloud.store.read { try $0.signIn(named: name) }
+    fileprivate func account(named name: String, password: String) async throws -> StoredSignIn {
+        guard name.utf8.count <= UserName.mostBytes, Password.isAllowed(password) else {
+            throw WireError.wrongPassword
+        }
+        let known = try await cloud.store.read { try $0.signIn(calledBy: name) }
         let matches = try await cloud.signIns.matches(
             password, known?.password, of: name, at: call.now
         )
         guard let known, matches else { throw WireError.wrongPassword }
         guard !known.isDisabled else { throw WireError.accountDisabled }
-        return known.account
+        return known
     }
 
-    /// Makes the token of a device, for who showed the request's web token or a password.
-    fileprivate func signIn(
-        _ account: AccountID, byToken: Bool
-    ) async throws -> SignIn.Response {
+    /// What the one who signs in has shown.
+    fileprivate enum Proof: Sendable {
+        case password(user: String, StoredSignIn)
+        /// The request's web token.
+        case token(of: StoredUser)
+    }
+
+    /// Makes the token of a device.
+    fileprivate func signIn(_ proof: Proof) async throws -> SignIn.Response {
         let (container, now) = (call.container, call.now)
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         return try await cloud.store.write { transaction in
-            let source = byToken ? try webToken(in: transaction) : nil
-            if let source { try WebTokenRules.checkSignIn(with: source) }
-            let end = source.flatMap(WebTokenRules.end(ofTokensGotWith:))
+            let (account, source) = try self.check(proof, in: transaction)
             try transaction.putWebToken(
-                hash: Secret.hash(token), account: account,
-                expiresAt: WebTokenRules.expiry(
-                    after: WebTokenRules.signInLifetime, at: now, notAfter: end),
-                lifetime: WebTokenRules.signInLifetime, endsAt: end
+                .begin(
+                    .device, token, of: account, in: container, with: source,
+                    lifetime: WebTokenRules.signInLifetime, at: now
+                ),
+                hash: Secret.hash(token)
             )
             let user = try transaction.makeUser(
-                of: account, in: container, recordName: recordName
+                of: account, in: container, recordName: recordName, at: now
             )
             return SignIn.Response(
                 webAuthToken: token, userRecordName: user.recordName,
                 user: try transaction.accountNames([account])[account] ?? ""
             )
+        }
+    }
+
+    /// Fails unless what was shown still holds, at the moment of the write: whose password
+    /// or token was changed, disabled or ended meanwhile begins nothing.
+    private func check(
+        _ proof: Proof, in reader: any StoreReader
+    ) throws -> (account: AccountID, source: StoredWebToken?) {
+        switch proof {
+        case .password(let name, let known):
+            guard try reader.signIn(calledBy: name) == known else {
+                throw WireError.wrongPassword
+            }
+            return (known.account, nil)
+        case .token(let user):
+            let source = try webToken(in: reader)
+            if let source { try WebTokenRules.checkSignIn(with: source) }
+            return (user.account, source)
         }
     }
 }

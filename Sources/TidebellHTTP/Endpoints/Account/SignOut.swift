@@ -4,17 +4,18 @@ import TidebellWire
 
 /// `account/signOut`, an extension: what `tidebell logout` calls.
 package enum SignOut: Endpoint {
-    /// Ends the web token of the request, and tells the device no pushes any more
-    /// (SUB-51).
+    /// Ends the session of the request's web token, and tells the device no pushes any
+    /// more (SUB-51).
     ///
-    /// The token is refused a few seconds later at the latest, see ``CallerCache``.
+    /// With the token end those before and after it, and the sessions that were begun
+    /// with any of them. They are refused a few seconds later at the latest, see
+    /// ``CallerCache``.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()
         let call = exchange.call
         let user = try call.requireUser().id
-        let token = try exchange.webTokenHash()
         try await exchange.cloud.store.write { transaction in
-            if let token { try transaction.removeWebToken(hash: token) }
+            if let session = call.session { try transaction.removeSession(session) }
             if let device = call.clientID {
                 try transaction.removeDevice(clientID: device, of: user)
             }

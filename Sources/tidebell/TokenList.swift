@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import TidebellCore
+import TidebellServer
+import TidebellWire
+
+/// What is printed of API and management tokens.
+enum TokenList {
+    /// Prints the tokens of a kind, one a line.
+    static func print(_ kind: TokenKind, of data: DataOption) async throws {
+        let tokens = try await data.withAccounts { try await $0.tokens(kind) }
+        guard !tokens.isEmpty else {
+            return complain("There are none; make one: tidebell \(kind.command) create")
+        }
+        for token in tokens {
+            say(
+                "\(token.id)  \(token.name)  \(PlaceText(token.container))  "
+                    + UseText(token.createdAt, token.usedAt, token.expiresAt).description
+            )
+        }
+    }
+
+    /// Revokes a token and says which.
+    static func revoke(_ kind: TokenKind, _ id: String, of data: DataOption) async throws {
+        let token = try await data.withAccounts { try await $0.revoke(kind, id) }
+        say(
+            "Revoked the token \(token.id) '\(token.name)'; a running server refuses it in seconds."
+        )
+    }
+}
+
+/// Where a token is good, as it is printed.
+struct PlaceText: CustomStringConvertible {
+    private let container: ContainerKey?
+
+    /// Creates the text.
+    init(_ container: ContainerKey?) { self.container = container }
+
+    var description: String {
+        container.map { "\($0.container) (\($0.environment.rawValue))" } ?? "all containers"
+    }
+}
+
+/// When a token was made and used and when it expires, as it is printed: in UTC.
+struct UseText: CustomStringConvertible {
+    let description: String
+
+    /// Creates the text; zero is a moment that was not written down.
+    init(_ made: Instant, _ used: Instant?, _ expiry: Instant?) {
+        let parts = [
+            made.rawValue == 0 ? "made before times were kept" : "made \(Self.text(made))",
+            used.map { "used \(Self.text($0))" } ?? "not used since times are kept",
+            expiry.map { "expires \(Self.text($0))" } ?? "does not expire",
+        ]
+        description = parts.joined(separator: ", ")
+    }
+
+    private static func text(_ moment: Instant) -> String {
+        Date(timeIntervalSince1970: Double(moment.rawValue) / 1000)
+            .formatted(
+                .iso8601.year().month().day().dateTimeSeparator(.space).time(
+                    includingFractionalSeconds: false))
+    }
+}
+
+extension TokenKind {
+    /// The command of these tokens.
+    var command: String {
+        switch self {
+        case .api: "api-token"
+        case .management: "admin-token"
+        }
+    }
+}
+
+/// How long a token is valid that may be valid for ever.
+struct OptionalValidity: ParsableArguments {
+    @Option(help: "How many days the token is valid (default: until it is revoked).")
+    var days: Int?
+
+    func validate() throws {
+        guard days.map({ (1...UserCommand.Validity.longest).contains($0) }) ?? true else {
+            throw ValidationError("A token is valid for 1 to \(UserCommand.Validity.longest) days.")
+        }
+    }
+
+    /// The time; nil for ever.
+    var duration: Duration? { days.map { .seconds($0 * 86400) } }
+}
+
+extension ContainerKey {
+    /// Creates the key of what two options say.
+    init(named name: String, in environment: APITokenCommand.Create.Environment?) {
+        self.init(
+            container: name, environment: environment == .production ? .production : .development
+        )
+    }
+}
