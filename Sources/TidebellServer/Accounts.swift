@@ -66,9 +66,18 @@ package struct Accounts: Sendable {
         return token
     }
 
-    /// Removes a user, whose tokens are refused from then on.
-    package func remove(named name: String) async throws {
-        try await change(name) { try $0.removeAccount($1) }
+    /// Removes a user, whose tokens are refused from then on, with subscriptions and
+    /// devices; the data stays unless it is erased.
+    @discardableResult
+    package func remove(
+        named name: String, erasing erasure: RemovedAccount.Erasure = .none
+    ) async throws -> AccountID {
+        let now = time.now()
+        return try await change(name) { transaction, account in
+            try transaction.removeAccount(account, at: now)
+            if erasure != .none { try transaction.beginErasing(account, erasure) }
+            return account
+        }
     }
 
     /// Returns a new API token for a container, or for all of them.

@@ -99,6 +99,7 @@ package struct Maintenance: Service {
                 ]
             )
         }
+        await attempt { try await eraseRemoved() }
         // By itself: a file that cannot be removed stops neither this nor the rest for ever.
         await attempt {
             let strays = try await removeStrayFiles()
@@ -132,6 +133,22 @@ package struct Maintenance: Service {
     package func removeStrayFiles() async throws -> Int {
         try await assets.removeStrayFiles { [store] names in
             try await store.read { try $0.knownAssetFiles(among: names) }
+        }
+    }
+
+    /// Goes on erasing what removed users left, where that was asked for and then
+    /// stopped.
+    package func eraseRemoved() async throws {
+        let eraser = EraseAccount(limits: limits, storeIdentity: store.identity)
+        let accounts = try await store.read { try $0.removedAccounts(limit: Self.batchSize) }
+        for account in accounts.map(\.account) {
+            for _ in 0..<Self.batchesPerRound {
+                let now = time.now()
+                let isComplete = try await store.write {
+                    try eraser.step(account, at: now, in: $0)
+                }
+                if isComplete { break }
+            }
         }
     }
 

@@ -11,7 +11,7 @@ struct UserCommand: AsyncParsableCommand {
         abstract: "Add, list, disable and remove users; make tokens and passwords for them.",
         subcommands: [
             Add.self, List.self, Token.self, SetPassword.self, Sessions.self, SignOut.self,
-            Disable.self, Enable.self, Remove.self,
+            Disable.self, Enable.self, Remove.self, Erase.self,
         ]
     )
 
@@ -55,9 +55,13 @@ struct UserCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Print the names of all users.")
 
+        @Flag(help: "Print the users who were removed and whose data is still there.")
+        var removed = false
+
         @OptionGroup var data: DataOption
 
         func run() async throws {
+            if removed { return try await listRemoved() }
             let names = try await data.withAccounts { try await $0.names() }
             guard !names.isEmpty else {
                 return complain("There are no users yet; add one: tidebell user add NAME")
@@ -65,20 +69,18 @@ struct UserCommand: AsyncParsableCommand {
             let disabled = try await data.withAccounts { try await $0.disabledNames() }
             for name in names { say(disabled.contains(name) ? "\(name)  disabled" : name) }
         }
-    }
 
-    /// `tidebell user remove`.
-    struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Remove a user; their tokens are refused from then on."
-        )
-
-        @Argument(help: "The user's name.") var name: String
-        @OptionGroup var data: DataOption
-
-        func run() async throws {
-            try await data.withAccounts { try await $0.remove(named: name) }
-            say("Removed the user '\(name)'. A running server refuses their tokens in seconds.")
+        private func listRemoved() async throws {
+            let accounts = try await data.withAccounts { try await $0.removed() }
+            guard !accounts.isEmpty else {
+                return complain("There is no data of removed users.")
+            }
+            for account in accounts {
+                say(
+                    "\(account.account.rawValue)  \(account.name ?? "(name not kept)")  "
+                        + (account.erasure == .none ? "data kept" : "being erased")
+                )
+            }
         }
     }
 

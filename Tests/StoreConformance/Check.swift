@@ -53,6 +53,7 @@ package enum StoreConformance {
         + outbox
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
         + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + tokens + users
+        + erasure
         + keptAnswers
 }
 

@@ -180,7 +180,7 @@ extension StoreConformance {
                     )
                     return user
                 }
-                try transaction.removeAccount(accounts[0])
+                try transaction.removeAccount(accounts[0], at: Instant(rawValue: 0))
                 #expect(try transaction.accountNames() == ["ben"])
                 #expect(try transaction.webToken(hash: [0]) == nil)
                 #expect(try transaction.webToken(hash: [1])?.account == accounts[1])
@@ -207,7 +207,7 @@ extension StoreConformance {
                 try transaction.subscribe(
                     users[1], in: shared.id, .watching(.query, "b", type: "N"))
                 try transaction.subscribe(users[0], in: own.id, .watching(.database, "d"))
-                try transaction.removeAccount(accounts[0])
+                try transaction.removeAccount(accounts[0], at: Instant(rawValue: 0))
                 #expect(try transaction.subscribers(in: shared.id, limit: 9) == [users[1]])
                 #expect(try transaction.subscribers(in: own.id, limit: 9).isEmpty)
                 #expect(try transaction.database(id: shared.id)?.subscriptionKinds == [.query])
@@ -261,6 +261,74 @@ extension StoreConformance {
                     #expect(try transaction.tokens(kind, limit: 9).isEmpty)
                     #expect(try !isGood(at: .noon))
                 }
+            }
+        },
+    ]
+
+    static let erasure: [Check] = [
+        Check("M8: a user's rows go in steps, others' stay") { store in
+            try await store.write { transaction throws in
+                let users = try ["anna", "ben"].map { name in
+                    let account = try transaction.createAccount(named: name, at: .noon)
+                    let user = try transaction.makeUser(
+                        of: account, in: .notes, recordName: "_\(name)", at: .noon
+                    )
+                    let database = try transaction.makeDatabase(.privateNotes(user.id))
+                    let zones = try transaction.zones(nil, in: database.id)
+                    let notes = (1...5).map {
+                        StoredRecord.note("n\($0)", at: Position(rawValue: Int64($0)))
+                    }
+                    try transaction.putRecords(notes, in: zones[0].key)
+                    return user
+                }
+                let anna = users[0]
+                try transaction.removeAccount(anna.account, at: .noon)
+                try transaction.beginErasing(anna.account, .personal)
+                #expect(
+                    try transaction.removedAccounts(limit: 9) == [
+                        RemovedAccount(
+                            account: anna.account, name: "anna", removedAt: .noon,
+                            erasure: .personal
+                        )
+                    ])
+                var steps = 1
+                while try !transaction.eraseRows(of: anna, at: .noon, limit: 2) { steps += 1 }
+                #expect(steps > 3)
+                #expect(
+                    try transaction.erased(of: anna.account) == [
+                        .records: 5, .zones: 1, .users: 1,
+                    ])
+                #expect(try transaction.users(of: anna.account, limit: 9).isEmpty)
+                #expect(try transaction.database(.privateNotes(anna.id)) == nil)
+                try transaction.endErasing(anna.account)
+                #expect(try transaction.removedAccount(anna.account) == nil)
+                let bens = try transaction.database(.privateNotes(users[1].id))
+                let zones = try transaction.zones(nil, in: bens?.id ?? DatabaseID(rawValue: 0))
+                #expect(try transaction.records(["n1", "n5"], in: zones[0].key).count == 2)
+            }
+        },
+        Check("M8: records are found by who made them, page by page") { store in
+            try await store.write { transaction throws in
+                let database = try transaction.makeDatabase(.publicNotes)
+                let zone = try transaction.zones(nil, in: database.id)[0].key
+                var records = (1...6).map {
+                    StoredRecord.note("n\($0)", at: Position(rawValue: Int64($0)))
+                }
+                records[1].created.userRecordName = "_carl"
+                records[4].isDeleted = true
+                try transaction.putRecords(records, in: zone)
+                func page(_ position: Position, limit: Int, rows: Int) throws -> [String] {
+                    let page = try transaction.records(
+                        createdBy: "_anna", in: zone, after: position, limit: limit,
+                        lookingAt: rows
+                    )
+                    return page.names + [page.next.map { "\($0.rawValue)" } ?? "end"]
+                }
+                #expect(try page(0, limit: 2, rows: 9) == ["n1", "n3", "3"])
+                #expect(try page(3, limit: 2, rows: 9) == ["n4", "n6", "6"])
+                #expect(try page(6, limit: 2, rows: 9) == ["end"])
+                #expect(try page(0, limit: 9, rows: 2) == ["n1", "2"])
+                #expect(try page(0, limit: 9, rows: 9) == ["n1", "n3", "n4", "n6", "end"])
             }
         },
     ]

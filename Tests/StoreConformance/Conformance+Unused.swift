@@ -99,7 +99,7 @@ extension StoreConformance {
                     token: "t", apnsEnvironment: .development, courier: "c"
                 )
                 try transaction.putPushToken(token, tells: device.key)
-                try transaction.removeAccount(account)
+                try transaction.removeAccount(account, at: Instant(rawValue: 0))
                 #expect(try transaction.pushToken("t") == nil)
             }
         },

@@ -244,6 +244,27 @@ package protocol StoreReader {
     /// Returns all account names in alphabetical order.
     func accountNames() throws -> [String]
 
+    /// Returns the accounts that were removed while their data was kept, or is being
+    /// erased; at most `limit`.
+    func removedAccounts(limit: Int) throws -> [RemovedAccount]
+
+    /// Returns an account that was removed; nil when nothing of it is left.
+    func removedAccount(_ account: AccountID) throws -> RemovedAccount?
+
+    /// Returns the users of an account, at most `limit`.
+    func users(of account: AccountID, limit: Int) throws -> [StoredUser]
+
+    /// Returns the names of living records of the zone that a user made, after `position`
+    /// in the zone's history: at most `limit`, among the next `rows` records and
+    /// tombstones; and where to look on, nil at the end.
+    func records(
+        createdBy user: String, in zone: ZoneKey, after position: Position, limit: Int,
+        lookingAt rows: Int
+    ) throws -> (names: [String], next: Position?)
+
+    /// Returns what was erased of an account so far.
+    func erased(of account: AccountID) throws -> [ErasedKind: Int]
+
     /// Whether an API token with this hash exists that is valid for the
     /// container now (tokens may be for all containers).
     func hasAPIToken(hash: [UInt8], for container: ContainerKey, at now: Instant) throws -> Bool

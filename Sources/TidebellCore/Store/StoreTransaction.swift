@@ -216,8 +216,27 @@ package protocol StoreTransaction: StoreReader {
 
     /// Removes an account with its web tokens and the devices and subscriptions of its
     /// users, so that these are refused and nothing is made for them any more (SUB-51).
-    /// Its databases stay.
-    func removeAccount(_ account: AccountID) throws
+    /// Its databases stay, until they are erased.
+    func removeAccount(_ account: AccountID, at now: Instant) throws
+
+    /// Notes that the data of a removed account is to go.
+    func beginErasing(_ account: AccountID, _ erasure: RemovedAccount.Erasure) throws
+
+    /// Notes how far public records were looked through.
+    func setErasurePosition(_ position: Position, of account: AccountID) throws
+
+    /// Counts what was erased.
+    func noteErased(_ kind: ErasedKind, _ count: Int, of account: AccountID) throws
+
+    /// Removes about `limit` rows that belong to the user of a removed account, and with
+    /// the last one the user; returns whether that is gone. What is in public databases
+    /// stays.
+    ///
+    /// Files that no record holds any more count as unused since `now`.
+    func eraseRows(of user: StoredUser, at now: Instant, limit: Int) throws -> Bool
+
+    /// Forgets an account that has no users any more; what was counted stays.
+    func endErasing(_ account: AccountID) throws
 
     /// Sets the hash of an account's password; nil takes the password away.
     func setPassword(_ hash: String?, of account: AccountID) throws

@@ -125,12 +125,14 @@ extension DatabaseID: Bindable {}
 extension DatabaseScope: Bindable {}
 extension Delivery.Route: Bindable {}
 extension DeviceKey: Bindable {}
+extension ErasedKind: Bindable {}
 extension FieldType: Bindable {}
 extension Incarnation: Bindable {}
 extension Instant: Bindable {}
 extension NotificationSequence: Bindable {}
 extension PermissionAnswer: Bindable {}
 extension Position: Bindable {}
+extension RemovedAccount.Erasure: Bindable {}
 extension SessionID: Bindable {}
 extension StoredReference.Kind: Bindable {}
 extension SubscriptionSerial: Bindable {}

@@ -26,6 +26,7 @@ extension Schema {
         for table in old { try takeOver(table, in: database) }
         try database.execute(sql: plainFields)
         try database.execute(sql: tokenOrigins)
+        try database.execute(sql: removedAccounts)
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
             try database.execute(
@@ -85,6 +86,12 @@ extension Schema {
     private static let tokenOrigins = """
         UPDATE web_token SET origin = CASE lifetime WHEN 1800000 THEN 'page' ELSE 'device' END
         WHERE lifetime IS NOT NULL
+        """
+
+    /// Before version 4 a removed account left its users and no name.
+    private static let removedAccounts = """
+        INSERT OR IGNORE INTO removed_account (account, removed_at)
+        SELECT DISTINCT account, 0 FROM user WHERE account NOT IN (SELECT id FROM account)
         """
 
     private static func oldTables(in database: Database) throws -> [String] {

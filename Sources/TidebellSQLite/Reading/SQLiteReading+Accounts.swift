@@ -50,6 +50,10 @@ extension SQLiteReading {
         )
     }
 
+    package func users(of account: AccountID, limit: Int) throws -> [StoredUser] {
+        try connection.rows(StoredUser.allOfAccount, account, limit, read: StoredUser.init)
+    }
+
     package func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser] {
         guard !ids.isEmpty else { return [:] }
         let users = try connection.rows(
@@ -65,6 +69,8 @@ extension StoredUser {
     fileprivate static let ofAccount = """
         SELECT \(columns) FROM user WHERE account = ? AND container = ? AND environment = ?
         """
+    fileprivate static let allOfAccount =
+        "SELECT \(columns) FROM user WHERE account = ? ORDER BY id LIMIT ?"
     fileprivate static let withRecordName = """
         SELECT \(columns) FROM user
         WHERE record_name = ? AND container = ? AND environment = ?

@@ -11,7 +11,15 @@ extension SQLiteTransaction {
         return AccountID(rawValue: connection.lastInsertedID)
     }
 
-    func removeAccount(_ account: AccountID) throws {
+    func removeAccount(_ account: AccountID, at now: Instant) throws {
+        try connection.run(
+            """
+            INSERT INTO removed_account (account, name, removed_at)
+            SELECT id, name, ? FROM account
+            WHERE id = ? AND EXISTS (SELECT 1 FROM user WHERE user.account = account.id)
+            """,
+            now, account
+        )
         let devices: [DeviceKey] = try connection.rows(
             """
             SELECT device.key FROM user CROSS JOIN device ON device.user = user.id
@@ -20,7 +28,8 @@ extension SQLiteTransaction {
             account
         ) { try $0.value(0) }
         for device in devices { try removeDeviceWithTokens(device) }
-        try removeSubscriptions(of: account)
+        try noteErased(.devices, devices.count, of: account)
+        try noteErased(.subscriptions, try removeSubscriptions(of: account), of: account)
         try connection.run("DELETE FROM web_token WHERE account = ?", account)
         try connection.run("DELETE FROM account WHERE id = ?", account)
     }

@@ -107,7 +107,8 @@ extension SQLiteTransaction {
         try connection.run("DELETE FROM asset_use WHERE zone = ?", zone)
     }
 
-    private func markUnused(_ content: AssetContent, since now: Instant) throws {
+    /// Notes that a record let go of a file.
+    func markUnused(_ content: AssetContent, since now: Instant) throws {
         try connection.run(
             """
             INSERT INTO asset_unused (content, since) VALUES (?, ?)

@@ -52,8 +52,9 @@ extension SQLiteTransaction {
         return removed
     }
 
-    /// Removes what the account's users subscribed to, in databases of whomever.
-    func removeSubscriptions(of account: AccountID) throws {
+    /// Removes what the account's users subscribed to, in databases of whomever; returns
+    /// how many subscriptions went.
+    func removeSubscriptions(of account: AccountID) throws -> Int {
         let databases: [DatabaseID] = try connection.rows(
             """
             SELECT DISTINCT subscription.database
@@ -67,16 +68,18 @@ extension SQLiteTransaction {
             """,
             account
         ) { try $0.value(0) }
+        var count = 0
         for database in databases {
-            try connection.run(
+            count += try connection.rows(
                 """
                 DELETE FROM subscription WHERE database = ?
-                    AND user IN (SELECT id FROM user WHERE account = ?)
+                    AND user IN (SELECT id FROM user WHERE account = ?) RETURNING 1
                 """,
                 database, account
-            )
+            ) { $0.int(0) }.count
             try countKinds(in: database)
         }
+        return count
     }
 
     /// Makes the database's kinds those that exist: one look into the index each.

@@ -220,7 +220,9 @@ struct ExplanationTests {
             try await world.subscribe(anna, .zone, id: "all", zone: "feed")
             try await world.create(["a"], of: anna, origin: "phone")
             _ = try await world.pipeline.drain()
-            try await world.store.write { try $0.removeAccount(anna.user.account) }
+            try await world.store.write {
+                try $0.removeAccount(anna.user.account, at: Instant(rawValue: 0))
+            }
             let text = try await world.text()
             #expect(text.contains("private database of a removed user\n"))
             #expect(text.hasSuffix("no other device is registered, so nobody is told (SUB-48)"))

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Erases what a removed account left, step by step.
+///
+/// A step is one transaction of a bounded size, and what is still to do is in the store:
+/// who stops between two steps goes on with the next, in this process or another.
+///
+/// Records in public databases stay unless the operator says otherwise, as on CloudKit,
+/// where an app that is asked to delete a person's data deletes the zones of their private
+/// database ("Responding to Requests to Delete Data"): others may depend on what somebody
+/// published. They tell of the person by a record name of which nobody knows the owner any
+/// more.
+package struct EraseAccount: Sendable {
+    /// Rows that one step removes or looks at.
+    package static let stepSize = 1000
+    /// Public records that one step deletes: each may take others along.
+    private static let deletions = 50
+
+    /// The limits in force.
+    package var limits: Limits
+    /// The store's identity.
+    package var storeIdentity: UInt64
+
+    /// Creates a value.
+    package init(limits: Limits, storeIdentity: UInt64) {
+        self.limits = limits
+        self.storeIdentity = storeIdentity
+    }
+
+    /// Does one step; returns whether nothing is left to do.
+    package func step(
+        _ account: AccountID, at now: Instant, in transaction: any StoreTransaction
+    ) throws -> Bool {
+        guard let removed = try transaction.removedAccount(account), removed.erasure != .none
+        else { return true }
+        guard let user = try transaction.users(of: account, limit: 1).first else {
+            try transaction.endErasing(account)
+            return true
+        }
+        if let zone = try transaction.publicZone(of: user) {
+            let isLookedThrough = try erasePublic(
+                removed, user, in: zone.zone, at: now, transaction
+            )
+            guard isLookedThrough else { return false }
+            try eraseUserRecord(of: user, in: zone, at: now, transaction)
+        }
+        if try transaction.eraseRows(of: user, at: now, limit: Self.stepSize) {
+            try transaction.setErasurePosition(.start, of: account)
+        }
+        return false
+    }
+
+    /// Deletes some of the records that the user made in the public database, as the user
+    /// could have done; returns whether all were looked at.
+    private func erasePublic(
+        _ removed: RemovedAccount, _ user: StoredUser, in zone: StoredZone, at now: Instant,
+        _ transaction: any StoreTransaction
+    ) throws -> Bool {
+        guard removed.erasure == .everything else { return true }
+        let page = try transaction.records(
+            createdBy: user.recordName, in: zone.key, after: removed.position,
+            limit: Self.deletions, lookingAt: Self.stepSize
+        )
+        // The user's own record is none that anybody could delete.
+        let names = page.names.filter { $0 != user.recordName }
+        let deleted = try names.count { try delete($0, of: user, at: now, transaction) }
+        try transaction.noteErased(.publicRecords, deleted, of: removed.account)
+        try transaction.noteErased(.keptPublicRecords, names.count - deleted, of: removed.account)
+        guard let next = page.next else { return true }
+        try transaction.setErasurePosition(next, of: removed.account)
+        return false
+    }
+
+    /// Deletes a public record, and says whether it could go: one that records of others
+    /// demand stays (SAVE-24, REF-10).
+    private func delete(
+        _ name: String, of user: StoredUser, at now: Instant, _ transaction: any StoreTransaction
+    ) throws -> Bool {
+        let call = Call(
+            container: user.container, scope: .public, user: user, now: now,
+            storeIdentity: storeIdentity, limits: limits
+        )
+        let request = ModifyRecords.Request(
+            zoneID: ZoneID(zoneName: ZoneID.defaultName),
+            operations: [.init(.forceDelete, recordName: name)]
+        )
+        do {
+            let response = try ModifyRecords.run(request, for: call, in: transaction)
+            return response.records.allSatisfy {
+                if case .failed = $0 { false } else { true }
+            }
+        } catch is WireError {
+            // Too much would go with it: decided before anything is written.
+            return false
+        }
+    }
+
+    /// Removes the record that stands for the user in the public database.
+    private func eraseUserRecord(
+        of user: StoredUser, in place: (database: StoredDatabase, zone: StoredZone),
+        at now: Instant, _ transaction: any StoreTransaction
+    ) throws {
+        let name = user.recordName
+        guard
+            var record = try transaction.recordsWithoutFields([name], in: place.zone.key)[name]
+        else { return }
+        record.position = try transaction.advance(place.database.id, by: 1)
+        record.fields = .none
+        record.parent = nil
+        record.isDeleted = true
+        record.modified.timestamp = now.rawValue
+        try transaction.putRecords([record], in: place.zone.key)
+        try transaction.putReferences([], from: [name], in: place.zone.key)
+        try transaction.putAssetUses([name: []], in: place.zone.key, at: now)
+        try transaction.touchZone(
+            place.zone.key, position: record.position, clientChangeToken: nil
+        )
+        try transaction.noteErased(.records, 1, of: user.account)
+    }
+}
+
+extension StoreReader {
+    /// Returns the default zone of the public database of a user's container; nil while
+    /// nothing was ever written to it.
+    fileprivate func publicZone(
+        of user: StoredUser
+    ) throws -> (database: StoredDatabase, zone: StoredZone)? {
+        let key = DatabaseKey(container: user.container, scope: .public, owner: nil)
+        guard let database = try database(key),
+            let zone = try zones([ZoneID.defaultName], in: database.id).first
+        else { return nil }
+        return (database, zone)
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+// What removed users leave.
+extension Accounts {
+    /// Returns the users who were removed and whose data is still there.
+    package func removed() async throws -> [RemovedAccount] {
+        try await store.read { try $0.removedAccounts(limit: Self.listLength) }
+    }
+
+    /// Notes that the data of a removed user is to be erased, and returns the account.
+    ///
+    /// - Parameter name: The name the user had, or the number of the account, which tells
+    ///   several of one name apart. An unknown or ambiguous one fails with
+    ///   ``OperatorError``.
+    package func beginErasing(
+        _ name: String, _ erasure: RemovedAccount.Erasure
+    ) async throws -> AccountID {
+        let wanted = UserName.canonical(name) ?? name
+        return try await store.write { transaction in
+            let removed = try transaction.removedAccounts(limit: Self.listLength)
+            let named = removed.filter { $0.name == wanted || "\($0.account.rawValue)" == name }
+            guard let one = named.first, named.count == 1 else {
+                throw OperatorError(
+                    named.isEmpty
+                        ? "There is no data of a removed user '\(name)'; see tidebell user list "
+                            + "--removed."
+                        : "\(named.count) removed users were called '\(name)'; give the number that "
+                            + "tidebell user list --removed prints."
+                )
+            }
+            try transaction.beginErasing(one.account, erasure)
+            return one.account
+        }
+    }
+
+    /// Erases what is to be erased of a removed user, step by step, and returns what went
+    /// since the user was removed.
+    ///
+    /// What stops it leaves the rest to ``Maintenance`` of the server.
+    package func erase(
+        _ account: AccountID, limits: Limits = Limits()
+    ) async throws -> [ErasedKind: Int] {
+        let eraser = EraseAccount(limits: limits, storeIdentity: store.identity)
+        var isComplete = false
+        while !isComplete {
+            try Task.checkCancellation()
+            let now = time.now()
+            isComplete = try await store.write { try eraser.step(account, at: now, in: $0) }
+        }
+        return try await store.read { try $0.erased(of: account) }
+    }
+}

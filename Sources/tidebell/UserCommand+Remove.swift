@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellCore
+import TidebellServer
+
+extension UserCommand {
+    /// What becomes of the records that somebody made in public databases.
+    enum PublicRecords: String, ExpressibleByArgument, CaseIterable {
+        case keep, erase
+
+        /// The same for the server.
+        var erasure: RemovedAccount.Erasure {
+            switch self {
+            case .keep: .personal
+            case .erase: .everything
+            }
+        }
+    }
+
+    /// `tidebell user remove`.
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a user; their tokens are refused from then on.",
+            discussion: """
+                Subscriptions and devices go at once. The data stays until you erase it, now with \
+                --erase-data or later with `tidebell user erase`: a new user of the same name \
+                does not see it.
+                """
+        )
+
+        @Argument(help: "The user's name.") var name: String
+
+        @Flag(help: "Erase what the user has stored, too. It cannot be brought back.")
+        var eraseData = false
+
+        @OptionGroup var erasure: ErasureOptions
+        @OptionGroup var data: DataOption
+
+        func validate() throws {
+            guard eraseData || erasure.publicRecords == .keep else {
+                throw ValidationError("--public-records goes with --erase-data only.")
+            }
+        }
+
+        func run() async throws {
+            let wanted = eraseData ? erasure.publicRecords.erasure : .none
+            let account = try await data.withAccounts {
+                try await $0.remove(named: name, erasing: wanted)
+            }
+            say("Removed the user '\(name)'. A running server refuses their tokens in seconds.")
+            guard eraseData else {
+                return say(
+                    "What they stored is kept; to erase it: tidebell user erase "
+                        + "\(account.rawValue)\(data.hint)"
+                )
+            }
+            try await UserCommand.erase(account, data)
+        }
+    }
+
+    /// `tidebell user erase`.
+    struct Erase: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Erase what a removed user has stored. It cannot be brought back.",
+            discussion: """
+                Private databases with their zones, records and files, notifications, kept \
+                answers, permissions and explanations go, and the records that stand for the \
+                user. Files leave the disk a day after the last record that held them. Backups \
+                keep what they have.
+
+                What is stopped goes on when the command is given again, or when a server \
+                runs.
+                """
+        )
+
+        @Argument(
+            help: "The name the user had, or the number of `tidebell user list --removed`."
+        )
+        var name: String
+
+        @OptionGroup var erasure: ErasureOptions
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let account = try await data.withAccounts {
+                try await $0.beginErasing(name, erasure.publicRecords.erasure)
+            }
+            try await UserCommand.erase(account, data)
+        }
+    }
+
+    /// How much goes.
+    struct ErasureOptions: ParsableArguments {
+        @Option(
+            help: """
+                What becomes of the records the user made in public databases: kept, as on \
+                CloudKit, or erased as far as no record of others needs them.
+                """
+        )
+        var publicRecords = PublicRecords.keep
+    }
+
+    fileprivate static func erase(_ account: AccountID, _ data: DataOption) async throws {
+        let counts = try await data.withAccounts { try await $0.erase(account) }
+        let parts = ErasedKind.allCases.compactMap { kind in
+            counts[kind].map { "\($0) \(kind.rawValue)" }
+        }
+        say("Erased: \(parts.isEmpty ? "nothing was stored" : parts.joined(separator: ", ")).")
+    }
+}

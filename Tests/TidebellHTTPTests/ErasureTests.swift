@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellServer
+import TidebellWire
+
+@Suite("Removing a person")
+struct ErasureTests {
+    private let api: TestAPI
+    /// What is looked for in the store after the person is gone.
+    private static let secret = "the secret of the one who left"
+
+    init() async throws {
+        api = try await TestAPI()
+    }
+
+    /// Calls as another user.
+    private func post(_ path: String, as token: String, _ json: String, query: String = "")
+        async throws -> TestAPI.Answer
+    {
+        try await api.send(
+            "POST", api.target(path).replacing(api.webToken, with: token) + query, json,
+            headers: ["X-Tidebell-Extensions": "1", "X-Tidebell-Request-ID": UUID().uuidString]
+        )
+    }
+
+    /// Saves records of a type in a database as a user.
+    private func save(
+        _ names: [String], in database: String, as token: String, fields: String = ""
+    ) async throws {
+        let operations = names.map {
+            """
+            {"operationType":"forceUpdate","record":{"recordName":"\($0)","recordType":"Note",\
+            "fields":{"text":{"value":"\(Self.secret)"}\(fields)}}}
+            """
+        }
+        let answer = try await post(
+            "\(database)/records/modify", as: token,
+            #"{"operations":[\#(operations.joined(separator: ","))]}"#, query: "&clientId=phone"
+        )
+        #expect(answer.status == 200 && answer.error == nil)
+    }
+
+    /// Fills a user's databases with some of everything; returns the user's record name.
+    private func fill(as token: String) async throws -> String {
+        _ = try await post(
+            "private/zones/modify", as: token,
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Mine"}}}]}"#
+        )
+        _ = try await post(
+            "private/subscriptions/modify", as: token,
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"all",\
+            "subscriptionType":"database","notificationInfo":{"shouldSendContentAvailable":true}}}]}
+            """
+        )
+        _ = try await api.send(
+            "POST",
+            api.target(under: "device", "tokens/create")
+                .replacing(api.webToken, with: token) + "&clientId=phone",
+            #"{"apnsEnvironment":"development"}"#
+        )
+        try await save((1...30).map { "note\($0)" }, in: "private", as: token)
+        try await save(["post", "needed"], in: "public", as: token)
+        let caller = try await api.send(
+            "GET", api.target("public/users/caller").replacing(api.webToken, with: token)
+        )
+        return try JSONReader.read(Array(caller.text.utf8), CallerResponse.init(from:))
+            .userRecordName
+    }
+
+    private func publicNames() async throws -> Set<String> {
+        let answer = try await api.post(
+            "public/records/lookup",
+            #"{"records":[{"recordName":"post"},{"recordName":"needed"},{"recordName":"mine"}]}"#
+        )
+        return Set(
+            ["post", "needed", "mine"].filter { answer.text.contains(#""\#($0)","recordType"#) })
+    }
+
+    /// Whether any file of the store holds the bytes.
+    private func storeHolds(_ text: String) async throws -> Bool {
+        let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
+        return try await database.read { database in
+            let tables = try String.fetchAll(
+                database,
+                sql:
+                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            )
+            for table in tables {
+                for row in try Row.fetchAll(database, sql: "SELECT * FROM \(table)") {
+                    for value in row.databaseValues {
+                        let bytes = Data.fromDatabaseValue(value) ?? Data("\(value)".utf8)
+                        if bytes.range(of: Data(text.utf8)) != nil { return true }
+                    }
+                }
+            }
+            return false
+        }
+    }
+
+    @Test("M8: what a removed person had in private is erased, and what was public stays")
+    func personal() async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        let user = try await fill(as: ben)
+        let account = try await api.cloud.accounts.remove(named: "ben", erasing: .personal)
+        let counts = try await api.cloud.accounts.erase(account)
+        #expect(counts[.records] == 30)
+        #expect(counts[.zones] == 2)
+        #expect(counts[.subscriptions] == 1)
+        #expect(counts[.devices] == 1)
+        #expect(counts[.answers] == 4)
+        #expect(counts[.users] == 1)
+        #expect(counts[.publicRecords] == nil)
+        #expect(try await publicNames() == ["post", "needed"])
+        #expect(try await !storeHolds("note7"))
+        #expect(try await !storeHolds("ben"))
+        #expect(try await storeHolds(user), "public records tell who made them, by a number")
+        #expect(try await api.cloud.accounts.removed().isEmpty)
+    }
+
+    @Test("M8: public records go too where that is asked for, but those that others need")
+    func everything() async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        _ = try await fill(as: ben)
+        // A record of another user that demands one of ben's.
+        let reference = #","up":{"value":{"recordName":"needed","action":"VALIDATE"}}"#
+        try await save(["mine"], in: "public", as: api.webToken, fields: reference)
+        let account = try await api.cloud.accounts.remove(named: "ben", erasing: .everything)
+        let counts = try await api.cloud.accounts.erase(account)
+        #expect(counts[.publicRecords] == 1)
+        #expect(counts[.keptPublicRecords] == 1)
+        #expect(try await publicNames() == ["needed", "mine"])
+    }
+
+    @Test("M8: erasing goes on where it was stopped, also in the server's maintenance")
+    func resumed() async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        _ = try await fill(as: ben)
+        try await save((1...120).map { "p\($0)" }, in: "public", as: ben)
+        let account = try await api.cloud.accounts.remove(named: "ben", erasing: .everything)
+        let eraser = EraseAccount(limits: Limits(), storeIdentity: api.cloud.store.identity)
+        let now = TestAPI.start
+        let isComplete = try await api.cloud.store.write {
+            try eraser.step(account, at: now, in: $0)
+        }
+        #expect(!isComplete)
+        #expect(try await api.cloud.accounts.removed().map(\.erasure) == [.everything])
+        try await api.cloud.maintenance.eraseRemoved()
+        #expect(try await api.cloud.accounts.removed().isEmpty)
+        let counts = try await api.cloud.store.read { try $0.erased(of: account) }
+        #expect(counts[.publicRecords] == 122)
+        #expect(counts[.records] == 30)
+        #expect(try await !storeHolds(Self.secret))
+    }
+
+    @Test("M8: what was kept is erased later, by the name or the number of the account")
+    func later() async throws {
+        for _ in 0..<2 {
+            let ben = try await api.cloud.accounts.add(named: "ben")
+            try await save(["a"], in: "private", as: ben)
+            try await api.cloud.accounts.remove(named: "ben")
+        }
+        let accounts = api.cloud.accounts
+        let kept = try await accounts.removed()
+        #expect(kept.map(\.name) == ["ben", "ben"])
+        #expect(try await storeHolds(Self.secret))
+        await #expect(throws: OperatorError.self) {
+            try await accounts.beginErasing("ben", .personal)
+        }
+        await #expect(throws: OperatorError.self) {
+            try await accounts.beginErasing("nobody", .personal)
+        }
+        let first = try await accounts.beginErasing("\(kept[0].account.rawValue)", .personal)
+        #expect(try await accounts.erase(first)[.records] == 1)
+        let second = try await accounts.beginErasing("ben", .personal)
+        #expect(try await accounts.erase(second)[.records] == 1)
+        #expect(try await !storeHolds(Self.secret))
+    }
+
+    @Test("M8: a user made anew under the name sees nothing of the one before")
+    func sameName() async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        let before = try await fill(as: ben)
+        try await api.cloud.accounts.remove(named: "ben")
+        let again = try await api.cloud.accounts.add(named: "ben")
+        let zones = try await api.send(
+            "GET", api.target("private/zones/list").replacing(api.webToken, with: again)
+        )
+        #expect(!zones.text.contains("Mine"))
+        let lookup = try await post(
+            "private/records/lookup", as: again, #"{"records":[{"recordName":"note1"}]}"#
+        )
+        #expect(lookup.text.contains("NOT_FOUND"))
+        #expect(!lookup.text.contains(before))
+    }
+
+    @Test("M8: a file that only the removed person's records held is unused from then on")
+    func files() async throws {
+        let account = try await api.cloud.store.write { transaction in
+            let ben = try transaction.createAccount(named: "ben", at: TestAPI.start)
+            let container = ContainerKey(
+                container: TestAPI.container, environment: .development
+            )
+            let user = try transaction.makeUser(
+                of: ben, in: container, recordName: "_ben", at: TestAPI.start
+            )
+            let database = try transaction.makeDatabase(
+                DatabaseKey(container: container, scope: .private, owner: user.id)
+            )
+            let content = AssetContent(rawValue: "c")
+            _ = try transaction.putAsset(
+                StoredAsset(content: content, file: "f", size: 1, checksum: ""),
+                at: TestAPI.start
+            )
+            let zones = try transaction.zones(nil, in: database.id)
+            for zone in zones {
+                try transaction.putAssetUses(["r": [content]], in: zone.key, at: TestAPI.start)
+            }
+            return ben
+        }
+        #expect(try await api.cloud.accounts.remove(named: "ben", erasing: .personal) == account)
+        #expect(try await api.cloud.accounts.erase(account)[.files] == 1)
+        let unused = try await api.cloud.store.write {
+            try $0.removeUnusedAssets(
+                since: TestAPI.start.advanced(by: .seconds(1)), limit: 9
+            ).files
+        }
+        #expect(unused == ["f"])
+    }
+}
