@@ -22,6 +22,44 @@ package struct DataFolder: Sendable {
         FileManager.default.fileExists(atPath: url.appendingPathComponent(Self.databaseName).path)
     }
 
+    /// What others on the machine can read or write of the folder, in whole sentences.
+    ///
+    /// What is made here is for its owner only; a folder that was there before, or files
+    /// that were copied, may not be. They are not changed: the folder may have another
+    /// purpose too.
+    package func permissionWarnings() -> [String] {
+        let names = [
+            "", Self.databaseName, "\(Self.databaseName)-wal", "\(Self.databaseName)-shm",
+            Self.assetsName, "\(Self.assetsName)/key",
+        ]
+        return names.compactMap { name in
+            let path = name.isEmpty ? url.path : url.appendingPathComponent(name).path
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            // What is not there can be read by nobody.
+            guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
+                mode & 0o077 != 0
+            else { return nil }
+            let isFolder = attributes?[.type] as? FileAttributeType == .typeDirectory
+            return "Others on this machine may use \(path) (mode \(String(mode, radix: 8))); to "
+                + "change that: chmod \(isFolder ? "700" : "600") \(path)"
+        }
+    }
+
+    /// Writes a text that only the owner may read into a file of the folder; returns its
+    /// path.
+    package func write(_ text: String, named name: String) throws -> String {
+        let path = url.appendingPathComponent(name).path
+        // It may be there, of a cloud that was removed.
+        _ = unlink(path)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw OperatorError("'\(path)' cannot be written: \(String(cString: strerror(errno))).")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try file.write(contentsOf: Data(text.utf8))
+        return path
+    }
+
     /// Opens the store, in a new folder if there is none. What the operator can
     /// put right fails with ``OperatorError``.
     package func openStore(for purpose: SQLiteStore.Purpose) throws -> SQLiteStore {

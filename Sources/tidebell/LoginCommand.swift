@@ -36,29 +36,43 @@ struct LoginCommand: AsyncParsableCommand {
     @Option(help: "A web token of the user, instead of name and password.")
     var token: String?
 
+    @OptionGroup var files: TokenFileOptions
+
     @OptionGroup var password: PasswordOption
 
     func validate() throws {
-        guard (user == nil) != (token == nil) else {
-            throw ValidationError("Say who signs in: either --user NAME or --token TOKEN.")
+        guard [user, token, files.tokenFile].count(where: { $0 != nil }) == 1 else {
+            throw ValidationError(
+                "Say who signs in: either --user NAME, --token-file FILE or --token TOKEN."
+            )
         }
-        guard token == nil || !password.passwordStdin else {
+        guard user != nil || !password.passwordStdin else {
             throw ValidationError("--password-stdin goes with --user only.")
+        }
+        guard apiToken == nil || files.apiTokenFile == nil else {
+            throw ValidationError("Say either --api-token or --api-token-file.")
+        }
+        guard files.inputs + (password.passwordStdin ? 1 : 0) < 2 else {
+            throw ValidationError("The standard input holds one secret only.")
         }
     }
 
     func run() async throws {
         try await Device.run { login in
             let container = try place.container(login)
+            if apiToken != nil || token != nil { complain(TokenFileOptions.warning) }
+            if let warning = PlainText.warning(signingInAt: server ?? login.server) {
+                complain(warning)
+            }
             let proof: DeviceLogin.Proof =
                 if let user {
                     .password(user: user, password: try password.read())
                 } else {
-                    .webToken(token ?? "")
+                    .webToken(try files.token() ?? token ?? "")
                 }
             let session = try await login.signIn(
                 to: container, environment: place.environment?.rawValue, server: server,
-                apiToken: apiToken, with: proof
+                apiToken: try files.apiToken() ?? apiToken, with: proof
             )
             say("\(session.user) is signed in to \(session.place) at \(session.server).")
             Device.warnOfVariable(login)

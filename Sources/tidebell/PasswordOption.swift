@@ -45,6 +45,8 @@ struct PasswordOption: ParsableArguments {
         FileHandle.standardError.write(Data(prompt.utf8))
         var shown = termios()
         tcgetattr(STDIN_FILENO, &shown)
+        let restoration = EndingSignals.restore(shown)
+        defer { restoration.cancel() }
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)

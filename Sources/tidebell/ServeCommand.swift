@@ -137,11 +137,17 @@ struct ServeCommand: AsyncParsableCommand {
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
         let server = try TidebellServer(configuration)
+        for warning in DataFolder(data.folder).permissionWarnings() { complain(warning) }
+        if let warning = PlainText.warning(
+            servingAt: configuration.host, publicURL: configuration.publicURL
+        ) {
+            complain(warning)
+        }
         try await server.run { place in
             do {
                 let url = server.configuration.publicURL ?? place.clientURL
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
-                    welcome(url, firstRun)
+                    try welcome(url, firstRun)
                 } else {
                     say(
                         "Tidebell is listening on \(url), data in \(data.shortPath). "
@@ -155,14 +161,30 @@ struct ServeCommand: AsyncParsableCommand {
         say("Tidebell has stopped.")
     }
 
-    private func welcome(_ url: String, _ firstRun: FirstRun) {
-        let list = "database/1/iCloud.org.example.notes/development/private/zones/list"
+    /// Where the first run's tokens are written when nobody sees them printed.
+    private static let firstRunFile = "first-run.txt"
+
+    /// Shows the tokens to who sits at the terminal; what is no terminal may be a log that
+    /// others read.
+    private func welcome(_ url: String, _ firstRun: FirstRun) throws {
+        let text = welcomeText(url, firstRun)
+        guard isatty(STDOUT_FILENO) == 0 else { return say(text) }
+        let path = try DataFolder(data.folder).write(text, named: Self.firstRunFile)
         say(
-            """
+            "Tidebell is listening on \(url), data in \(data.shortPath). This is its first run: an "
+                + "API token and the user '\(firstRun.userName)' were made. The tokens are in "
+                + "\(path), which only you can read; remove it when you have them."
+        )
+    }
+
+    private func welcomeText(_ url: String, _ firstRun: FirstRun) -> String {
+        let list = "database/1/iCloud.org.example.notes/development/private/zones/list"
+        return """
             Tidebell is listening on \(url), data in \(data.shortPath).
 
             This is its first run: an API token and the user '\(firstRun.userName)' were made. \
-            The tokens are shown only now.
+            The tokens are shown only now. The web token is good in all containers: \
+            it is for your own use; apps get ones of their own when they sign in.
 
             1. Sign '\(firstRun.userName)' in on this machine, for the programs that use a \
             container of the CloudKit module:
@@ -190,6 +212,5 @@ struct ServeCommand: AsyncParsableCommand {
                tidebell api-token create\(data.hint)
 
             """
-        )
     }
 }

@@ -42,12 +42,16 @@ struct LoginTests {
         let changes = AccountChanges(of: session)
         #expect(try await container.accountStatus() == .noAccount)
 
-        let address = ["--server", program.address, "--api-token", apiToken]
+        let address = ["--server", program.address]
+        let file = program.dataFolder.appendingPathComponent("api-token").path
+        try apiToken.write(toFile: file, atomically: true, encoding: .utf8)
+        let signedIn =
+            "anna is signed in to \(Household.container) (development) at \(program.address)."
         #expect(
-            try await device(["login"] + place + address + ["--token", anna])
-                == [
-                    "anna is signed in to \(Household.container) (development) at \(program.address)."
-                ]
+            try await device(
+                ["login"] + place + address + ["--api-token-file", file, "--token-file", "-"],
+                input: anna
+            ) == [signedIn]
         )
         try await changes.wait(for: 1)
         #expect(try await container.accountStatus() == .available)
@@ -80,6 +84,11 @@ struct LoginTests {
         )
         try await changes.wait(for: 3)
         #expect(try await container.accountStatus() == .noAccount)
+        let warned = try await device(
+            ["login"] + place + address + ["--api-token", apiToken, "--token", anna]
+        )
+        #expect(warned.count == 2 && warned.last == signedIn)
+        #expect(warned.first?.hasPrefix("A token on the command line can be read") == true)
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
     }
@@ -113,6 +122,26 @@ struct LoginTests {
             let output = try await device(arguments, input: input).joined(separator: "\n")
             #expect(output.contains(sentence), "\(arguments): \(output)")
         }
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("The first run's tokens are written for the owner where no terminal shows them")
+    func firstRunFile() async throws {
+        let server = try await program.serve()
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let path = program.dataFolder.appendingPathComponent("first-run.txt").path
+        var output: [String] = []
+        for await line in server.lines {
+            output.append(line)
+            if line.contains("The tokens are in") { break }
+        }
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let token = try #require(text.firstMatch(of: /TIDEBELL_API_TOKEN=([0-9a-f]{64})/)?.1)
+        #expect(!output.joined().contains(token))
+        #expect(output.contains { $0.contains(path) })
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
     }

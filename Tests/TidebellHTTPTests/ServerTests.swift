@@ -37,6 +37,46 @@ struct ServerTests {
         try await server.cloud.store.close()
     }
 
+    @Test("What others may use of a data folder is named with what to do; a new one is closed")
+    func permissions() async throws {
+        let folder = Folder()
+        let server = try TidebellServer(folder.configuration)
+        let data = DataFolder(folder.url)
+        #expect(data.permissionWarnings().isEmpty)
+        try await server.cloud.store.close()
+        let path = folder.url.path
+        for (name, mode) in [("", 0o755), ("/tidebell.sqlite", 0o640)] {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode], ofItemAtPath: path + name
+            )
+        }
+        #expect(
+            data.permissionWarnings() == [
+                "Others on this machine may use \(path) (mode 755); to change that: "
+                    + "chmod 700 \(path)",
+                "Others on this machine may use \(path)/tidebell.sqlite (mode 640); to change "
+                    + "that: chmod 600 \(path)/tidebell.sqlite",
+            ])
+    }
+
+    @Test(
+        "M7: who serves or signs in without TLS beyond this machine is told what that means",
+        arguments: [
+            ("127.0.0.1", nil, false), ("localhost", nil, false), ("::1", nil, false),
+            ("127.8.8.8", nil, false), ("0.0.0.0", nil, true), ("::", nil, true),
+            ("192.168.1.5", nil, true), ("127.example.org", nil, true),
+            ("0.0.0.0", "https://cloud.example.org", false),
+            ("0.0.0.0", "http://cloud.example.org", true),
+        ] as [(String, String?, Bool)]
+    )
+    func plainText(host: String, publicURL: String?, isWarned: Bool) {
+        #expect((PlainText.warning(servingAt: host, publicURL: publicURL) != nil) == isWarned)
+        guard publicURL == nil else { return }
+        let name = host.contains(":") ? "[\(host)]" : host
+        #expect((PlainText.warning(signingInAt: "http://\(name):8642") != nil) == isWarned)
+        #expect(PlainText.warning(signingInAt: "https://\(name)") == nil)
+    }
+
     @Test("Users can be added and removed; what cannot be is said in one sentence")
     func users() async throws {
         let api = try await TestAPI()

@@ -39,6 +39,17 @@ struct UserRecordTests {
         #expect(try await lookUp("public", "_nobody").text.contains("NOT_FOUND"))
     }
 
+    @Test("ACCT-5: a user's record was made at the user's first access to the container")
+    func created() async throws {
+        let made = #""created":{"timestamp":\#(TestAPI.start.rawValue),"#
+        for scope in ["private", "public"] {
+            api.clock.advance(by: .seconds(60))
+            #expect(try await lookUp(scope, api.user).text.contains(made))
+            _ = try await modify(scope, "update", api.user, tag: "0")
+            #expect(try await lookUp(scope, api.user).text.contains(made), "also once saved")
+        }
+    }
+
     @Test("ACCT-5: a user saves fields of their record, by the usual policies")
     func savesFields() async throws {
         for scope in ["private", "public"] {

@@ -25,6 +25,7 @@ struct QueryPlanTests {
         "SCAN delivery",
         "SCAN ended",
         "SCAN kept_answer",
+        "SCAN kept_answer_size",
         "SCAN outbox",
         "SCAN page",
         "SCAN removed_account",

@@ -34,6 +34,9 @@ package struct DeviceLogin: Sendable {
     /// The environment where none is said.
     package var environment: String { configuration.environment }
 
+    /// The address of the server where none is said.
+    package var server: String { configuration.server.absoluteString }
+
     /// The container where none is said.
     package var defaultContainer: String? { configuration.defaultContainer }
 

@@ -84,8 +84,11 @@ package struct Limits: Sendable, Hashable {
 
     /// How long the answer to a write is kept for a device that lost it.
     package var answerRetention = Duration.seconds(24 * 3600)
-    /// Bytes of all answers kept, whatever their age; the oldest go first.
+    /// Bytes of all answers kept, whatever their age; the oldest go first, of
+    /// who has most.
     package var keptAnswerBytes = 64 * 1024 * 1024
+    /// The same of one user: what one user writes pushes out no answer of another.
+    package var keptAnswerBytesPerUser = 4 * 1024 * 1024
     /// Bytes of one answer that is kept whole. Of a longer one to a batch of records is
     /// kept what was done, without fields and without the server's versions in conflicts;
     /// of one that did nothing, nothing.

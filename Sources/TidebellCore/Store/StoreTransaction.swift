@@ -308,10 +308,13 @@ package protocol StoreTransaction: StoreReader {
 
     // MARK: Kept answers
 
-    /// Keeps the answer to a write that has none yet.
-    func keepAnswer(_ answer: KeptAnswer, to write: WriteID, at now: Instant) throws
+    /// Keeps the answer to a write that has none yet. Where the user's answers then exceed
+    /// `bytes` of ``KeptAnswer/size``, the user's oldest go, about a quarter of them.
+    func keepAnswer(
+        _ answer: KeptAnswer, to write: WriteID, at now: Instant, exceeding bytes: Int
+    ) throws
 
-    /// Removes answers kept before `moment`, and the oldest ones beyond `bytes` of
-    /// ``KeptAnswer/size``; at most `limit`; returns how many went.
+    /// Removes answers kept before `moment`; then, beyond `bytes` of ``KeptAnswer/size``,
+    /// the oldest of the users who have most. At most about `limit`; returns how many went.
     func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int
 }

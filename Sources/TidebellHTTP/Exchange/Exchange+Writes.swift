@@ -40,7 +40,9 @@ extension Exchange {
                 guard let short = shorten(answer) else { return body }
                 kept.body = JSONWriter.write(capacity: 512) { encode(short, &$0) }
             }
-            try transaction.keepAnswer(kept, to: id, at: call.now)
+            try transaction.keepAnswer(
+                kept, to: id, at: call.now, exceeding: call.limits.keptAnswerBytesPerUser
+            )
             return body
         }
         return .json(body)

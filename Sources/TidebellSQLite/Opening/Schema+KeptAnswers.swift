@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-    /// The answers to writes that may be asked for again.
-    ///
-    /// Grows at its end and loses rows at its beginning; `total` is the size of all rows
-    /// up to this one.
+    /// The answers to writes that may be asked for again, and the sizes of each user's.
     static let keptAnswers = """
         CREATE TABLE kept_answer (
             number INTEGER PRIMARY KEY,
@@ -14,8 +11,12 @@ extension Schema {
             fingerprint BLOB NOT NULL,
             body BLOB NOT NULL,
             kept_at INTEGER NOT NULL,
-            total INTEGER NOT NULL,
             UNIQUE (user, client_id, request_id)
+        ) STRICT;
+
+        CREATE TABLE kept_answer_size (
+            user INTEGER PRIMARY KEY,
+            bytes INTEGER NOT NULL
         ) STRICT;
         """
 }

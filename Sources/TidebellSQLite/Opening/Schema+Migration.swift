@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
+import TidebellCore
 
 extension Schema {
     /// Brings a store of an older version to the present tables, whole or not at
@@ -27,6 +28,7 @@ extension Schema {
         try database.execute(sql: plainFields)
         try database.execute(sql: tokenOrigins)
         try database.execute(sql: removedAccounts)
+        try database.execute(sql: keptAnswerSizes)
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
             try database.execute(
@@ -92,6 +94,12 @@ extension Schema {
     private static let removedAccounts = """
         INSERT OR IGNORE INTO removed_account (account, removed_at)
         SELECT DISTINCT account, 0 FROM user WHERE account NOT IN (SELECT id FROM account)
+        """
+
+    /// Before version 4 the sizes of all users' answers were counted together.
+    private static let keptAnswerSizes = """
+        INSERT OR REPLACE INTO kept_answer_size (user, bytes)
+        SELECT user, sum(length(body) + \(KeptAnswer.rowSize)) FROM kept_answer GROUP BY user
         """
 
     private static func oldTables(in database: Database) throws -> [String] {

@@ -105,6 +105,12 @@ extension SQLiteTransaction {
         RETURNING 1
         """
 
+    /// The size of a user's kept answers, which are gone by then.
+    private static let answerSize = """
+        DELETE FROM kept_answer_size WHERE user IN
+            (SELECT user FROM kept_answer_size WHERE user = ? LIMIT ?) RETURNING 1
+        """
+
     /// What else belongs to a user; each removes at most so many rows.
     private static let ownRows: [(kind: ErasedKind?, statement: String)] = [
         (
@@ -154,5 +160,6 @@ extension SQLiteTransaction {
             nil,
             "DELETE FROM badge WHERE user IN (SELECT user FROM badge WHERE user = ? LIMIT ?) RETURNING 1"
         ),
+        (nil, answerSize),
     ]
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What it means to use HTTP without TLS beyond this machine.
+package enum PlainText {
+    /// Returns the sentence for a server that listens at `host`; nil where nothing
+    /// travels in the clear: on this machine alone, or behind a proxy with TLS.
+    package static func warning(servingAt host: String, publicURL: String?) -> String? {
+        let hasTLS = publicURL?.lowercased().hasPrefix("https://") ?? false
+        guard !hasTLS, !isLoopback(host) else { return nil }
+        return "Listening at \(host) without TLS: passwords, tokens and records travel in the "
+            + "clear, for everybody on the way to read. Put a proxy with TLS before the server "
+            + "and say --public-url https://…"
+    }
+
+    /// Returns the sentence for a client that signs in at a server; nil likewise.
+    package static func warning(signingInAt server: String) -> String? {
+        guard let url = URL(string: server), url.scheme?.lowercased() == "http",
+            let host = url.host, !isLoopback(host)
+        else { return nil }
+        return "\(server) has no TLS: the password or token, and all data, travel in the clear, "
+            + "for everybody on the way to read. Use an https:// address."
+    }
+
+    /// Whether a host is this machine, by its name or address alone.
+    static func isLoopback(_ host: String) -> Bool {
+        let host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()
+        if ["localhost", "::1"].contains(host) || host.hasSuffix(".localhost") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
