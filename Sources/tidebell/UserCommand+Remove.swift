@@ -94,7 +94,7 @@ extension UserCommand {
         @Option(
             help: """
                 What becomes of the records the user made in public databases: kept, as on \
-                CloudKit, or erased as far as no record of others needs them.
+                CloudKit, or erased with what refers to them with DELETE_SELF.
                 """
         )
         var publicRecords = PublicRecords.keep

@@ -72,8 +72,8 @@ package struct EraseAccount: Sendable {
         return false
     }
 
-    /// Deletes a public record, and says whether it could go: one that records of others
-    /// demand stays (SAVE-24, REF-10).
+    /// Deletes a public record, and says whether it could go: one that would take too many
+    /// others along stays.
     private func delete(
         _ name: String, of user: StoredUser, at now: Instant, _ transaction: any StoreTransaction
     ) throws -> Bool {

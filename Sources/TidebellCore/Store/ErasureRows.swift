@@ -46,7 +46,7 @@ package enum ErasedKind: String, Sendable, Hashable, CaseIterable {
     case permissions
     case explanations
     case publicRecords = "public records"
-    /// Records of others demand that they are there.
+    /// Too many records of others would have gone with them.
     case keptPublicRecords = "public records that could not go"
     case users
 }
