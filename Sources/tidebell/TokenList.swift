@@ -50,7 +50,7 @@ struct UseText: CustomStringConvertible {
     init(_ made: Instant, _ used: Instant?, _ expiry: Instant?) {
         let parts = [
             made.rawValue == 0 ? "made before times were kept" : "made \(Self.text(made))",
-            used.map { "used \(Self.text($0))" } ?? "not used since times are kept",
+            used.map { "used \(Self.text($0))" } ?? "no use noted",
             expiry.map { "expires \(Self.text($0))" } ?? "does not expire",
         ]
         description = parts.joined(separator: ", ")
