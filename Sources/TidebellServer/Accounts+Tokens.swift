@@ -18,7 +18,8 @@ extension Accounts {
     }
 
     /// Ends a session of a user, with those that were begun with it, or all of them;
-    /// returns how many ended. An ID that is not known fails with ``OperatorError``.
+    /// returns how many ended. Of the ID, the beginning is enough where it names one; others
+    /// fail with ``OperatorError``.
     package func signOut(_ name: String, session id: String? = nil) async throws -> Int {
         let now = time.now()
         return try await change(name) { transaction, account in
@@ -28,9 +29,14 @@ extension Accounts {
                 )
             }
             let known = try transaction.sessions(of: account, at: now, limit: Self.listLength)
-            guard let session = known.first(where: { $0.id.rawValue == id }) else {
+            let named = known.filter {
+                id.count >= Self.shortestID && $0.id.rawValue.hasPrefix(id.lowercased())
+            }
+            guard let session = named.first, named.count == 1 else {
                 throw OperatorError(
-                    "'\(name)' has no session '\(id)'; see tidebell user sessions \(name)."
+                    named.isEmpty
+                        ? "'\(name)' has no session '\(id)'; see tidebell user sessions \(name)."
+                        : "'\(id)' names \(named.count) sessions; give more digits."
                 )
             }
             return try transaction.endTokens(.session(session.id), at: now)

@@ -3,8 +3,8 @@ import TidebellCore
 import TidebellWire
 
 extension SessionID {
-    /// Bytes of an ID: short enough to type, long enough to be the only one.
-    private static let byteCount = 5
+    /// Bytes of an ID: among a million, two are the same once in ten million stores.
+    private static let byteCount = 8
 
     /// The ID of the session that begins with a token: the beginning of its hash, of
     /// which nobody can tell the token.

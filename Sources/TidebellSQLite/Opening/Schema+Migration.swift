@@ -50,7 +50,7 @@ extension Schema {
         "device": ["seen_at": "registered_at"],
         "push_token": ["registered_at": "0"],
         // Which tokens followed one another is not known, so each is a session.
-        "web_token": ["session": "lower(hex(substr(hash, 1, 5)))"],
+        "web_token": ["session": "lower(hex(substr(hash, 1, 8)))"],
         // A native token starts at the head of the log, as a new one does.
         "push_token_device": [
             "delivered": """
