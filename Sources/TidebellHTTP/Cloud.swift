@@ -18,6 +18,10 @@ package struct Cloud: Sendable {
     package var tokenUses: TokenUses
     /// Where passwords are checked.
     package var signIns = SignInGate()
+    /// What was logged as damaged.
+    package let damage = DamageReports()
+    /// Whether the store can be written.
+    package let readiness = Readiness()
     /// The bound of device streams and courier polls together.
     package var heldRequests: HeldRequests
     /// Where files of records are kept.

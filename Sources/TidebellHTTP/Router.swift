@@ -65,6 +65,7 @@ package enum Router {
     /// `/…` and `/…/{argument}`.
     private static let server: [String: any ServerEndpoint.Type] = [
         "health": ReportHealth.self,
+        "ready": ReportReadiness.self,
         "courier": PollCourier.self,
     ]
 

@@ -98,7 +98,7 @@ package struct WebServices: Sendable {
             throw signIn.required
         }
         let clientID = try target.clientID()
-        let call = Call(
+        var call = Call(
             container: container,
             scope: scope,
             user: user,
@@ -116,6 +116,9 @@ package struct WebServices: Sendable {
             makeUUID: cloud.randomness.makeUUID,
             assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
         )
+        call.reportDamage = { [cloud] zone, record in
+            cloud.damage.report(container, scope, zone: zone, record: record, to: cloud.logger)
+        }
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
             nextWebToken: caller.nextWebToken, body: body

@@ -30,6 +30,9 @@ package final class SQLiteStore: Store {
     private let log: WriteAheadLog
     private let outbox = OutboxSignal()
     private let server: ServerLock?
+    /// Whether writes meet a full or failing disk.
+    package let troubles = StoreTroubles()
+    private let file: FileIdentity?
     private let reads = Atomic(0)
     private let isClosed = Atomic(false)
 
@@ -43,7 +46,8 @@ package final class SQLiteStore: Store {
         currentIncarnation = Atomic(incarnation.rawValue)
         self.log = log
         self.server = server
-        writes = GroupCommit(pool, log: log, outbox: outbox)
+        file = FileIdentity(path: pool.path)
+        writes = GroupCommit(pool, log: log, outbox: outbox, troubles: troubles)
     }
 
     package func write<Result: Sendable>(
@@ -85,6 +89,8 @@ package final class SQLiteStore: Store {
         } catch DatabaseError.SQLITE_INTERRUPT {
             // GRDB stops a reader whose task is cancelled.
             throw CancellationError()
+        } catch {
+            throw StoreUnavailable.meant(by: error)
         }
     }
 
@@ -120,15 +126,21 @@ package final class SQLiteStore: Store {
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.
         await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [log] database in
+            pool.asyncWriteWithoutTransaction { [log, server] database in
                 log.detach(from: database)
-                // Where a reader is in the way, the next open does it.
-                try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
+                // Only who serves copies the log: see DESIGN.md, "Who checkpoints". Where a
+                // reader is in the way, the next open does it.
+                if server != nil {
+                    try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
+                }
                 continuation.resume()
             }
         }
         try pool.close()
     }
+
+    /// Whether the file at the store's path is still the one that is open.
+    var isInPlace: Bool { file != nil && FileIdentity(path: pool.path) == file }
 
     /// How many writes wait for a transaction.
     var waitingWrites: Int { writes.waitingCount }

@@ -86,7 +86,8 @@ package struct Accounts: Sendable {
     package func makeAPIToken(
         named name: String, for container: ContainerKey? = nil, lifetime: Duration? = nil
     ) async throws -> String {
-        try await make(.api, named: name, for: container, lifetime: lifetime)
+        if let container { try Webhooks.check(container: container.container) }
+        return try await make(.api, named: name, for: container, lifetime: lifetime)
     }
 
     /// Returns a new management token, with which the operator asks over the

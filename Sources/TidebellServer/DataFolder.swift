@@ -6,20 +6,15 @@ import TidebellSQLite
 /// The folder that holds a cloud.
 package struct DataFolder: Sendable {
     /// The folder with the files of records.
-    private static let assetsName = "assets"
+    static let assetsName = "assets"
     /// The database inside.
-    private static let databaseName = "tidebell.sqlite"
+    static let databaseName = "tidebell.sqlite"
 
-    private let url: URL
+    let url: URL
 
     /// Creates a description; nothing is touched yet.
     package init(_ url: URL) {
         self.url = url
-    }
-
-    /// Whether there is a cloud in the folder.
-    package var hasStore: Bool {
-        FileManager.default.fileExists(atPath: url.appendingPathComponent(Self.databaseName).path)
     }
 
     /// What others on the machine can read or write of the folder, in whole sentences.
@@ -61,8 +56,9 @@ package struct DataFolder: Sendable {
     }
 
     /// Opens the store, in a new folder if there is none. What the operator can
-    /// put right fails with ``OperatorError``.
+    /// put right fails with ``OperatorError``, also that only the database is gone.
     package func openStore(for purpose: SQLiteStore.Purpose) throws -> SQLiteStore {
+        try checkIsNotLost()
         do {
             return try SQLiteStore.open(
                 at: url.appendingPathComponent(Self.databaseName).path, for: purpose

@@ -13,10 +13,10 @@ extension Accounts {
     /// The user that a new cloud starts with.
     package static let firstUser = "me"
 
-    /// Gives a cloud without any user its first one and an API token; returns nil
-    /// for a cloud that has users.
+    /// Gives a cloud without any user and API token its first ones; returns nil for any
+    /// other cloud.
     package func prepareFirstRun() async throws -> FirstRun? {
-        guard try await names().isEmpty else { return nil }
+        guard try await names().isEmpty, try await tokens(.api).isEmpty else { return nil }
         return FirstRun(
             userName: Self.firstUser,
             apiToken: try await makeAPIToken(named: "first run"),

@@ -47,6 +47,8 @@ package struct Maintenance: Service {
                         await attempt { _ = try await removeExplanations() }
                         await attempt { _ = try await removeAnswers() }
                         await attempt { try await storeTokenUses() }
+                        // Notices, also when nobody writes, that trouble began or is over.
+                        await attempt { try await store.probe() }
                     }
                     try await time.clock.sleep(for: Self.interval)
                 }
@@ -181,6 +183,8 @@ package struct Maintenance: Service {
     private func attempt(_ body: () async throws -> Void) async {
         do {
             try await body()
+        } catch is StoreUnavailable {
+            // Logged where it began.
         } catch {
             logger.warning("maintenance failed", metadata: ["error": "\(error)"])
         }

@@ -28,6 +28,9 @@ package struct TidebellServer: Sendable {
         let folder = DataFolder(configuration.dataFolder)
         // The store first: its lock says that no other server is at the files.
         let store = try folder.openStore(for: .serving)
+        let troubles = TroubleLog(logger: logger)
+        troubles.follow(store)
+        troubles.nameDefects()
         cloud = CloudServices(
             store: store,
             assets: try folder.openAssets(logger: logger),

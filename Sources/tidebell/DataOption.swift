@@ -44,8 +44,13 @@ struct DataOption: ParsableArguments {
     func withExistingStore<Result: Sendable>(
         _ body: (any Store) async throws -> Result
     ) async throws -> Result {
-        guard DataFolder(folder).hasStore else {
-            throw OperatorError("There is no cloud in \(shortPath); name its folder with --data.")
+        let data = DataFolder(folder)
+        try data.checkIsNotLost()
+        guard data.hasStore else {
+            throw OperatorError(
+                "There is no cloud in \(shortPath); name its folder with --data, or start one "
+                    + "there: tidebell serve\(hint)"
+            )
         }
         return try await withStore(body)
     }
@@ -54,14 +59,24 @@ struct DataOption: ParsableArguments {
     func withAccounts<Result: Sendable>(
         _ body: (Accounts) async throws -> Result
     ) async throws -> Result {
-        try await withStore { try await body(Accounts(store: $0)) }
+        try await withExistingStore { try await body(Accounts(store: $0)) }
+    }
+
+    /// Runs `body` on the accounts of the cloud, which begins here if there is none.
+    func withAccountsOfNewCloud<Result: Sendable>(
+        _ body: (Accounts) async throws -> Result
+    ) async throws -> Result {
+        let isNew = !DataFolder(folder).hasStore
+        let result = try await withStore { try await body(Accounts(store: $0)) }
+        if isNew { say("There was no cloud in \(shortPath); it begins now.") }
+        return result
     }
 
     /// Runs `body` on the webhooks of the cloud, also while a server runs on it.
     func withWebhooks<Result: Sendable>(
         _ body: (Webhooks) async throws -> Result
     ) async throws -> Result {
-        try await withStore { try await body(Webhooks(store: $0)) }
+        try await withExistingStore { try await body(Webhooks(store: $0)) }
     }
 
     private func withStore<Result: Sendable>(

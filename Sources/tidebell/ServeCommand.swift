@@ -121,6 +121,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         OpenFiles.raiseLimit()
+        // A limit of file sizes fails the write that meets it, instead of ending the server.
+        signal(SIGXFSZ, SIG_IGN)
         var configuration = ServerConfiguration(dataFolder: data.folder)
         configuration.host = host
         configuration.port = port
@@ -148,6 +150,12 @@ struct ServeCommand: AsyncParsableCommand {
                 let url = server.configuration.publicURL ?? place.clientURL
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
                     try welcome(url, firstRun)
+                } else if try await server.cloud.accounts.tokens(.api).isEmpty {
+                    say(
+                        "Tidebell is listening on \(url), data in \(data.shortPath). It has no API "
+                            + "token yet, which every program needs: "
+                            + "tidebell api-token create\(data.hint)"
+                    )
                 } else {
                     say(
                         "Tidebell is listening on \(url), data in \(data.shortPath). "

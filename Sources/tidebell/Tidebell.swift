@@ -11,10 +11,12 @@ struct Tidebell: AsyncParsableCommand {
             Start with `tidebell serve`; the first run prints what programs that use the CloudKit \
             module need to find it.
             """,
+        version: Version.text,
         subcommands: [
             ServeCommand.self, UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
             WebhookCommand.self, PushCommand.self, LoginCommand.self, LogoutCommand.self,
-            WhoAmICommand.self, PermissionCommand.self,
+            WhoAmICommand.self, PermissionCommand.self, BackupCommand.self, RestoreCommand.self,
+            CheckCommand.self,
         ]
     )
 }

@@ -43,7 +43,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            let token = try await data.withAccounts {
+            let token = try await data.withAccountsOfNewCloud {
                 try await $0.add(named: name, tokenLifetime: validity.duration)
             }
             say("Added the user '\(name)'.")

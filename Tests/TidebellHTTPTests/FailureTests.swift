@@ -76,6 +76,24 @@ struct FailureTests {
         #expect(answer[header: "Retry-After"] == "3")
     }
 
+    @Test("M3: a full disk says when to come back, and is not logged by each request")
+    func fullDisk() async throws {
+        let log = FailureLog()
+        let full = StoreUnavailable(.diskIsFull, detail: "sector 7 of /secret/path")
+        let answer = try await respond(full, log: log)
+        #expect(answer.status == 503)
+        #expect(
+            answer.error
+                == WireError(
+                    .tryAgainLater,
+                    "the server's disk is full; nothing was stored, try again later",
+                    retryAfter: 10
+                )
+        )
+        #expect(answer[header: "Retry-After"] == "10")
+        #expect(log.lines.isEmpty)
+    }
+
     @Test("Every code has its HTTP status (3.3)", arguments: ServerErrorCode.allCases)
     func statuses(code: ServerErrorCode) async throws {
         let answer = try await respond(WireError(code, "why"))

@@ -86,9 +86,11 @@ struct GroupCommitTests {
             try await small("before")
             try await store.setMaximumPages(1)
             let name = String(repeating: "x", count: 100_000)
-            let error = await #expect(throws: DatabaseError.self) { try await small(name) }
-            #expect(error?.resultCode == .SQLITE_FULL)
-            #expect(error?.message == "the disk is full, nothing was stored")
+            let full = StoreUnavailable(
+                .diskIsFull, detail: "the disk is full, nothing was stored, code 13")
+            #expect(
+                await #expect(throws: StoreUnavailable.self) { try await small(name) } == full)
+            #expect(store.troubles.present == full)
             try await store.setMaximumPages(1_000_000)
             try await small("later")
             #expect(try await store.read { try $0.accountNames() } == ["before", "later"])

@@ -34,6 +34,11 @@ package struct Call: Sendable {
     /// Makes receipts and download URLs of assets.
     package var assetSeals: any AssetSeals
 
+    /// Called with zone and record of every record that was asked for and is damaged.
+    package var reportDamage: @Sendable (_ zoneName: String, _ recordName: String) -> Void = {
+        _, _ in
+    }
+
     /// Creates a call.
     package init(
         container: ContainerKey,

@@ -36,7 +36,7 @@ extension LookupRecords {
                     throw WireError.tooManyBytes(call.limits.namedRecordBytes)
                 }
                 let selection = item.desiredKeys.map(selection) ?? common
-                return .record(try record.answered(to: call, in: zoneID, selecting: selection))
+                return try record.result(to: call, in: zoneID, selecting: selection)
             }
         )
     }

@@ -37,9 +37,7 @@ extension QueryRecords {
         return Response(
             records: try page.records.map { found in
                 let zoneID = zoneIDs[found.zone] ?? ZoneID(zoneName: ZoneID.defaultName)
-                return .record(
-                    try found.record.answered(to: call, in: zoneID, selecting: selection)
-                )
+                return try found.record.result(to: call, in: zoneID, selecting: selection)
             },
             continuationMarker: page.next.map { QueryMarker(query: hash, place: $0).text },
             syncToken: tellsSyncToken ? try call.syncToken(of: zones) : nil

@@ -24,6 +24,9 @@ extension RereferenceAssets {
                 guard let record = records[source.recordName] else {
                     return .failure(WireError(.notFound, "Record not found"))
                 }
+                guard !record.isDamaged else {
+                    return .failure(call.damage(of: record, in: request.zoneID.zoneName))
+                }
                 guard
                     case .asset(let asset)? = try record.fields.decoded(
                         only: [source.fieldName])[source.fieldName]?.value,

@@ -49,15 +49,41 @@ struct FieldSelection {
 }
 
 extension StoredRecord {
+    /// The record as an item of an answer; damaged, it fails alone.
+    func result(
+        to call: Call, in zoneID: ZoneID, selecting selection: FieldSelection
+    ) throws -> RecordResult {
+        guard !isDamaged else {
+            return .failed(recordName: name, call.damage(of: self, in: zoneID.zoneName))
+        }
+        return .record(try answered(to: call, in: zoneID, selecting: selection))
+    }
+
     /// The record as answers to `call` carry it.
     func answered(
         to call: Call, in zoneID: ZoneID, selecting selection: FieldSelection
     ) throws -> WireRecord {
-        WireRecord(
+        guard !isDamaged else { throw call.damage(of: self, in: zoneID.zoneName) }
+        return WireRecord(
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
             zoneID: zoneID, fields: try selection(try call.linked(fields)), created: created,
             modified: modified,
             parent: parent
+        )
+    }
+}
+
+extension Call {
+    /// Returns what callers are told of a record whose stored fields are damaged, and
+    /// reports it.
+    func damage(of record: StoredRecord, in zoneName: String) -> WireError {
+        reportDamage(zoneName, record.name)
+        return WireError(
+            .internalError,
+            "record '\(WireError.shortened(record.name))' of zone "
+                + "'\(WireError.shortened(zoneName))' is damaged on the server's disk; its "
+                + "operator finds all that is with 'tidebell check'; saving it anew with "
+                + "forceReplace, or deleting it, mends it"
         )
     }
 }

@@ -150,6 +150,11 @@ extension Call {
     }
 }
 
+extension StoredRecord {
+    /// Whether the store may hold files of this version.
+    var mayHoldAssets: Bool { isDamaged || fields.mayHoldAssets }
+}
+
 extension RecordFields {
     /// Whether there may be an asset among the fields.
     ///

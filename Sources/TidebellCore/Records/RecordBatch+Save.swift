@@ -93,14 +93,14 @@ extension RecordBatch {
         for outcome in outcomes {
             switch outcome {
             case .save(let saved):
-                let hadAssets = saved.previous?.fields.mayHoldAssets ?? false
+                let hadAssets = saved.previous?.mayHoldAssets ?? false
                 if hadAssets || !saved.assets.isEmpty { uses[saved.record.name] = saved.assets }
-            case .delete(let record) where record.fields.mayHoldAssets: uses[record.name] = []
+            case .delete(let record) where record.mayHoldAssets: uses[record.name] = []
             case .delete, .nothingToDelete, .failed: break
             }
         }
         // Their fields were not read, unless somebody is told.
-        for record in cascaded where !tellsFields || record.fields.mayHoldAssets {
+        for record in cascaded where !tellsFields || record.mayHoldAssets {
             uses[record.name] = []
         }
         guard !uses.isEmpty else { return }
@@ -162,7 +162,8 @@ extension RecordChange {
     /// Creates the change that leaves this version of a record, or took it away.
     fileprivate init(_ event: RecordEvent, of record: StoredRecord) {
         self.init(
-            recordName: record.name, recordType: record.type, event: event, fields: record.fields,
+            recordName: record.name, recordType: record.type, event: event,
+            fields: record.isDamaged ? nil : record.fields,
             system: SystemValues(
                 created: record.created, modified: record.modified, parent: record.parent
             )

@@ -145,6 +145,9 @@ struct RecordBatch {
             operation.fields, of: type, in: call.scope, limits: call.limits
         )
         try references.check(conformed.changes, ofRecord: name)
+        if let previous, previous.isDamaged, !operation.type.replaces {
+            throw call.damage(of: previous, in: zone.name)
+        }
         let changes = try assets.settle(conformed.changes, ofRecord: name, over: previous)
         let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
         let fields = try encoded(merged, ofRecord: name)

@@ -91,7 +91,7 @@ extension StoredRecord {
     /// A search for the action's name in the text: a hit in some string costs a
     /// needless deletion of no rows, while records without references cost none.
     var mayHoldConsequentialReferences: Bool {
-        parent != nil || Self.deleteSelf.isFound(in: fields.json)
+        parent != nil || isDamaged || Self.deleteSelf.isFound(in: fields.json)
             || Self.validate.isFound(in: fields.json)
     }
 

@@ -98,6 +98,8 @@ package struct StoredRecord: Sendable, Hashable {
     /// Empty for a tombstone.
     package var fields: RecordFields
     package var isDeleted: Bool
+    /// Whether the stored fields are not what was written: they are lost, and none are here.
+    package var isDamaged = false
 
     package init(
         name: String,

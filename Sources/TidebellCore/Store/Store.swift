@@ -35,6 +35,16 @@ package protocol Store: Sendable {
     /// Which life of the store this is; part of every sync token.
     var incarnation: Incarnation { get }
 
+    /// Writes something that changes nothing, and fails where the next write would:
+    /// ``StoreUnavailable`` says what is in the way.
+    func probe() async throws
+
     /// Releases the engine's files or connections; later calls fail.
     func close() async throws
+}
+
+extension Store {
+    package func probe() async throws {
+        try await write { _ in }
+    }
 }

@@ -27,6 +27,9 @@ package protocol StoreReader {
     ) throws -> [StoredZone]
 
     // MARK: Records
+    //
+    // A record whose fields are damaged is returned as such, so that it is one record that
+    // fails and not the page it stands on.
 
     /// Returns the living records with these names; nil when their fields have more
     /// than `byteLimit` bytes.

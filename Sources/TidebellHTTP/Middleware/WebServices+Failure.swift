@@ -18,6 +18,9 @@ extension WebServices {
         switch error {
         case let error as WireError:
             return answer(error, of: request, uuid: uuid)
+        case let error as StoreUnavailable:
+            // Logged where it began: not by every request that meets it.
+            return answer(error.answer, of: request, uuid: uuid)
         case let error as JSONError:
             return answer(WireError(malformed: error), of: request, uuid: uuid)
         case let error as WrongMethod:

@@ -14,6 +14,11 @@ struct Columns {
         sqlite3_column_int64(statement, column)
     }
 
+    /// Returns a whole number, or nil for NULL.
+    func optionalInt(_ column: Int32) -> Int64? {
+        isNull(column) ? nil : int(column)
+    }
+
     /// Returns a 0 or 1 as a boolean.
     func bool(_ column: Int32) -> Bool {
         sqlite3_column_int64(statement, column) != 0

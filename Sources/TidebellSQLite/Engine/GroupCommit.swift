@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import Synchronization
+import TidebellCore
 import TidebellWire
 
 /// Runs writes in transactions that all who wait share, so that they share the
@@ -28,12 +29,16 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let log: WriteAheadLog
     private let outbox: OutboxSignal
+    private let troubles: StoreTroubles
 
     /// Creates a queue for the writer connection of `pool`.
-    init(_ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal) {
+    init(
+        _ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal, troubles: StoreTroubles
+    ) {
         self.pool = pool
         self.log = log
         self.outbox = outbox
+        self.troubles = troubles
     }
 
     /// Takes a write, which is finished later; at once, with an error, when too
@@ -90,7 +95,7 @@ final class GroupCommit: Sendable {
         do {
             try connection.run("BEGIN IMMEDIATE")
         } catch {
-            for write in writes { write.finish(error) }
+            fail(writes, error)
             return []
         }
         var rest = writes
@@ -102,7 +107,7 @@ final class GroupCommit: Sendable {
                 let transaction = SQLiteTransaction(connection)
                 if let error = try attempt(write, in: transaction, on: connection) {
                     ran.removeLast()
-                    write.finish(error)
+                    fail([write], error)
                 } else if transaction.hasAppendedOutbox {
                     tellsOutbox = true
                 }
@@ -111,12 +116,20 @@ final class GroupCommit: Sendable {
         } catch {
             // Fails only when SQLite has rolled back already.
             if connection.isInTransaction { try? connection.run("ROLLBACK") }
-            for write in ran { write.finish(error) }
+            fail(ran, error)
             return rest
         }
+        if log.hasGrown() { troubles.noteSuccess() }
         for write in ran { write.finish(nil) }
         if tellsOutbox { outbox.yield() }
         return rest
+    }
+
+    /// Finishes writes that failed, with what an error of SQLite means to them.
+    private func fail(_ writes: some Sequence<any WaitingWrite>, _ error: any Error) {
+        let error = StoreUnavailable.meant(by: error)
+        troubles.note(error)
+        for write in writes { write.finish(error) }
     }
 
     /// Runs one write in a savepoint and returns why it failed, if it did; throws

@@ -17,8 +17,16 @@ final class WriteAheadLog: @unchecked Sendable {
     /// start over: 256 MiB.
     static let restartPages = 65536
 
+    /// Whether it is ours to copy: the server's alone, see DESIGN.md, "Who checkpoints".
+    private let isOurs: Bool
     private var pages = 0
+    private var isLonger = false
     private var nextCheckpoint = WriteAheadLog.checkpointPages
+
+    /// Creates a log; only the one process that serves may call it its own.
+    init(isOurs: Bool) {
+        self.isOurs = isOurs
+    }
 
     /// Counts the pages of every commit on the writer connection from now on.
     func attach(to database: Database) {
@@ -27,8 +35,8 @@ final class WriteAheadLog: @unchecked Sendable {
             database.sqliteConnection,
             { context, _, _, pages in
                 guard let context else { return SQLITE_OK }
-                Unmanaged<WriteAheadLog>.fromOpaque(context).takeUnretainedValue().pages = Int(
-                    pages)
+                Unmanaged<WriteAheadLog>.fromOpaque(context).takeUnretainedValue()
+                    .grown(to: Int(pages))
                 return SQLITE_OK
             },
             context
@@ -40,12 +48,26 @@ final class WriteAheadLog: @unchecked Sendable {
         sqlite3_wal_hook(database.sqliteConnection, nil, nil)
     }
 
+    private func grown(to pages: Int) {
+        self.pages = pages
+        isLonger = true
+    }
+
+    /// Whether anything was written since the last call.
+    func hasGrown() -> Bool {
+        defer { isLonger = false }
+        return isLonger
+    }
+
     /// Copies the log to the database if it has grown enough.
     func keepShort(on connection: Connection) {
+        guard isOurs else { return }
         if pages < Self.checkpointPages { nextCheckpoint = Self.checkpointPages }
         guard pages >= nextCheckpoint else { return }
-        nextCheckpoint = pages + Self.checkpointPages
-        let mode = pages < Self.restartPages ? "PASSIVE" : "RESTART"
+        let waits = pages >= Self.restartPages
+        // Who reads for that long is a backup, and writers wait for it a few times at most.
+        nextCheckpoint = waits ? 2 * pages : pages + Self.checkpointPages
+        let mode = waits ? "RESTART" : "PASSIVE"
         // A checkpoint that fails changes nothing; the next commits try again,
         // and fail themselves where the disk is at fault.
         try? connection.run("PRAGMA wal_checkpoint(\(mode))")

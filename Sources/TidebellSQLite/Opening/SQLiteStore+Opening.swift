@@ -37,7 +37,7 @@ extension SQLiteStore {
                 ? ServerLock(storeAt: path) : nil
             defer { migration?.release() }
             let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
-            let log = WriteAheadLog()
+            let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
             let incarnation = try pool.writeWithoutTransaction { database in
                 try makeDurable(database)
@@ -62,6 +62,7 @@ extension SQLiteStore {
         // Nothing refers to anything by foreign key: see DESIGN.md.
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
+            FieldChecksum.define(in: database)
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
             // What a savepoint must be able to undo stays in memory.
             try database.execute(sql: "PRAGMA temp_store = MEMORY")

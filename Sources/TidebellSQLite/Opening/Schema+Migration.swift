@@ -46,6 +46,7 @@ extension Schema {
     /// The values of columns that older versions did not have, by table and
     /// column, as SQL over the old row.
     private static let additions: [String: [String: String]] = [
+        "record": ["checksum": "\(FieldChecksum.functionName)(fields)"],
         "outbox": ["ends_zone": "event LIKE '{\"zoneDeleted\"%'"],
         "device": ["seen_at": "registered_at"],
         "push_token": ["registered_at": "0"],

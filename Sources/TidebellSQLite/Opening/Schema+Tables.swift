@@ -57,7 +57,8 @@ extension Schema {
         """
 
     /// Records and tombstones in the order of their zone's history, and the
-    /// references among them.
+    /// references among them. A checksum is of the fields; NULL where an older version wrote
+    /// what could not be read.
     static let records = """
         CREATE TABLE record (
             zone INTEGER NOT NULL,
@@ -73,6 +74,7 @@ extension Schema {
             parent TEXT,
             deleted INTEGER NOT NULL,
             fields BLOB NOT NULL,
+            checksum INTEGER,
             PRIMARY KEY (zone, position)
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX record_name ON record (zone, name);

@@ -7,11 +7,11 @@ import Synchronization
 /// It is a file of its own: SQLite's locks on the database would be lost if the
 /// process opened and closed that file beside it (POSIX locks belong to the
 /// process, not to the file descriptor).
-final class ServerLock: Sendable {
+package final class ServerLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
     /// Takes the lock of the store at `path`, or fails if another holds it.
-    init(storeAt path: String) throws(StoreOpenError) {
+    package init(storeAt path: String) throws(StoreOpenError) {
         let descriptor = Foundation.open("\(path)-server", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .unwritable(path: "\(path)-server", reason: String(cString: strerror(errno)))
@@ -28,7 +28,7 @@ final class ServerLock: Sendable {
     }
 
     /// Gives the lock back; the file stays.
-    func release() {
+    package func release() {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }
             // Closing would not be enough: a child process that is about to run

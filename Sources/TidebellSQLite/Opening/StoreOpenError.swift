@@ -6,6 +6,8 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
     case notADatabase(path: String)
     /// The file was written by a newer Tidebell.
     case newerSchema(path: String, version: Int, supported: Int)
+    /// The file has another version than this code can check.
+    case otherSchema(path: String, version: Int, supported: Int)
     /// The file or its folder cannot be created or written.
     case unwritable(path: String, reason: String)
     /// The file is a store, but parts of it are lost.
@@ -20,6 +22,9 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
         case .newerSchema(let path, let version, let supported):
             "'\(path)' has schema version \(version), but this Tidebell knows only up to "
                 + "\(supported); run the newer Tidebell that wrote it."
+        case .otherSchema(let path, let version, let supported):
+            "'\(path)' has schema version \(version) and not \(supported); start the server "
+                + "once, which migrates it, or use the Tidebell that wrote it."
         case .unwritable(let path, let reason):
             "'\(path)' cannot be written: \(reason)."
         case .damaged(let path, let reason):

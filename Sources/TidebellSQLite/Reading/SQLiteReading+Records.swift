@@ -34,8 +34,7 @@ extension SQLiteReading {
         let records = try connection.rows(
             StoredRecord.headsAmong, JSONText(names), zone
         ) { columns in
-            var record = try StoredRecord(columns)
-            record.fields = .none
+            let record = try StoredRecord(columns, fields: .none)
             return (record.name, record)
         }
         return Dictionary(records) { first, _ in first }
@@ -103,7 +102,7 @@ extension SQLiteReading {
 
 extension StoredRecord {
     /// What ``init(_:)`` reads.
-    static let columns = "\(head), record.fields"
+    static let columns = "\(head), record.fields, record.checksum"
     private static let head = """
         record.name, record.type, record.position, record.created_at, record.created_by,
         record.created_device, record.modified_at, record.modified_by, record.modified_device,
@@ -116,9 +115,9 @@ extension StoredRecord {
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN record
         WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
         """
-    /// ``namedAmong`` with nothing in place of the fields.
+    /// ``namedAmong`` without the fields.
     fileprivate static let headsAmong = """
-        SELECT \(head), x'' FROM json_each(?) AS wanted CROSS JOIN record
+        SELECT \(head) FROM json_each(?) AS wanted CROSS JOIN record
         WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
         """
     fileprivate static let pageForward =
@@ -126,8 +125,16 @@ extension StoredRecord {
     fileprivate static let pageBackward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position < ? ORDER BY position DESC"
 
-    /// Reads a row of ``columns``.
+    /// Reads a row of ``columns``; fields that are not what was written are left out.
     init(_ columns: Columns) throws {
+        let json = columns.bytes(11)
+        let isIntact = FieldChecksum.admits(json, columns.optionalInt(12))
+        try self.init(columns, fields: isIntact ? RecordFields(json: json) : .none)
+        isDamaged = !isIntact
+    }
+
+    /// Reads the columns before the fields.
+    fileprivate init(_ columns: Columns, fields: RecordFields) throws {
         self.init(
             name: columns.text(0),
             type: columns.text(1),
@@ -141,7 +148,7 @@ extension StoredRecord {
                 deviceID: columns.text(8)
             ),
             parent: columns.optionalText(9),
-            fields: RecordFields(json: columns.bytes(11)),
+            fields: fields,
             isDeleted: columns.bool(10)
         )
     }

@@ -29,6 +29,8 @@ package final class AssetFolder: AssetStore {
     private let logger: Logger
     /// Kept files that the store is about to be told of: no strays.
     private let arriving = Mutex(Set<String>())
+    /// Whether the last file found no room.
+    private let isFull = Mutex(false)
 
     /// Opens the folder, made if it is absent.
     package init(_ folder: URL, logger: Logger) throws {
@@ -63,6 +65,7 @@ package final class AssetFolder: AssetStore {
             }
             let kept = try await keep(asset)
             if kept?.file != name { try await remove([name]) }
+            isFull.withLock { $0 = false }
             return kept
         } catch {
             unlink(incoming)
@@ -70,15 +73,25 @@ package final class AssetFolder: AssetStore {
         }
     }
 
-    /// Tells the client of a full disk what it may do, and the operator once each time.
+    /// Tells the client of a full or failing disk what it may do, and the operator once
+    /// until a file comes through again.
     private func refusal(_ error: any Error) -> any Error {
-        guard let error = error as? DiskError, error.isOutOfSpace else { return error }
-        logger.warning(
-            "no room for files of records",
-            metadata: ["folder": "\(folder.path)", "error": "\(error)"]
-        )
+        guard let error = error as? DiskError, error.mayPass else { return error }
+        let wasFull = isFull.withLock { isFull in
+            defer { isFull = true }
+            return isFull
+        }
+        if !wasFull {
+            logger.warning(
+                "files of records cannot be stored",
+                metadata: ["folder": "\(folder.path)", "error": "\(error)"]
+            )
+        }
         return WireError(
-            .tryAgainLater, "the server has no room for files now", retryAfter: Self.fullRetryAfter
+            .tryAgainLater,
+            error.isOutOfSpace
+                ? "the server has no room for files now" : "the server cannot store files now",
+            retryAfter: Self.fullRetryAfter
         )
     }
 
@@ -117,9 +130,14 @@ package final class AssetFolder: AssetStore {
         }
     }
 
+    /// Removes files, or leaves them as strays while a backup copies.
     package func remove(_ files: [String]) async throws {
         let paths = files.map { place(of: $0).path }
-        try await onDisk {
+        try await onDisk { [folder] in
+            guard !paths.isEmpty, let lock = try AssetFolderLock.toRemove(in: folder) else {
+                return
+            }
+            defer { withExtendedLifetime(lock) {} }
             for path in paths where unlink(path) != 0 && errno != ENOENT {
                 throw DiskError("remove")
             }
@@ -129,6 +147,10 @@ package final class AssetFolder: AssetStore {
     package func removeStrayFiles(
         unless known: @Sendable (Set<String>) async throws -> Set<String>
     ) async throws -> Int {
+        let mayRemove = try await onDisk { [folder] in
+            try AssetFolderLock.toRemove(in: folder) != nil
+        }
+        guard mayRemove else { return 0 }
         // Looked up before the files: what arrives later is not among those.
         let kept = folder.appendingPathComponent("kept")
         let arrivingBefore = arriving.withLock { $0 }

@@ -133,5 +133,10 @@ struct DiskError: Error, CustomStringConvertible {
     /// Whether there is no room, for anybody or for this user.
     var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
 
+    /// Whether the same may work later: no room, no descriptor, or a disk that fails.
+    var mayPass: Bool {
+        isOutOfSpace || [EIO, EROFS, EMFILE, ENFILE, ENOMEM].contains(number)
+    }
+
     var description: String { "cannot \(action): \(String(cString: strerror(number)))" }
 }

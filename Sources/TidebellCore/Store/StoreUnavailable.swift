@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Why a store cannot do for now what it was asked for: nothing of it happened, and what is
+/// in the way is the machine's, so that the same call may work later.
+package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is in the way.
+    package enum Cause: String, Sendable, Hashable, CaseIterable {
+        case diskIsFull, diskFails, isLocked, isReadOnly, isGone
+    }
+
+    /// Seconds after which it may be tried again.
+    package static let retryAfter = 10.0
+
+    package var cause: Cause
+    /// What the engine says, for the operator.
+    package var detail: String
+
+    /// Creates an error.
+    package init(_ cause: Cause, detail: String) {
+        self.cause = cause
+        self.detail = detail
+    }
+
+    /// What callers are told, who see nothing of the machine.
+    package var reason: String {
+        switch cause {
+        case .diskIsFull: "the server's disk is full; nothing was stored, try again later"
+        case .diskFails: "the server's disk fails; nothing was stored, try again later"
+        case .isLocked: "another program holds the server's store; nothing was stored, try again"
+        case .isReadOnly:
+            "the server's store cannot be written; nothing was stored, try again later"
+        case .isGone: "the server's data folder is gone; its operator must bring it back"
+        }
+    }
+
+    package var description: String { "\(reason) (\(detail))" }
+
+    /// The answer to a caller, who shall try again (web-services 3.3).
+    package var answer: WireError {
+        WireError(.tryAgainLater, reason, retryAfter: Self.retryAfter)
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+    /// Copies the store at `path`, as it is at one moment, to a file that does not exist
+    /// yet (mode 0600); durable when it returns.
+    ///
+    /// Writers go on meanwhile; the write-ahead log keeps what they write until the copy is
+    /// whole. What was deleted is not in the copy.
+    package static func copy(from path: String, to copy: String) throws {
+        let descriptor = Foundation.open(copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StoreOpenError.unwritable(path: copy, reason: String(cString: strerror(errno)))
+        }
+        defer { _ = Foundation.close(descriptor) }
+        do {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(busyTimeout)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.inDatabase { database in
+                try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+            }
+        } catch {
+            throw StoreOpenError(error, path: path)
+        }
+        // SQLite does not flush what it copies like this.
+        guard fsync(descriptor) == 0 else {
+            throw StoreOpenError.unwritable(path: copy, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    /// The configuration of a connection that looks at a store beside a server.
+    static var onlyReading: Configuration {
+        var configuration = Configuration()
+        configuration.label = "tidebell-check"
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
+        return configuration
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import TidebellWire
+
+/// Looks through a whole store for what is not as it must be, at one moment of it, and
+/// changes nothing; a server may write meanwhile.
+package struct StoreCheck {
+    /// The most problems that are listed.
+    package static let mostProblems = 1000
+
+    private let connection: Connection
+    private var findings = StoreFindings()
+    /// Problems whose zone is still to be named, by its key.
+    private var unnamed: [(zone: Int64?, problem: StoreProblem)] = []
+
+    private init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Checks the store at `path`, which must be one.
+    ///
+    /// - Parameter olderToo: Whether a store of an older version is looked at as far as that
+    ///   can be; otherwise it is refused.
+    package static func run(at path: String, olderToo: Bool = false) throws -> StoreFindings {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw StoreOpenError.unwritable(path: path, reason: "there is no such file")
+        }
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: SQLiteStore.onlyReading)
+            defer { try? queue.close() }
+            return try queue.read { database in
+                guard
+                    try Int.fetchOne(database, sql: "PRAGMA application_id")
+                        == Schema.applicationID
+                else { throw StoreOpenError.notADatabase(path: path) }
+                let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                guard version == Schema.version || olderToo && version < Schema.version else {
+                    throw StoreOpenError.otherSchema(
+                        path: path, version: version, supported: Schema.version)
+                }
+                var check = StoreCheck(Connection(database))
+                check.findings.schemaVersion = version
+                return version == Schema.version ? check.all() : check.older()
+            }
+        } catch let error as StoreOpenError {
+            throw error
+        } catch {
+            throw StoreOpenError(error, path: path)
+        }
+    }
+
+    private mutating func all() -> StoreFindings {
+        attempt("the pages of the file") { try $0.checkPages() }
+        attempt("the numbers of the store") { try $0.readNumbers() }
+        for rule in StoreRule.all { attempt(rule.problem) { try $0.apply(rule) } }
+        attempt("the fields of the records") { try $0.checkFields() }
+        attempt("the files of records") { try $0.readFiles() }
+        attempt("the names of zones") { try $0.nameZones() }
+        return findings
+    }
+
+    /// What can be looked at before the tables are migrated.
+    private mutating func older() -> StoreFindings {
+        attempt("the pages of the file") { try $0.checkPages() }
+        attempt("the numbers of the store") { check in
+            let identity = try check.connection.first("SELECT identity FROM store") { $0.int(0) }
+            check.findings.identity = UInt64(bitPattern: identity ?? 0)
+        }
+        attempt("the files of records") { check in
+            let hasFiles = try check.connection.first(
+                "SELECT 1 FROM sqlite_schema WHERE name = 'asset'"
+            ) { _ in true }
+            if hasFiles != nil { try check.readFiles() }
+        }
+        return findings
+    }
+
+    /// Goes on after a table that cannot be read: what is wrong with the others is to be
+    /// known as well.
+    private mutating func attempt(_ part: String, _ body: (inout StoreCheck) throws -> Void) {
+        do {
+            try body(&self)
+        } catch {
+            findings.add(StoreProblem("\(part): cannot be looked at: \(error)"))
+        }
+    }
+
+    private mutating func checkPages() throws {
+        let lines = try connection.rows("PRAGMA integrity_check(\(Self.mostProblems))") {
+            $0.text(0)
+        }
+        for line in lines where line != "ok" {
+            findings.add(StoreProblem("the file is damaged: \(line)"))
+        }
+    }
+
+    private mutating func readNumbers() throws {
+        let numbers = try connection.first("SELECT identity, incarnation FROM store") {
+            ($0.int(0), $0.int(1))
+        }
+        guard let numbers else { return findings.add(StoreProblem("the identity is missing")) }
+        findings.identity = UInt64(bitPattern: numbers.0)
+        findings.incarnation = numbers.1
+        let counts = try connection.first(
+            """
+            SELECT (SELECT count(*) FROM database),
+                (SELECT count(*) FROM zone WHERE deletion IS NULL)
+            """
+        ) { (Int($0.int(0)), Int($0.int(1))) }
+        (findings.databases, findings.zones) = counts ?? (0, 0)
+    }
+
+    private mutating func apply(_ rule: StoreRule) throws {
+        try connection.each(rule.sql) { columns in
+            var problem = StoreProblem(rule.problem)
+            if let detail = columns.optionalText(2) { problem.problem += " (\(detail))" }
+            problem.record = columns.optionalText(1)
+            return add(problem, zone: columns.optionalInt(0))
+        }
+    }
+
+    /// Whether the fields of every record are what was written, and JSON.
+    private mutating func checkFields() throws {
+        try connection.each("SELECT zone, name, fields, checksum, deleted FROM record") {
+            columns in
+            let fields = columns.bytes(2)
+            if !columns.bool(4) { findings.records += 1 }
+            let isReadable =
+                FieldChecksum.admits(fields, columns.optionalInt(3)) && Self.isObject(fields)
+            guard !isReadable else { return true }
+            var problem = StoreProblem("the fields are damaged")
+            problem.record = columns.text(1)
+            return add(problem, zone: columns.int(0))
+        }
+    }
+
+    /// Whether the text is one JSON object; what is in it is for who knows its values.
+    private static func isObject(_ json: [UInt8]) -> Bool {
+        do {
+            try JSONReader.read(json) { reader -> Void in
+                try reader.expect(.object)
+                try reader.skipValue()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private mutating func readFiles() throws {
+        findings.files = try connection.rows(
+            "SELECT file, size, content FROM asset ORDER BY file"
+        ) {
+            .init(name: $0.text(0), bytes: $0.int(1), content: $0.text(2))
+        }
+    }
+
+    /// Notes a problem whose zone is named at the end; false when there are enough.
+    private mutating func add(_ problem: StoreProblem, zone: Int64?) -> Bool {
+        unnamed.append((zone, problem))
+        return unnamed.count <= Self.mostProblems
+    }
+
+    private mutating func nameZones() throws {
+        var places: [Int64: StoreProblem] = [:]
+        for (zone, problem) in unnamed {
+            var problem = problem
+            if let zone {
+                let place = try places[zone] ?? place(of: zone)
+                places[zone] = place
+                problem.container = place.container
+                problem.environment = place.environment
+                problem.database = place.database
+                problem.owner = place.owner
+                problem.zone = place.zone
+            }
+            findings.add(problem)
+        }
+    }
+
+    private func place(of zone: Int64) throws -> StoreProblem {
+        var place = StoreProblem("")
+        place.zone = "zone \(zone)"
+        try connection.each(
+            """
+            SELECT zone.name, container, environment, scope,
+                (SELECT record_name FROM user WHERE user.id = database.owner)
+            FROM zone LEFT JOIN database ON database.id = zone.database WHERE zone.key = ?
+            """,
+            zone
+        ) { columns in
+            place.zone = columns.text(0)
+            place.container = columns.optionalText(1)
+            place.environment = columns.optionalText(2)
+            place.database = columns.optionalText(3)
+            place.owner = columns.optionalText(4)
+            return true
+        }
+        return place
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that is not as it must be in a store or among its files, and where.
+package struct StoreProblem: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// What is wrong, without a capital and without an end.
+    package var problem: String
+    package var container: String?
+    package var environment: String?
+    /// public, private or shared.
+    package var database: String?
+    /// The record name of the database's owner; nil for a public one.
+    package var owner: String?
+    package var zone: String?
+    package var record: String?
+
+    /// Creates a problem of the store as a whole.
+    package init(_ problem: String) {
+        self.problem = problem
+    }
+
+    /// The place from the container down to the record, and the problem.
+    package var description: String {
+        let scope = [database, owner].compactMap(\.self).joined(separator: " of ")
+        let place = [container, environment, scope.isEmpty ? nil : scope, zone, record]
+            .compactMap(\.self).joined(separator: "/")
+        return place.isEmpty ? problem : "\(place): \(problem)"
+    }
+}
+
+/// What a check found, and what it looked at.
+package struct StoreFindings: Sendable {
+    package var problems: [StoreProblem] = []
+    /// Whether there are more than ``StoreCheck/mostProblems``.
+    package var hasMore = false
+    package var identity: UInt64 = 0
+    package var incarnation: Int64 = 0
+    package var schemaVersion = 0
+    package var databases = 0
+    package var zones = 0
+    /// Those that live.
+    package var records = 0
+    /// The files that the store names.
+    package var files: [StoredFile] = []
+
+    /// A file of records as the store knows it.
+    package struct StoredFile: Sendable, Hashable {
+        package var name: String
+        package var bytes: Int64
+        /// The SHA-256 of its content in hexadecimal digits.
+        package var content: String
+    }
+
+    /// Adds a problem, up to the bound.
+    package mutating func add(_ problem: StoreProblem) {
+        guard problems.count < StoreCheck.mostProblems else {
+            hasMore = true
+            return
+        }
+        problems.append(problem)
+    }
+}

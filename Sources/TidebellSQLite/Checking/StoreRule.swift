@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing that holds in every store, as the SQL that finds where it does not: rows of
+/// zone key, record name and detail, each of which may be NULL.
+struct StoreRule {
+    let problem: String
+    let sql: String
+
+    /// All rules.
+    static let all = zones + records + assets + push
+
+    private static let zones = [
+        StoreRule(
+            problem: "the zone belongs to no database",
+            sql: "SELECT key, NULL, name FROM zone WHERE database NOT IN (SELECT id FROM database)"
+        ),
+        StoreRule(
+            problem: "the zone's position is ahead of its database",
+            sql: """
+                SELECT zone.key, NULL, zone.position || ' after ' || database.head
+                FROM zone JOIN database ON database.id = zone.database
+                WHERE zone.position > database.head OR zone.position < 0
+                """
+        ),
+        StoreRule(
+            problem: "the subscription belongs to no database",
+            sql: """
+                SELECT NULL, NULL, subscription_id FROM subscription
+                WHERE database NOT IN (SELECT id FROM database)
+                """
+        ),
+    ]
+
+    private static let records = [
+        StoreRule(
+            problem: "records belong to a zone that is gone",
+            sql: """
+                SELECT record.zone, min(record.name), count(*)
+                FROM record LEFT JOIN zone ON zone.key = record.zone
+                WHERE zone.key IS NULL OR zone.deletion IS NOT NULL GROUP BY record.zone
+                """
+        ),
+        StoreRule(
+            problem: "the record's position is ahead of its zone",
+            sql: """
+                SELECT record.zone, record.name, record.position || ' after ' || zone.position
+                FROM record JOIN zone ON zone.key = record.zone
+                WHERE record.position > zone.position OR record.position < 1
+                """
+        ),
+        StoreRule(
+            problem: "the record has the change tag of another one",
+            sql: """
+                SELECT max(record.zone), max(record.name), record.position
+                FROM record JOIN zone ON zone.key = record.zone
+                GROUP BY zone.database, record.position HAVING count(*) > 1
+                """
+        ),
+        StoreRule(
+            problem: "a reference goes out from a record that is not there",
+            sql: """
+                SELECT reference.zone, reference.source, 'to ' || reference.target
+                FROM reference LEFT JOIN record ON record.zone = reference.zone
+                    AND record.name = reference.source AND record.deleted = 0
+                WHERE record.name IS NULL
+                """
+        ),
+    ]
+
+    private static let assets = [
+        StoreRule(
+            problem: "the record's file is not known",
+            sql: """
+                SELECT zone, record, content FROM asset_use
+                WHERE content NOT IN (SELECT content FROM asset)
+                """
+        ),
+        StoreRule(
+            problem: "a file is kept for a record that is not there",
+            sql: """
+                SELECT asset_use.zone, asset_use.record, content
+                FROM asset_use LEFT JOIN record ON record.zone = asset_use.zone
+                    AND record.name = asset_use.record AND record.deleted = 0
+                WHERE record.name IS NULL
+                """
+        ),
+        StoreRule(
+            problem: "a file is in no record and would never be removed",
+            sql: """
+                SELECT NULL, NULL, file FROM asset
+                WHERE content NOT IN (SELECT content FROM asset_use)
+                    AND content NOT IN (SELECT content FROM asset_unused)
+                """
+        ),
+    ]
+
+    private static let push = [
+        StoreRule(
+            problem: "the outbox entry belongs to no database",
+            sql: "SELECT NULL, NULL, id FROM outbox WHERE database NOT IN (SELECT id FROM database)"
+        ),
+        StoreRule(
+            problem: "more of the outbox is done than there ever was",
+            sql: """
+                SELECT NULL, NULL, outbox_told FROM store WHERE outbox_told >
+                    ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0)
+                """
+        ),
+        StoreRule(
+            problem: "a device's cursor is ahead of all notifications",
+            sql: "SELECT NULL, NULL, key FROM device WHERE acknowledged > \(notificationHead)"
+        ),
+        StoreRule(
+            problem: "a native push token's cursor is ahead of all notifications",
+            sql: """
+                SELECT NULL, NULL, count(*) FROM push_token_device
+                WHERE delivered > \(notificationHead) HAVING count(*) > 0
+                """
+        ),
+        StoreRule(
+            problem: "a webhook's cursor is ahead of all notifications",
+            sql: "SELECT NULL, NULL, id FROM webhook WHERE delivered > \(notificationHead)"
+        ),
+    ]
+
+    private static let notificationHead =
+        "ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'notification'), 0)"
+}

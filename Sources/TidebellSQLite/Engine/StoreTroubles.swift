@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import Synchronization
+import TidebellCore
+
+/// Knows whether writes meet a full or failing disk, and notifies once when that begins
+/// and once when it is over.
+package final class StoreTroubles: Sendable {
+    /// What an observer hears.
+    package enum News: Sendable, Hashable {
+        case began(StoreUnavailable)
+        case ended
+    }
+
+    /// How long nothing may have failed until the trouble is over: on a full disk small writes
+    /// still come through between large ones that do not.
+    static let quietTime = Duration.seconds(10)
+
+    private struct State {
+        var present: StoreUnavailable?
+        var lastFailure: ContinuousClock.Instant?
+        var observer: @Sendable (News) -> Void = { _ in }
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// Creates troubles that nobody observes yet.
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.now = now
+    }
+
+    /// What is in the way of writes; nil while nothing is.
+    package var present: StoreUnavailable? { state.withLock { $0.present } }
+
+    /// Calls `observer` from now on; it must not block, nor write into the store.
+    package func observe(_ observer: @escaping @Sendable (News) -> Void) {
+        state.withLock { $0.observer = observer }
+    }
+
+    /// Notes that a write failed.
+    func note(_ error: any Error) {
+        guard let error = error as? StoreUnavailable else { return }
+        let moment = now()
+        let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
+            defer {
+                state.present = error
+                state.lastFailure = moment
+            }
+            return state.present == nil ? state.observer : nil
+        }
+        observer?(.began(error))
+    }
+
+    /// Notes that something was written.
+    func noteSuccess() {
+        let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
+            guard let last = state.lastFailure, state.present != nil else { return nil }
+            guard last.duration(to: now()) >= Self.quietTime else { return nil }
+            state.present = nil
+            return state.observer
+        }
+        observer?(.ended)
+    }
+}
+
+extension StoreUnavailable {
+    /// What an error of SQLite means if it may pass by itself; any other stays what it is.
+    static func meant(by error: any Error) -> any Error {
+        guard let failure = error as? DatabaseError else { return error }
+        let cause: Cause
+        switch failure.resultCode {
+        case .SQLITE_FULL: cause = .diskIsFull
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN: cause = .diskFails
+        case .SQLITE_BUSY, .SQLITE_LOCKED: cause = .isLocked
+        case .SQLITE_READONLY: cause = .isReadOnly
+        default: return error
+        }
+        let code = failure.extendedResultCode.rawValue
+        return StoreUnavailable(cause, detail: "\(failure.message ?? "SQLite"), code \(code)")
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Keeps files of records where they are while somebody copies them, from any process.
+///
+/// A backup holds the lock with others from before it reads the store until it has copied
+/// the files that are named there; who removes files needs it alone. Files are never
+/// changed and names never used twice, so that nothing else has to wait.
+final class AssetFolderLock: Sendable {
+    /// The file beside the kept ones.
+    static let name = "lock"
+
+    private let descriptor: Int32
+
+    private init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        // Closing would not be enough while a child process has a copy of the descriptor.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    /// Waits until nobody removes files, which takes moments, and keeps it so.
+    static func toCopy(in folder: URL) throws -> AssetFolderLock {
+        let descriptor = try open(in: folder)
+        while flock(descriptor, LOCK_SH) != 0 {
+            guard errno == EINTR else {
+                defer { close(descriptor) }
+                throw DiskError("lock")
+            }
+        }
+        return AssetFolderLock(descriptor: descriptor)
+    }
+
+    /// Returns the right to remove files; nil while somebody copies.
+    static func toRemove(in folder: URL) throws -> AssetFolderLock? {
+        let descriptor = try open(in: folder)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            defer { close(descriptor) }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw DiskError("lock") }
+            return nil
+        }
+        return AssetFolderLock(descriptor: descriptor)
+    }
+
+    private static func open(in folder: URL) throws -> Int32 {
+        let path = folder.appendingPathComponent(name).path
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DiskError("open the lock") }
+        return descriptor
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellCore
+import TidebellSQLite
+
+/// Makes a backup of a cloud, also while a server runs on it.
+///
+/// ```
+/// DEST/manifest.json        what is in it
+/// DEST/tidebell.sqlite      the store at one moment
+/// DEST/assets/kept/ab/…     the files that it names
+/// DEST/assets/key, root-key the secrets, unless they are left out
+/// DEST/tidebell.json        and whatever else the operator put into the data folder
+/// ```
+///
+/// It is made under another name, checked, flushed and then renamed: a folder of the name
+/// asked for is a whole backup.
+package struct Backup {
+    /// How a backup is made.
+    package struct Options: Sendable {
+        /// Leaves the secrets beside the database out.
+        package var withoutKeys = false
+        /// Makes it also of what is damaged, and says so in it.
+        package var despiteDamage = false
+
+        /// The options of a whole backup.
+        package init() {}
+    }
+
+    /// The most problems that an error names.
+    private static let namedProblems = 5
+
+    private let data: DataFolder
+    private let destination: URL
+    private let draft: URL
+    private let options: Options
+    private var files: [BackupManifest.File] = []
+    private var problems: [StoreProblem] = []
+    private var folders: Set<String> = []
+
+    private init(of data: DataFolder, to destination: URL, _ options: Options) {
+        self.data = data
+        self.destination = destination
+        draft = URL(fileURLWithPath: destination.path + ".unfinished", isDirectory: true)
+        self.options = options
+    }
+
+    /// Makes a backup in a folder that does not exist yet. What the operator can put right
+    /// fails with ``OperatorError`` and leaves nothing behind.
+    package static func make(
+        of data: DataFolder, to destination: URL, at now: Instant, _ options: Options = Options()
+    ) throws -> BackupManifest {
+        try data.checkIsNotLost()
+        guard data.hasStore else {
+            throw OperatorError("There is no cloud in \(data.url.path).")
+        }
+        var backup = Backup(of: data, to: destination, options)
+        try backup.makeDraft()
+        do {
+            return try backup.fill(at: now)
+        } catch {
+            // The failure to tell is the first one.
+            try? FileManager.default.removeItem(at: backup.draft)
+            if let error = error as? StoreOpenError { throw OperatorError(error.description) }
+            if let error = error as? DiskError {
+                throw OperatorError("The backup was not made: \(error).")
+            }
+            throw error
+        }
+    }
+
+    private func makeDraft() throws {
+        guard access(destination.path, F_OK) != 0 else {
+            throw OperatorError("\(destination.path) exists already; name a new folder.")
+        }
+        let inside = destination.standardizedFileURL.path
+            .hasPrefix(data.url.standardizedFileURL.path + "/")
+        guard !inside else {
+            throw OperatorError("\(destination.path) lies in the data folder; name another place.")
+        }
+        guard mkdir(draft.path, 0o700) == 0 else {
+            throw OperatorError(
+                errno == EEXIST
+                    ? "\(draft.path) exists: another backup is being made there, or was stopped; "
+                        + "remove it, or name another folder."
+                    : "\(draft.path) cannot be made: \(String(cString: strerror(errno)))."
+            )
+        }
+    }
+
+    private mutating func fill(at now: Instant) throws -> BackupManifest {
+        // Before the store is read: what it names then stays until this goes.
+        let lock = try AssetFolderLock.toCopy(in: data.assets)
+        let store = draft.appendingPathComponent(DataFolder.databaseName)
+        try SQLiteStore.copy(from: data.database.path, to: store.path)
+        let findings = try StoreCheck.run(at: store.path, olderToo: true)
+        problems = findings.problems
+        try note(DataFolder.databaseName)
+        for file in findings.files { try copy(file) }
+        withExtendedLifetime(lock) {}
+        for path in try data.otherFiles(withoutKeys: options.withoutKeys) {
+            let digest = try DurableFile.copy(
+                data.url.appendingPathComponent(path), to: try place(of: path))
+            files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
+        }
+        guard problems.isEmpty || options.despiteDamage else { throw damaged() }
+        let manifest = BackupManifest(
+            madeAt: now.rawValue,
+            made: Date(timeIntervalSince1970: Double(now.rawValue) / 1000)
+                .formatted(.iso8601),
+            identity: String(findings.identity, radix: 16), incarnation: findings.incarnation,
+            schemaVersion: findings.schemaVersion, databases: findings.databases,
+            zones: findings.zones, records: findings.records,
+            isWithoutKeys: options.withoutKeys, problems: problems,
+            files: files.sorted { $0.path < $1.path }
+        )
+        try manifest.write(to: draft)
+        for folder in folders.sorted(by: >) {
+            try DurableFile.flush(draft.appendingPathComponent(folder))
+        }
+        try DurableFile.flush(draft)
+        guard rename(draft.path, destination.path) == 0 else { throw DiskError("rename") }
+        try DurableFile.flush(destination.deletingLastPathComponent())
+        return manifest
+    }
+
+    /// Copies a file of records; what is wrong with it is a problem of the cloud.
+    private mutating func copy(_ file: StoreFindings.StoredFile) throws {
+        let path = DataFolder.keptFile(file.name)
+        let source = data.url.appendingPathComponent(path)
+        guard access(source.path, F_OK) == 0 else {
+            return problems.append(StoreProblem("the file \(path) is missing"))
+        }
+        let digest = try DurableFile.copy(source, to: try place(of: path))
+        if let problem = file.problem(with: digest) {
+            problems.append(StoreProblem("the file \(path) \(problem)"))
+        }
+        files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
+    }
+
+    /// Notes a file that is in the draft already.
+    private mutating func note(_ path: String) throws {
+        guard let digest = try DurableFile.digest(of: draft.appendingPathComponent(path)) else {
+            throw DiskError("find \(path)")
+        }
+        files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
+    }
+
+    /// Returns where a file of the data folder goes, in a folder that exists.
+    private mutating func place(of path: String) throws -> URL {
+        var folder = ""
+        for name in path.split(separator: "/").dropLast() {
+            folder += folder.isEmpty ? String(name) : "/\(name)"
+            guard folders.insert(folder).inserted else { continue }
+            let url = draft.appendingPathComponent(folder)
+            guard mkdir(url.path, 0o700) == 0 else { throw DiskError("make \(url.path)") }
+        }
+        return draft.appendingPathComponent(path)
+    }
+
+    private func damaged() -> OperatorError {
+        let named = problems.prefix(Self.namedProblems).map(\.description)
+        let more = problems.count > named.count ? "; and \(problems.count - named.count) more" : ""
+        return OperatorError(
+            "The cloud is damaged, so that a backup of it would be: "
+                + named.joined(separator: "; ") + more
+                + ". 'tidebell check' lists everything; --despite-damage makes the backup anyway."
+        )
+    }
+}
+
+extension StoreFindings.StoredFile {
+    /// What is wrong with the file that has this digest, in words that follow its name.
+    func problem(with digest: DurableFile.Digest) -> String? {
+        if digest.bytes != bytes { return "has \(digest.bytes) bytes and not \(bytes)" }
+        return digest.sha256 == content ? nil : "is damaged: its digest is another one"
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellSQLite
+
+/// What a backup says of itself, in its file `manifest.json`.
+package struct BackupManifest: Sendable, Hashable, Codable {
+    /// The file of the backup that holds this.
+    package static let fileName = "manifest.json"
+    /// The format this code writes, and the newest it reads.
+    static let format = 1
+    /// The most bytes of a manifest that is read: about four million files.
+    private static let fileLimit = 1 << 29
+
+    /// The format of the folder.
+    package var format = BackupManifest.format
+    /// When the copying began: milliseconds since 1970. What was written before is in it.
+    package var madeAt: Int64
+    /// The same for people.
+    package var made: String
+    /// The store's identity in hexadecimal digits.
+    package var identity: String
+    /// Which life of the store it was.
+    package var incarnation: Int64
+    /// The version of the store's tables.
+    package var schemaVersion: Int
+    package var databases: Int
+    package var zones: Int
+    package var records: Int
+    /// Whether the secrets beside the database were left out.
+    package var isWithoutKeys: Bool
+    /// What was damaged already when the backup was made.
+    package var problems: [StoreProblem]
+    /// All other files of the backup.
+    package var files: [File]
+
+    /// A file of a backup.
+    package struct File: Sendable, Hashable, Codable {
+        /// The path below the backup, as below the data folder.
+        package var path: String
+        package var bytes: Int64
+        /// In hexadecimal digits.
+        package var sha256: String
+    }
+
+    /// The bytes of all files.
+    package var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
+
+    /// Writes the manifest into the folder of a backup.
+    func write(to folder: URL) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try DurableFile.write([UInt8](try encoder.encode(self)), to: Self.place(in: folder))
+    }
+
+    /// Reads the manifest of a backup, and checks that its paths stay inside of it.
+    static func read(from folder: URL) throws -> BackupManifest {
+        let place = place(in: folder)
+        guard let file = try? FileHandle(forReadingFrom: place),
+            let data = try? file.read(upToCount: fileLimit)
+        else {
+            throw OperatorError("\(folder.path) is no backup: it holds no \(fileName).")
+        }
+        let decoder = JSONDecoder()
+        guard let manifest = try? decoder.decode(BackupManifest.self, from: data) else {
+            if let known = try? decoder.decode(Format.self, from: data), known.format > format {
+                throw OperatorError(
+                    "The backup \(folder.path) has format \(known.format); this Tidebell knows "
+                        + "only up to \(format). Restore it with the newer Tidebell that made it."
+                )
+            }
+            throw OperatorError("The backup \(folder.path) is damaged: its \(fileName) is.")
+        }
+        for file in manifest.files {
+            let names = file.path.split(separator: "/", omittingEmptySubsequences: false)
+            guard !names.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
+                throw OperatorError(
+                    "The backup \(folder.path) is damaged: its \(fileName) names '\(file.path)'."
+                )
+            }
+        }
+        return manifest
+    }
+
+    private struct Format: Codable {
+        var format: Int
+    }
+
+    private static func place(in folder: URL) -> URL { folder.appendingPathComponent(fileName) }
+}

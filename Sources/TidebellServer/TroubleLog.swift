@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import TidebellSQLite
+
+/// What the operator reads of the store: one line when writes begin to fail, one when it is
+/// over, one at the start about the SQLite in use.
+struct TroubleLog: Sendable {
+    let logger: Logger
+
+    /// Logs what becomes of the writes of `store` from now on.
+    func follow(_ store: SQLiteStore) {
+        store.troubles.observe { [logger] news in
+            switch news {
+            case .began(let trouble):
+                logger.error(
+                    "the store cannot be written; clients are asked to try again",
+                    metadata: ["cause": "\(trouble.cause.rawValue)", "error": "\(trouble.detail)"]
+                )
+            case .ended: logger.notice("the store can be written again")
+            }
+        }
+    }
+
+    /// Names a SQLite whose defect would matter if two processes copied the log.
+    func nameDefects(of version: SQLiteVersion = .current) {
+        guard version.hasWALResetDefect else { return }
+        logger.info(
+            """
+            this SQLite has the WAL-reset defect; it is not met, because only one connection \
+            of the server ever checkpoints: do not let other programs write to the database
+            """,
+            metadata: ["sqlite": "\(version)", "see": "https://sqlite.org/wal.html#walresetbug"]
+        )
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Foundation
+import Testing
+import TidebellProcesses
+
+/// What an operator does about a cloud that may be lost, or does by mistake.
+@Suite("Backups and mistakes on the command line", .timeLimit(.minutes(3)))
+struct BackupCommandTests {
+    private let program: TidebellProgram
+    private let backup: URL
+
+    init() throws {
+        program = try Built.tidebell()
+        backup = program.dataFolder.appendingPathExtension("backup")
+    }
+
+    private func clean() {
+        for folder in [program.dataFolder, backup] {
+            // Not every test makes both.
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    private func failure(_ arguments: [String]) async throws -> String {
+        try await #require(throws: ProcessFailure.self) { _ = try await program.run(arguments) }
+            .description
+    }
+
+    @Test("tidebell backup, check and restore: a device ends equal to what was restored")
+    func roundTrip() async throws {
+        defer { clean() }
+        var server = try await program.serve()
+        let home = try await Household(program: program, user: "anna")
+        try await home.prepare(zone: "Feed")
+        let (_, device) = try home.database()
+        func save(_ name: String, _ value: Int) async throws {
+            let record = CKRecord(
+                recordType: "Entry",
+                recordID: CKRecord.ID(recordName: name, zoneID: FetchedState.zoneID)
+            )
+            record["value"] = value
+            try await device.modifyRecords(
+                saving: [record], deleting: [], savePolicy: .allKeys)
+        }
+        for number in 0..<10 { try await save("r\(number)", number) }
+        let made = try await program.run(["backup", backup.path]).joined(separator: "\n")
+        #expect(made.contains("10 records"))
+        let checked = try await program.run(["check"]).joined(separator: "\n")
+        #expect(checked.hasPrefix("No problem in"))
+        for number in 5..<20 { try await save("r\(number)", 100 + number) }
+        var state = FetchedState()
+        try await state.fetch(from: device)
+        #expect(state.values.count == 20)
+
+        #expect(
+            try await failure(["restore", backup.path, "--replace"]).contains("is in use by"))
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        #expect(try await failure(["restore", backup.path]).contains("is not empty"))
+        _ = try await program.run(["restore", backup.path, "--replace"])
+        server = try await program.serve()
+
+        try await save("later", 7)
+        let expired = await #expect(throws: CKError.self) { try await state.fetch(from: device) }
+        #expect(expired?.code == .changeTokenExpired)
+        state = FetchedState()
+        try await state.fetch(from: device)
+        var expected = Dictionary(uniqueKeysWithValues: (0..<10).map { ("r\($0)", $0) })
+        expected["later"] = 7
+        #expect(state.values == expected)
+        #expect(try await home.everything() == expected)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test(
+        "W-10: a command on a folder without a cloud makes nothing and names the folder",
+        arguments: [
+            ["user", "list"], ["user", "token", "me"], ["api-token", "create"],
+            ["admin-token", "create"], ["webhook", "list"], ["check"], ["backup", "/nowhere"],
+        ]
+    )
+    func mistypedFolder(command: [String]) async throws {
+        defer { clean() }
+        let sentence = try await failure(command)
+        #expect(sentence.contains("There is no cloud in \(program.dataFolder.path)"))
+        #expect(!FileManager.default.fileExists(atPath: program.dataFolder.path))
+    }
+
+    @Test("W-10: user add begins a cloud and says so; serve then says that an API token is missing")
+    func userFirst() async throws {
+        defer { clean() }
+        let added = try await program.run(["user", "add", "anna"]).joined(separator: "\n")
+        #expect(
+            added.contains("There was no cloud in \(program.dataFolder.path); it begins now."))
+        let again = try await program.run(["user", "add", "otto"]).joined(separator: "\n")
+        #expect(!again.contains("it begins now"))
+        #expect(try await program.run(["user", "list"]) == ["anna", "otto"])
+        let server = try await program.serve()
+        let line = await server.lines.first {
+            $0.contains("no API token yet, which every program needs: tidebell api-token create")
+        }
+        #expect(line != nil)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("tidebell --version prints one line")
+    func version() async throws {
+        let child = try ChildProcess(program.executable, ["--version"], mergesErrors: true)
+        var lines: [String] = []
+        for await line in child.lines { lines.append(line) }
+        #expect(await child.waitUntilExit() == 0)
+        #expect(lines.count == 1)
+        #expect(lines.first?.wholeMatch(of: /\d+\.\d+\.\d+.*/) != nil)
+    }
+
+    @Test("M6: tidebell check ends with 1 and names the damage, as JSON too")
+    func damage() async throws {
+        defer { clean() }
+        let server = try await program.serve()
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        let stray = program.dataFolder.appendingPathComponent("assets/kept/ab/abc")
+        try FileManager.default.createDirectory(
+            at: stray.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data([1]).write(to: stray)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: stray.path)
+        for arguments in [["check"], ["check", "--json"]] {
+            let found = try await failure(arguments)
+            #expect(found.contains("ended with 1"))
+            #expect(found.contains("the file assets/kept/ab/abc belongs to no record"))
+        }
+    }
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+@testable import TidebellSQLite
+@testable import TidebellServer
+
+/// Backups, restoring and checks of a cloud in a data folder.
+@Suite("Backup, restore, check", .timeLimit(.minutes(2)))
+final class BackupTests {
+    private static let container = ContainerKey(
+        container: "iCloud.org.example.notes", environment: .development
+    )
+    private static let moment = Instant(rawValue: 1_800_000_000_000)
+
+    private let root = FileManager.default.temporaryDirectory
+        .appendingPathComponent("tidebell-backup-\(UUID().uuidString)")
+    private var data: DataFolder { DataFolder(root.appendingPathComponent("data")) }
+    private var backup: URL { root.appendingPathComponent("backup") }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        // Nothing is left to be done where that fails.
+        try? FileManager.default.removeItem(at: root)
+    }
+
+    /// A cloud with an account, and a database with two records of which one has a file.
+    private struct Home {
+        var store: SQLiteStore
+        var assets: AssetFolder
+        var zone: StoredZone
+
+        init(_ data: DataFolder) async throws {
+            store = try data.openStore(for: .serving)
+            assets = try data.openAssets(logger: Logger(label: "test"))
+            zone = try await store.write { transaction in
+                let database = try transaction.makeDatabase(
+                    DatabaseKey(container: BackupTests.container, scope: .public, owner: nil))
+                _ = try transaction.createAccount(named: "anna", at: BackupTests.moment)
+                return try #require(
+                    try transaction.zones([ZoneID.defaultName], in: database.id).first)
+            }
+        }
+
+        /// Saves a record with a file.
+        func save(_ name: String) async throws {
+            let bytes = Array("content of \(name)".utf8)
+            _ = try await assets.take(upTo: 1000) {
+                try await $0.write(bytes)
+            } keep: { asset in
+                try await save(name, asset)
+                return asset
+            }
+        }
+
+        private func save(_ name: String, _ asset: StoredAsset) async throws {
+            try await store.write { [zone] transaction in
+                _ = try transaction.putAsset(asset, at: BackupTests.moment)
+                let database = zone.database
+                let position = try BackupTests.advance(database, in: transaction)
+                let stamp = RecordStamp(timestamp: 1, userRecordName: "_x", deviceID: "")
+                try transaction.putRecords(
+                    [
+                        StoredRecord(
+                            name: name, type: "Note", position: position, created: stamp,
+                            modified: stamp,
+                            fields: RecordFields(["title": Field(.string(name))])
+                        )
+                    ],
+                    in: zone.key
+                )
+                try transaction.putAssetUses(
+                    [name: [asset.content]], in: zone.key, at: BackupTests.moment)
+                try transaction.touchZone(zone.key, position: position, clientChangeToken: nil)
+            }
+        }
+    }
+
+    private static func advance(
+        _ database: DatabaseID, in transaction: any StoreTransaction
+    ) throws -> Position {
+        try transaction.advance(database, by: 1, at: moment)
+    }
+
+    /// Makes a closed cloud with two records, a secret and a configuration.
+    private func makeCloud() async throws {
+        let home = try await Home(data)
+        for name in ["a", "b"] { try await home.save(name) }
+        try await home.store.close()
+        try Data("{}".utf8).write(to: data.url.appendingPathComponent("tidebell.json"))
+        try Data("apple".utf8).write(to: data.url.appendingPathComponent("AuthKey.p8"))
+    }
+
+    private func check(_ data: DataFolder) throws -> [String] {
+        try CloudCheck.run(data, at: Self.moment).problems.map(\.description)
+    }
+
+    private func files(_ folder: URL) throws -> Set<String> {
+        let found = FileManager.default.enumerator(atPath: folder.path)
+        return Set(
+            (found?.allObjects as? [String] ?? []).filter {
+                var isFolder: ObjCBool = false
+                let path = folder.appendingPathComponent($0).path
+                return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+                    && !isFolder.boolValue
+            }
+        )
+    }
+
+    private func sentence(_ body: () async throws -> Void) async -> String {
+        let error = await #expect(throws: OperatorError.self) { try await body() }
+        return error?.description ?? ""
+    }
+
+    @Test("A backup made while the server writes and takes files holds one moment, whole")
+    func whileServing() async throws {
+        let home = try await Home(data)
+        let saved = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    for number in 0..<60 {
+                        try await home.save("\(writer)-\(number)")
+                        saved.add(writer)
+                    }
+                }
+            }
+            for number in 0..<3 {
+                await saved.wait(for: 20 * (number + 1))
+                let before = saved.counts
+                let folder = root.appendingPathComponent("backup\(number)")
+                let manifest = try Backup.make(of: data, to: folder, at: Self.moment)
+                #expect(manifest.problems == [])
+                let restored = DataFolder(root.appendingPathComponent("restored\(number)"))
+                _ = try await Restoring.run(
+                    folder, to: restored, replacing: false, at: Self.moment)
+                #expect(try check(restored) == [])
+                let names = try await names(in: restored)
+                for writer in 0..<4 {
+                    let numbers = names.filter { $0.hasPrefix("\(writer)-") }.count
+                    #expect(numbers >= before[writer] ?? 0, "acknowledged before the backup")
+                    // One moment: of what a writer saved one after the other, none is missing.
+                    for number in 0..<numbers { #expect(names.contains("\(writer)-\(number)")) }
+                }
+                #expect(manifest.records == names.count)
+            }
+            try await group.waitForAll()
+        }
+        try await home.store.close()
+        #expect(try check(data) == [])
+    }
+
+    private func names(in data: DataFolder) async throws -> Set<String> {
+        let store = try data.openStore(for: .administering)
+        let names = try await store.read { reader in
+            try SQLiteStore.names(of: reader)
+        }
+        try await store.close()
+        return names
+    }
+
+    @Test("A backup has the files, the secrets and the configuration, for its owner alone")
+    func contents() async throws {
+        try await makeCloud()
+        let manifest = try Backup.make(of: data, to: backup, at: Self.moment)
+        let present = try files(backup)
+        #expect(present == Set(manifest.files.map(\.path)).union(["manifest.json"]))
+        let kept = present.filter { $0.hasPrefix("assets/kept/") }
+        #expect(kept.count == 2)
+        #expect(
+            present.subtracting(kept) == [
+                "manifest.json", "tidebell.sqlite", "assets/key", "tidebell.json", "AuthKey.p8",
+            ]
+        )
+        var status = stat()
+        try #require(stat(backup.path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o700)
+        for file in present {
+            try #require(stat(backup.appendingPathComponent(file).path, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600, "\(file)")
+        }
+        #expect(try files(root).filter { $0.contains("unfinished") } == [])
+    }
+
+    @Test("--without-keys leaves the secrets out and says so in the manifest")
+    func withoutKeys() async throws {
+        try await makeCloud()
+        var options = Backup.Options()
+        options.withoutKeys = true
+        let manifest = try Backup.make(of: data, to: backup, at: Self.moment, options)
+        #expect(manifest.isWithoutKeys)
+        let others = try files(backup).filter { !$0.hasPrefix("assets/kept/") }
+        #expect(others == ["manifest.json", "tidebell.sqlite", "tidebell.json"])
+    }
+
+    @Test("A backup is not made where something is, nor inside the data folder, nor of nothing")
+    func refusedBackups() async throws {
+        let none = root.appendingPathComponent("none")
+        #expect(
+            await sentence {
+                _ = try Backup.make(of: DataFolder(none), to: backup, at: Self.moment)
+            }
+                == "There is no cloud in \(none.path)."
+        )
+        #expect(!FileManager.default.fileExists(atPath: none.path))
+        try await makeCloud()
+        #expect(
+            await sentence { _ = try Backup.make(of: data, to: root, at: Self.moment) }
+                == "\(root.path) exists already; name a new folder."
+        )
+        let inside = data.url.appendingPathComponent("backup")
+        #expect(
+            await sentence { _ = try Backup.make(of: data, to: inside, at: Self.moment) }
+                == "\(inside.path) lies in the data folder; name another place."
+        )
+    }
+
+    @Test("One changed byte, a missing file or a cut one: the backup is refused and named")
+    func damagedBackup() async throws {
+        try await makeCloud()
+        let manifest = try Backup.make(of: data, to: backup, at: Self.moment)
+        let target = DataFolder(root.appendingPathComponent("restored"))
+        func refused(_ path: String, _ change: (inout Data) -> Void) async throws {
+            let url = backup.appendingPathComponent(path)
+            let whole = try Data(contentsOf: url)
+            var damaged = whole
+            change(&damaged)
+            try damaged.write(to: url)
+            let sentence = await sentence {
+                _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
+            }
+            #expect(sentence.contains("is damaged: \(path)"), "\(path)")
+            #expect(!FileManager.default.fileExists(atPath: target.url.path))
+            try whole.write(to: url)
+        }
+        for file in manifest.files {
+            for place in [0, Int(file.bytes) / 2, Int(file.bytes) - 1] {
+                try await refused(file.path) { $0[place] ^= 1 }
+            }
+            try await refused(file.path) { $0.removeLast() }
+        }
+        let gone = backup.appendingPathComponent("tidebell.json")
+        try FileManager.default.removeItem(at: gone)
+        #expect(
+            await sentence {
+                _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
+            } == "The backup \(backup.path) is damaged: tidebell.json is missing."
+        )
+    }
+
+    @Test("A manifest that names a path outside of the backup is refused")
+    func paths() async throws {
+        try await makeCloud()
+        var manifest = try Backup.make(of: data, to: backup, at: Self.moment)
+        for path in ["../data/tidebell.json", "/etc/passwd", "a//b", "."] {
+            manifest.files.append(.init(path: path, bytes: 1, sha256: ""))
+            let place = backup.appendingPathComponent("manifest.json")
+            try JSONEncoder().encode(manifest).write(to: place)
+            let sentence = await sentence {
+                _ = try await Restoring.run(
+                    backup, to: DataFolder(root.appendingPathComponent("x")), replacing: false,
+                    at: Self.moment)
+            }
+            #expect(sentence.hasSuffix("is damaged: its manifest.json names '\(path)'."))
+            manifest.files.removeLast()
+        }
+    }
+
+    @Test("Restoring refuses a folder with a cloud, or moves it aside; a running server stays")
+    func replacing() async throws {
+        try await makeCloud()
+        _ = try Backup.make(of: data, to: backup, at: Self.moment)
+        let home = try await Home(data)
+        try await home.save("c")
+        let busy = await sentence {
+            _ = try await Restoring.run(backup, to: data, replacing: true, at: Self.moment)
+        }
+        #expect(busy.contains("is in use by another process; stop the other server first."))
+        try await home.store.close()
+        #expect(try await names(in: data) == ["a", "b", "c"])
+        let refusal = await sentence {
+            _ = try await Restoring.run(backup, to: data, replacing: false, at: Self.moment)
+        }
+        #expect(refusal.contains("is not empty (AuthKey.p8, assets, tidebell.json)"))
+        let outcome = try await Restoring.run(
+            backup, to: data, replacing: true, at: Self.moment)
+        #expect(try await names(in: data) == ["a", "b"])
+        #expect(try check(data) == [])
+        let aside = DataFolder(try #require(outcome.movedAside))
+        #expect(try await names(in: aside) == ["a", "b", "c"])
+        #expect(!FileManager.default.fileExists(atPath: data.url.path + "/.restoring"))
+    }
+
+    @Test("H6: a restored cloud is another life of the same store, and serves on")
+    func newLife() async throws {
+        try await makeCloud()
+        let manifest = try Backup.make(of: data, to: backup, at: Self.moment)
+        let target = DataFolder(root.appendingPathComponent("restored"))
+        _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
+        let home = try await Home(target)
+        #expect(String(home.store.identity, radix: 16) == manifest.identity)
+        #expect(home.store.incarnation.rawValue > manifest.incarnation)
+        try await home.save("c")
+        try await home.store.close()
+        #expect(try await names(in: target) == ["a", "b", "c"])
+    }
+
+    @Test("A cloud that is damaged is not backed up silently")
+    func damagedCloud() async throws {
+        try await makeCloud()
+        let file = try #require(
+            try files(data.url).filter { $0.hasPrefix("assets/kept/") }.sorted().first)
+        try Data("something else".utf8).write(to: data.url.appendingPathComponent(file))
+        let refusal = await sentence {
+            _ = try Backup.make(of: data, to: backup, at: Self.moment)
+        }
+        #expect(refusal.contains("The cloud is damaged") && refusal.contains(file))
+        #expect(try files(root).filter { $0.hasPrefix("backup") } == [])
+        var options = Backup.Options()
+        options.despiteDamage = true
+        let manifest = try Backup.make(of: data, to: backup, at: Self.moment, options)
+        #expect(manifest.problems.count == 1)
+        _ = try await Restoring.run(
+            backup, to: DataFolder(root.appendingPathComponent("restored")), replacing: false,
+            at: Self.moment)
+    }
+
+    // MARK: Check
+
+    /// A change of a sound store, and what the check is to find.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        var sql: String
+        var finding: String
+        var testDescription: String { sql }
+    }
+
+    private static let zone = "iCloud.org.example.notes/development/public/_defaultZone"
+
+    private static let damages = [
+        Damage(
+            sql: "UPDATE record SET fields = x'7b7d' WHERE name = 'a'",
+            finding: "\(zone)/a: the fields are damaged"),
+        Damage(
+            sql: "UPDATE record SET fields = x'7b7d7d', checksum = NULL WHERE name = 'a'",
+            finding: "\(zone)/a: the fields are damaged"),
+        Damage(
+            sql: "UPDATE zone SET position = position - 1",
+            finding: "\(zone)/b: the record's position is ahead of its zone"),
+        Damage(
+            sql: "UPDATE database SET head = 0",
+            finding: "\(zone): the zone's position is ahead of its database"),
+        Damage(
+            sql: "DELETE FROM database", finding: "_defaultZone: the zone belongs to no database"),
+        Damage(sql: "DELETE FROM zone", finding: "zone 1/a: records belong to a zone that is gone"),
+        Damage(
+            sql: "INSERT INTO reference VALUES (1, 'x', 'a', 1)",
+            finding: "\(zone)/x: a reference goes out from a record that is not there (to a)"),
+        Damage(
+            sql: "DELETE FROM asset_use WHERE record = 'a'",
+            finding: "a file is in no record and would never be removed"),
+        Damage(
+            sql: "UPDATE asset_use SET record = 'x' WHERE record = 'a'",
+            finding: "\(zone)/x: a file is kept for a record that is not there"),
+        Damage(
+            sql: "UPDATE asset_use SET content = 'x' WHERE record = 'a'",
+            finding: "\(zone)/a: the record's file is not known (x)"),
+        Damage(
+            sql: "UPDATE store SET outbox_told = 1 << 62",
+            finding: "more of the outbox is done than there ever was"),
+        Damage(sql: "DELETE FROM store", finding: "the identity is missing"),
+        Damage(sql: "DROP TABLE reference", finding: "cannot be looked at"),
+    ]
+
+    @Test("A check names what is wrong and where", arguments: damages)
+    func findings(damage: Damage) async throws {
+        try await makeCloud()
+        #expect(try check(data) == [])
+        let store = try data.openStore(for: .administering)
+        try await store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run(damage.sql)
+        }
+        try await store.close()
+        let found = try check(data)
+        #expect(found.contains { $0.contains(damage.finding) }, "\(found)")
+    }
+
+    @Test("A check finds files that are missing, damaged, cut or nobody's")
+    func fileFindings() async throws {
+        let home = try await Home(data)
+        for name in ["a", "b", "c", "d"] { try await home.save(name) }
+        try await home.store.close()
+        let kept = try files(data.url).filter { $0.hasPrefix("assets/kept/") }.sorted()
+        let urls = kept.map { data.url.appendingPathComponent($0) }
+        try FileManager.default.removeItem(at: urls[0])
+        var damaged = try Data(contentsOf: urls[1])
+        damaged[3] ^= 1
+        try damaged.write(to: urls[1])
+        try Data().write(to: urls[2])
+        let stray = data.url.appendingPathComponent("assets/kept/ab/abc")
+        try FileManager.default.createDirectory(
+            at: stray.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data([1]).write(to: stray)
+        #expect(
+            Set(try CloudCheck.run(data, at: Self.moment).problems.map(\.description))
+                == [
+                    "the file \(kept[0]) is missing",
+                    "the file \(kept[1]) is damaged: its digest is another one",
+                    "the file \(kept[2]) has 0 bytes and not 12",
+                    "the file assets/kept/ab/abc belongs to no record",
+                ]
+        )
+        // A file that just came may belong to an upload on its way.
+        let now = Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
+        #expect(try CloudCheck.run(data, at: now).problems.count == 3)
+    }
+
+    @Test("A check finds a damaged page")
+    func damagedPage() async throws {
+        try await makeCloud()
+        let file = try FileHandle(forUpdating: data.database)
+        // The last page, whichever table it belongs to.
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: size - 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 64))
+        try file.close()
+        #expect(try !check(data).isEmpty)
+    }
+}
+
+extension SQLiteStore {
+    /// The names of all living records.
+    fileprivate static func names(of reader: any StoreReader) throws -> Set<String> {
+        let reader = try #require(reader as? SQLiteReader)
+        return Set(
+            try reader.connection.rows("SELECT name FROM record WHERE deleted = 0") { $0.text(0) })
+    }
+}
+
+/// Counts what writers have saved; one waits until there is enough.
+private final class Counter: Sendable {
+    private let stream = AsyncStream<Int>.makeStream()
+    private let state = Mutex<[Int: Int]>([:])
+
+    var counts: [Int: Int] { state.withLock { $0 } }
+
+    func add(_ writer: Int) {
+        let total = state.withLock { state in
+            state[writer, default: 0] += 1
+            return state.values.reduce(0, +)
+        }
+        stream.continuation.yield(total)
+    }
+
+    func wait(for total: Int) async {
+        for await reached in stream.stream where reached >= total { return }
+    }
+}

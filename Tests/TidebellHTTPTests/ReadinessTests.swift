@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellServer
+import TidebellWire
+
+@Suite("Full disks and readiness")
+struct ReadinessTests {
+    /// A store that can be read, and written as long as nothing is in the way.
+    private final class Store: TidebellCore.Store {
+        let identity: UInt64 = 1
+        let incarnation = Incarnation.first
+        let trouble = Mutex<StoreUnavailable?>(nil)
+        let probes = Mutex(0)
+
+        func write<Result: Sendable>(
+            _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        ) async throws -> Result {
+            throw trouble.withLock { $0 } ?? StoreUnavailable(.isLocked, detail: "of no use here")
+        }
+
+        func read<Result: Sendable>(
+            _ body: @escaping @Sendable (any StoreReader) throws -> Result
+        ) async throws -> Result { throw CancellationError() }
+
+        func probe() async throws {
+            probes.withLock { $0 += 1 }
+            if let error = trouble.withLock({ $0 }) { throw error }
+        }
+
+        func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+        func close() async throws {}
+    }
+
+    private let store = Store()
+    private let clock = StepClock(at: TestAPI.start)
+    private let log = FailureLog()
+
+    private func ready() async throws -> (status: Int, text: String) {
+        let clock = clock
+        let cloud = CloudServices(
+            store: store, time: Time(now: { clock.instant }, clock: clock),
+            logger: Logger(label: "test") { [log] _ in log }
+        )
+        return try await ready(cloud)
+    }
+
+    private func ready(_ cloud: CloudServices) async throws -> (status: Int, text: String) {
+        let response = await cloud.respond("GET", "/ready")
+        return (response.status, String(decoding: try await response.body.collect(), as: UTF8.self))
+    }
+
+    @Test(
+        "M3: what is in the way of writes is 503 TRY_AGAIN_LATER on /ready, and not logged again",
+        arguments: StoreUnavailable.Cause.allCases
+    )
+    func causes(cause: StoreUnavailable.Cause) async throws {
+        let trouble = StoreUnavailable(cause, detail: "/secret/path")
+        store.trouble.withLock { $0 = trouble }
+        let (status, text) = try await ready()
+        #expect(status == 503)
+        var error = try JSONReader.read(Array(text.utf8), WireError.init(from:))
+        error.uuid = nil
+        #expect(error == WireError(.tryAgainLater, trouble.reason, retryAfter: 10))
+        #expect(!text.contains("secret"))
+        #expect(log.lines.isEmpty)
+    }
+
+    @Test("/ready writes at most once a second, whoever asks, and tells the present state")
+    func probes() async throws {
+        let clock = clock
+        let cloud = CloudServices(
+            store: store, time: Time(now: { clock.instant }, clock: clock),
+            logger: Logger(label: "test") { [log] _ in log }
+        )
+        for _ in 0..<100 {
+            let answer = try await ready(cloud)
+            #expect(answer.status == 200)
+            #expect(answer.text == #"{"status":"ready"}"#)
+        }
+        #expect(store.probes.withLock { $0 } == 1)
+        store.trouble.withLock { $0 = StoreUnavailable(.diskIsFull, detail: "") }
+        #expect(try await ready(cloud).status == 200)
+        clock.advance(by: .seconds(1))
+        #expect(try await ready(cloud).status == 503)
+        #expect(try await ready(cloud).status == 503)
+        #expect(store.probes.withLock { $0 } == 2)
+        store.trouble.withLock { $0 = nil }
+        clock.advance(by: .seconds(1))
+        #expect(try await ready(cloud).status == 200)
+    }
+
+    @Test("M3: where no file can grow, writes are 503, reads go on, /ready says why; then it ends")
+    func noRoom() async {
+        // In a process of its own, whose limits may be changed.
+        await #expect(processExitsWith: .success) {
+            let api = try await TestAPI()
+            try await api.makeZone("Z")
+            try await api.save("before", in: "Z")
+            func save() async throws -> TestAPI.Answer {
+                try await api.post(
+                    "private/records/modify",
+                    """
+                    {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"create","record":\
+                    {"recordName":"after","recordType":"Note","fields":{}}}]}
+                    """
+                )
+            }
+            let stream = api.target(under: "ext", "notifications/stream") + "&clientId=phone"
+            setLargestFile(1)
+            for _ in 0..<20 {
+                let refused = try await save()
+                #expect(refused.status == 503)
+                #expect(
+                    refused.error
+                        == WireError(
+                            .tryAgainLater,
+                            "the server's disk fails; nothing was stored, try again later",
+                            retryAfter: 10
+                        )
+                )
+            }
+            #expect(try await api.send("GET", stream).status == 503)
+            let found = try await api.post(
+                "private/records/lookup",
+                #"{"zoneID":{"zoneName":"Z"},"records":[{"recordName":"before"}]}"#
+            )
+            #expect(found.status == 200)
+            #expect(try await api.send("GET", "/health").status == 200)
+            #expect(try await api.send("GET", "/ready").status == 503)
+            setLargestFile(nil)
+            #expect(try await save().status == 200)
+            api.clock.advance(by: .seconds(1))
+            #expect(try await api.send("GET", "/ready").text == #"{"status":"ready"}"#)
+            #expect(api.log.lines.isEmpty)
+        }
+    }
+}
+
+/// Limits the files that this process writes; nil takes the limit away.
+private func setLargestFile(_ bytes: UInt64?) {
+    // Without it the system ends the process.
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+import TidebellCore
+
+@testable import TidebellSQLite
+
+@Suite("Disks that are full, files that are gone, and who checkpoints")
+final class TroubleTests {
+    private let path = SQLiteEngine.newPath()
+
+    deinit {
+        // What a test could not make need not be removed.
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    @Test("M3: trouble is news once when it begins and once when nothing failed for a while")
+    func news() {
+        let now = Mutex(ContinuousClock.now)
+        let troubles = StoreTroubles { now.withLock { $0 } }
+        let heard = Mutex<[StoreTroubles.News]>([])
+        troubles.observe { news in heard.withLock { $0.append(news) } }
+        let full = StoreUnavailable(.diskIsFull, detail: "")
+        troubles.noteSuccess()
+        troubles.note(CancellationError())
+        #expect(heard.withLock { $0 } == [])
+        for _ in 0..<1000 {
+            troubles.note(full)
+            troubles.noteSuccess()
+        }
+        #expect(heard.withLock { $0 } == [.began(full)])
+        #expect(troubles.present == full)
+        now.withLock { $0 += StoreTroubles.quietTime }
+        for _ in 0..<1000 { troubles.noteSuccess() }
+        #expect(heard.withLock { $0 } == [.began(full), .ended])
+        #expect(troubles.present == nil)
+        troubles.note(full)
+        #expect(heard.withLock { $0 } == [.began(full), .ended, .began(full)])
+    }
+
+    @Test(
+        "M3: what may pass by itself is the machine's fault, anything else stays what it is",
+        arguments: causes
+    )
+    func meanings(code: ResultCode, cause: StoreUnavailable.Cause?) {
+        let error = DatabaseError(resultCode: code, message: "why")
+        let meaning = StoreUnavailable.meant(by: error)
+        #expect((meaning as? StoreUnavailable)?.cause == cause)
+        #expect(cause != nil || meaning is DatabaseError)
+    }
+
+    private static let causes: [(ResultCode, StoreUnavailable.Cause?)] = [
+        (.SQLITE_FULL, .diskIsFull), (.SQLITE_IOERR_WRITE, .diskFails),
+        (.SQLITE_IOERR_FSYNC, .diskFails), (.SQLITE_CANTOPEN, .diskFails),
+        (.SQLITE_BUSY, .isLocked), (.SQLITE_READONLY, .isReadOnly), (.SQLITE_CORRUPT, nil),
+        (.SQLITE_CONSTRAINT, nil),
+    ]
+
+    @Test("W-18: a store whose file was deleted or replaced is not ready")
+    func fileIsGone() async throws {
+        let store = try SQLiteStore.open(at: path)
+        try await store.probe()
+        try FileManager.default.moveItem(atPath: path, toPath: "\(path).away")
+        let error = try await #require(throws: StoreUnavailable.self) { try await store.probe() }
+        #expect(error.cause == .isGone)
+        #expect(store.troubles.present?.cause == .isGone)
+        try Data().write(to: URL(fileURLWithPath: path))
+        await #expect(throws: StoreUnavailable.self) { try await store.probe() }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: "\(path).away", toPath: path)
+        try await store.probe()
+        try await store.close()
+    }
+
+    @Test("M4: a command beside a server leaves the log alone, the server copies it")
+    func checkpoints() async throws {
+        let server = try SQLiteStore.open(at: path)
+        _ = try await server.write { try $0.createAccount(named: "before", at: .noon) }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let command = try SQLiteStore.open(at: path, for: .administering)
+        for number in 0..<20 {
+            // More than SQLite's own limit of 1000 pages.
+            let name = "\(number)" + String(repeating: "x", count: 300_000)
+            _ = try await command.write { try $0.createAccount(named: name, at: .noon) }
+        }
+        try await command.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(FileManager.default.fileExists(atPath: "\(path)-wal"))
+        #expect(try await server.read { try $0.accountNames() }.count == 21)
+        try await server.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) != before)
+        #expect(!FileManager.default.fileExists(atPath: "\(path)-wal"))
+    }
+
+    @Test(
+        "M4: versions of SQLite with the WAL-reset defect are known, mended branches too",
+        arguments: [
+            (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true),
+            (3_044_006, false), (3_045_000, true), (3_050_006, true), (3_050_007, false),
+            (3_051_002, true), (3_051_003, false), (3_053_001, false),
+        ]
+    )
+    func defects(number: Int, hasDefect: Bool) {
+        #expect(SQLiteVersion(number: number).hasWALResetDefect == hasDefect)
+        #expect(SQLiteVersion(number: 3_040_001).description == "3.40.1")
+    }
+
+    @Test("A checksum of fields changes with any byte, and with their number")
+    func checksums() {
+        let bytes = (0..<67).map { UInt8($0) }
+        var sums: Set<Int64> = [FieldChecksum.of(bytes)]
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var damaged = bytes
+                damaged[index] ^= 1 << bit
+                sums.insert(FieldChecksum.of(damaged))
+            }
+        }
+        for count in 0..<67 { sums.insert(FieldChecksum.of(Array(bytes.prefix(count)))) }
+        #expect(sums.count == 1 + 67 * 8 + 67)
+    }
+}
