@@ -93,6 +93,9 @@ package final class APNsRoute: PushRoute, Service {
         )
     }
 
+    /// Returns the topic that pushes of a container go to; nil where none are sent.
+    package func topic(of container: ContainerKey) -> String? { lanes[container]?.app.topic }
+
     /// Whether nothing can be delivered now: all is delivered, or waits for the time.
     package func isSettled() async throws -> Bool {
         guard !lanes.isEmpty else { return true }

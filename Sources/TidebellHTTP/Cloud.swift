@@ -16,6 +16,8 @@ package struct Cloud: Sendable {
     package var nativeTokenRegistered: @Sendable (StoredPushToken, ContainerKey) -> Void
     /// Which tokens were used, until the store is told.
     package var tokenUses: TokenUses
+    /// The topic of a container's native pushes; nil where none are sent.
+    package var topic: @Sendable (ContainerKey) -> String?
     /// Where passwords are checked.
     package var signIns = SignInGate()
     /// What was logged as damaged.
@@ -46,6 +48,7 @@ package struct Cloud: Sendable {
             _, _ in
         },
         tokenUses: TokenUses = TokenUses(),
+        topic: @escaping @Sendable (ContainerKey) -> String? = { _ in nil },
         heldRequests: HeldRequests = HeldRequests(),
         assets: any AssetStore = NoAssetStore(),
         transfers: HeldRequests = HeldRequests(
@@ -62,6 +65,7 @@ package struct Cloud: Sendable {
         self.journal = journal
         self.nativeTokenRegistered = nativeTokenRegistered
         self.tokenUses = tokenUses
+        self.topic = topic
         self.heldRequests = heldRequests
         self.assets = assets
         self.transfers = transfers

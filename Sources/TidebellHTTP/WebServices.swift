@@ -106,7 +106,8 @@ package struct WebServices: Sendable {
             clientID: clientID,
             makeDeviceID: { [cloud] in
                 guard let clientID, let user else { return "" }
-                return cloud.deviceID(of: clientID, usedBy: user)
+                return DeviceSeal(key: cloud.assets.sealKey)
+                    .deviceID(of: clientID, usedBy: user.recordName)
             },
             usesExtensions: request.usesExtensions,
             now: now,

@@ -8,7 +8,9 @@ package struct CourierMessage: Sendable, Hashable {
     /// The payload, the whole body of the answer.
     package let payload: [UInt8]
     let sequence: NotificationSequence
-    /// The devices the courier's token tells.
+    /// The courier's token, which has a position of its own.
+    let token: String
+    /// The devices that the token tells.
     let devices: [DeviceKey]
     /// Those of them that the notification is for.
     let recipients: [StoredDevice]
@@ -27,9 +29,10 @@ package struct CourierMessage: Sendable, Hashable {
 /// The couriers of CloudKit JS: long polls, each answered with one notification
 /// (web-services 5.12).
 ///
-/// A mailbox holds nothing itself. It is the log after the acknowledgements of
-/// the devices that a push token tells, so it survives restarts, its order is the
-/// log's, and it is bounded by the log's retention and by
+/// A mailbox holds nothing itself. It is the log after the position of its push token,
+/// one for each device that the token tells, so it survives restarts, its order is the
+/// log's, neither another tab nor a stream of the same device takes anything from it, and
+/// it is bounded by the log's retention and by
 /// ``PushConfiguration/waitingPerCourier``.
 package final class CourierMailboxes: PushRoute {
     private struct Registry {
@@ -61,7 +64,8 @@ package final class CourierMailboxes: PushRoute {
     /// acknowledged, waiting for one at most `hold`; nil when none came.
     ///
     /// A message stays the next one until ``acknowledge(_:)``: an answer that did
-    /// not arrive is repeated. An unknown capability fails with `NOT_FOUND`.
+    /// not arrive is repeated. A capability that is unknown, or whose token tells no
+    /// device any more, fails with `NOT_FOUND`; one that ends during the wait gives nil.
     package func next(
         courier: String, waitingUpTo hold: Duration
     ) async throws -> CourierMessage? {
@@ -78,15 +82,13 @@ package final class CourierMailboxes: PushRoute {
         }
     }
 
-    /// Marks a message, and with it all before it, as received by the devices of
-    /// its courier. To be called after the answer was written.
+    /// Marks a message, and with it all before it, as given out by its courier. To be
+    /// called after the answer was written.
     package func acknowledge(_ message: CourierMessage, at now: Instant) async throws {
         try await store.write { transaction in
-            for device in message.devices {
-                // The oldest of all their notifications was given out, so none of
-                // them has one left before it.
-                try transaction.acknowledge(device, upTo: message.sequence)
-            }
+            // The oldest of all its devices' notifications was given out, so none of them
+            // has one left before it.
+            try transaction.acknowledge(courierToken: message.token, upTo: message.sequence)
             try transaction.markDevicesSeen(message.devices, at: now)
         }
         metrics.courierDeliveries.increment()
@@ -119,9 +121,9 @@ package final class CourierMailboxes: PushRoute {
     ) async throws -> (users: Set<UserID>, message: CourierMessage?) {
         let limit = limit
         return try await store.read { reader in
-            guard let (_, devices) = try reader.pushToken(courier: courier) else {
-                throw WireError(.notFound, "no such courier; create a push token to get one")
-            }
+            guard let (token, devices) = try reader.pushToken(courier: courier),
+                !devices.isEmpty
+            else { throw Self.unknownCourier }
             var oldest: Pending?
             for device in devices {
                 guard let first = try Pending(for: device, from: reader, limit: limit) else {
@@ -135,7 +137,7 @@ package final class CourierMailboxes: PushRoute {
                 let notification = oldest.notification
                 return CourierMessage(
                     payload: oldest.payload, sequence: notification.sequence,
-                    devices: devices.map(\.key),
+                    token: token.token, devices: devices.map(\.key),
                     recipients: devices.filter {
                         $0.user == notification.user && $0.clientID != notification.originClient
                     }
@@ -145,7 +147,13 @@ package final class CourierMailboxes: PushRoute {
         }
     }
 
-    /// Waits without end; nil when the task is cancelled.
+    /// What a poll gets whose courier does not exist, or not any more: the client makes
+    /// a new push token.
+    private static var unknownCourier: WireError {
+        WireError(.notFound, "no such courier; create a push token to get one")
+    }
+
+    /// Waits without end; nil when the task is cancelled, or the courier ended.
     private func wait(for courier: String) async throws -> CourierMessage? {
         let bell = WakeSignal()
         let id = registry.withLock { registry in
@@ -156,7 +164,12 @@ package final class CourierMailboxes: PushRoute {
         var watched: Set<UserID> = []
         defer { stopWaiting(id, at: courier, for: watched) }
         while true {
-            let (users, message) = try await look(into: courier)
+            let (users, message): (Set<UserID>, CourierMessage?)
+            do {
+                (users, message) = try await look(into: courier)
+            } catch let error as WireError where error == Self.unknownCourier {
+                return nil
+            }
             if let message { return message }
             let unwatched = users.subtracting(watched)
             guard unwatched.isEmpty else {

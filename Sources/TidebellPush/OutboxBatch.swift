@@ -20,7 +20,7 @@ struct OutboxBatch {
 
     private(set) var items: [Item] = []
     private(set) var databases: [DatabaseID: StoredDatabase] = [:]
-    /// The owners of the candidates.
+    /// The owners of the candidates: nobody whom no notification could reach.
     private(set) var users: [UserID: StoredUser] = [:]
     /// The devices of the owners of `firesOnce` candidates.
     private(set) var devices: [UserID: [StoredDevice]] = [:]
@@ -31,28 +31,42 @@ struct OutboxBatch {
     /// How many entries the read found.
     private(set) var depth = 0
 
-    /// Reads at most `entries`, and no further one once there are `candidates`
-    /// subscriptions to look at.
+    /// Whether the bytes of subscriptions ended the batch.
+    private(set) var isCutByBytes = false
+
+    /// Reads at most so many entries, and no further one once there are so many
+    /// candidates to look at, or so many bytes of them.
     ///
     /// An entry with more candidates than that is read as far as that, and the
     /// last of the batch: who is told later than others still is told in order.
-    init(from reader: any StoreReader, entries limit: Int, candidates bound: Int) throws {
-        let entries = try reader.outbox(limit: limit)
+    init(from reader: any StoreReader, within bounds: PushConfiguration) throws {
+        let entries = try reader.outbox(limit: bounds.entriesPerPass)
         depth = entries.count
         oldest = entries.first?.committedAt
-        let endings = try Self.endings(entries, areAll: entries.count < limit, from: reader)
-        var left = bound
+        let endings = try Self.endings(
+            entries, areAll: entries.count < bounds.entriesPerPass, from: reader
+        )
+        var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
+        var left = bounds.notificationsPerPass
         for (index, entry) in entries.enumerated() where left > 0 {
             let records = ChangedRecords(entry.changes)
             var item = Item(entry: entry, records: records, candidates: [])
             if try knowsDatabase(entry.database, from: reader) {
-                try item.readCandidates(ending: endings[index], limit: left, from: reader)
+                let page = try candidates.page(
+                    of: entry, triggers: records.triggers, ending: endings[index], limit: left,
+                    from: reader
+                )
+                (item.candidates, item.readThrough) = (page.candidates, page.readThrough)
+                left -= page.count
             }
-            left -= item.candidates.count
+            // It has all its subscribers yet to come.
+            if item.readThrough == entry.toldThrough { break }
             items.append(item)
             if item.readThrough != nil { break }
         }
-        try readPeople(from: reader)
+        isCutByBytes = candidates.isCut
+        users = candidates.users
+        try readDevices(from: reader)
     }
 
     private mutating func knowsDatabase(
@@ -62,18 +76,15 @@ struct OutboxBatch {
         return databases[id] != nil
     }
 
-    private mutating func readPeople(from reader: any StoreReader) throws {
-        var owners: Set<UserID> = []
+    private mutating func readDevices(from reader: any StoreReader) throws {
         var firesOnceOwners: Set<UserID> = []
         var badgeOwners: Set<UserID> = []
         for item in items {
             for candidate in item.candidates {
-                owners.insert(candidate.user)
                 if candidate.subscription.firesOnce { firesOnceOwners.insert(candidate.user) }
                 if candidate.countsBadge { badgeOwners.insert(candidate.user) }
             }
         }
-        users = owners.isEmpty ? [:] : try reader.users(owners)
         badges = badgeOwners.isEmpty ? [:] : try reader.badges(of: badgeOwners)
         for owner in firesOnceOwners { devices[owner] = try reader.devices(of: owner) }
     }
@@ -105,34 +116,5 @@ struct OutboxBatch {
             }
         }
         return endings
-    }
-}
-
-extension OutboxBatch.Item {
-    /// Reads the next subscriptions that the change may concern: those of the
-    /// store, and those that stood when it was made but ended with its zone since.
-    fileprivate mutating func readCandidates(
-        ending: [StoredSubscription], limit: Int, from reader: any StoreReader
-    ) throws {
-        let stored = try reader.subscriptions(
-            in: entry.database, zoneName: entry.zoneName, triggers: records.triggers,
-            after: entry.toldThrough, limit: limit
-        )
-        let allEnded = ending + entry.endedSubscriptions
-        // What was saved anew since then is told of later changes.
-        let known = Set(allEnded.map(\.key))
-        let ended = allEnded.filter { $0.serial > entry.toldThrough }
-        let standing = stored.filter { !known.contains($0.key) }
-        var all = (standing + ended).sorted { $0.serial < $1.serial }
-        // Beyond the last one read others may stand in the store.
-        if stored.count >= limit, let last = stored.last?.serial {
-            all.removeAll { $0.serial > last }
-            readThrough = last
-        }
-        if all.count > limit {
-            all.removeLast(all.count - limit)
-            readThrough = all.last?.serial
-        }
-        candidates = all
     }
 }

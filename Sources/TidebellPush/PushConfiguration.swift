@@ -8,6 +8,9 @@ package struct PushConfiguration: Sendable, Hashable {
     /// Subscriptions that one pass looks at, and notifications after which it
     /// looks at no further one; the rest of the entry follows in the next pass.
     package var notificationsPerPass = 5000
+    /// Bytes of subscriptions that one pass reads: the one that passes it is the last.
+    /// What is read once is held against all changes of the pass.
+    package var subscriptionBytesPerPass = 8 * 1024 * 1024
     /// How long a lost wake-up can delay a push.
     package var pollInterval = Duration.seconds(5)
     /// How long a pass waits for more changes to merge (PUSH-2).

@@ -11,6 +11,8 @@ package struct PushMetrics: Sendable {
     let coalesced: Counter
     /// Passes that failed and are tried again.
     let failures: Counter
+    /// Passes that ended early because their subscriptions had too many bytes.
+    let cutPasses: Counter
     /// Outbox entries the latest pass found; at most a pass's bound.
     let outboxDepth: Gauge
     /// Seconds from the oldest change not yet told to the pass that tells it.
@@ -39,6 +41,7 @@ package struct PushMetrics: Sendable {
         pruned = counter("notifications.pruned")
         coalesced = counter("notifications.coalesced")
         failures = counter("passes.failed")
+        cutPasses = counter("passes.cut")
         outboxDepth = gauge("outbox.depth")
         outboxLag = gauge("outbox.lag.seconds")
         streamDeliveries = counter("deliveries", route: "stream")

@@ -51,7 +51,8 @@ package final class PushPipeline: Service {
     /// Tells every change that is pending now, and returns how many notifications
     /// that made; fails with the store's error, having lost nothing.
     ///
-    /// May be called while ``run()`` runs.
+    /// May be called while ``run()`` runs. A cancelled task ends it after the stage that
+    /// is under way: what is pending then stays in the outbox.
     package func drain() async throws -> Int {
         var count = 0
         while let told = try await pass() { count += told }
@@ -63,10 +64,13 @@ package final class PushPipeline: Service {
     /// Only one at a time: what is committed first has to be published first.
     private func pass() async throws -> Int? {
         try await turnstile.run {
+            try Task.checkCancellation()
             let batch = try await read()
             try await reached(.read)
+            try Task.checkCancellation()
             guard var plan = match(batch) else { return nil }
             try await reached(.matched)
+            try Task.checkCancellation()
             coalesce(&plan)
             try await reached(.coalesced)
             let notifications = build(plan, batch)
@@ -105,12 +109,9 @@ extension PushPipeline {
     func read() async throws -> OutboxBatch {
         let configuration = configuration
         let batch = try await store.read { reader in
-            try OutboxBatch(
-                from: reader,
-                entries: configuration.entriesPerPass,
-                candidates: configuration.notificationsPerPass
-            )
+            try OutboxBatch(from: reader, within: configuration)
         }
+        if batch.isCutByBytes { metrics.cutPasses.increment() }
         metrics.outboxDepth.record(batch.depth)
         metrics.outboxLag.record(batch.oldest.map { now().seconds(since: $0) } ?? 0)
         return batch
@@ -155,7 +156,6 @@ extension PushPipeline {
         let notifications = plan.told.compactMap { told -> BuiltNotification? in
             let subscription = told.match.subscription
             guard let database = batch.databases[subscription.database],
-                // An account that was removed has nobody to tell.
                 let owner = batch.users[subscription.user]
             else { return nil }
             let id = makeUUID().uuidString.lowercased()

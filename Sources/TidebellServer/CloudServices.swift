@@ -66,8 +66,10 @@ package struct CloudServices: Sendable {
         let couriers = CourierMailboxes(
             store: store, clock: time.clock, configuration: push, metrics: metrics
         )
+        let devices = DeviceSeal(key: assets.sealKey)
         webhookRoute = WebhookRoute(
-            store: store, clock: time.clock, now: time.now, journal: journal,
+            store: store, naming: { devices.deviceID(of: $0, usedBy: $1) }, clock: time.clock,
+            now: time.now, journal: journal,
             logger: logger
         )
         let apns = APNsRoute(
@@ -100,6 +102,7 @@ package struct CloudServices: Sendable {
                 journal: journal,
                 nativeTokenRegistered: { apns.registered($0, in: $1) },
                 tokenUses: tokenUses,
+                topic: { apns.topic(of: $0) },
                 heldRequests: heldRequests,
                 assets: assets,
                 limits: limits,

@@ -10,7 +10,12 @@ package struct WebhookConfiguration: Sendable, Hashable {
     package var placesPerRead: Int64 = 10_000
     /// The time a receiver has to answer; the standard recommends 15 to 30 s.
     package var requestTimeout = Duration.seconds(20)
-    /// The wait after a first failure; doubles with each further one.
+    /// How often a notification that fails while others are delivered is tried again
+    /// beside them.
+    package var quickTries = 5
+    /// The wait before the first such try; doubles with each further one.
+    package var quickRetry = Duration.milliseconds(50)
+    /// The wait after a first failure of the receiver; doubles with each further one.
     package var firstRetry = Duration.seconds(1)
     /// The longest wait the route decides on itself.
     package var longestRetry = Duration.seconds(300)
@@ -24,6 +29,12 @@ package struct WebhookConfiguration: Sendable, Hashable {
 
     /// Creates the default configuration.
     package init() {}
+
+    /// The wait before a notification is tried again that failed so often in passing.
+    func quickDelay(after failures: Int) -> Duration {
+        // The doublings are few; more would only overflow.
+        failures == 0 ? .zero : quickRetry * (1 << min(failures - 1, 10))
+    }
 
     /// The wait after `failures` failures in a row (1 or more).
     ///

@@ -24,9 +24,13 @@ struct WebhookDelivery: Sendable {
             defer { group.cancelAll() }
             while !Task.isCancelled {
                 switch queue.next() {
-                case .post(let item):
+                case .post(let item, let delay):
                     bookmark.hasPosted = true
-                    group.addTask { (item.notification.sequence, await post(item, webhook)) }
+                    group.addTask {
+                        // Sleeping fails by cancellation only, which ends the post as well.
+                        if delay > .zero { try? await route.clock.sleep(for: delay) }
+                        return (item.notification.sequence, await post(item, webhook))
+                    }
                 case .receive:
                     guard let (sequence, outcome) = try await group.next() else { continue }
                     guard try await take(sequence, outcome, into: &queue) else { return }
@@ -57,12 +61,14 @@ struct WebhookDelivery: Sendable {
     private func read(
         after place: NotificationSequence, into queue: inout WebhookQueue
     ) async throws -> Bool {
-        let (id, bounds) = (id, route.configuration)
+        let (id, bounds, deviceID) = (id, route.configuration, route.deviceID)
         let page = try await route.store.read { reader -> WebhookPage? in
             guard let webhook = try reader.webhook(id), webhook.disabledReason == nil else {
                 return nil
             }
-            return try WebhookPage(of: webhook, after: place, from: reader, bounds)
+            return try WebhookPage(
+                of: webhook, after: place, from: reader, bounds, naming: deviceID
+            )
         }
         guard let page else { return false }
         queue.take(page.items, upTo: page.end, isLast: page.isLast)
@@ -170,7 +176,8 @@ private struct WebhookPage: Sendable {
 
     init(
         of webhook: StoredWebhook, after place: NotificationSequence,
-        from reader: any StoreReader, _ bounds: WebhookConfiguration
+        from reader: any StoreReader, _ bounds: WebhookConfiguration,
+        naming deviceID: WebhookRoute.DeviceNaming
     ) throws {
         let head = try reader.notificationHead()
         let last = min(
@@ -191,9 +198,17 @@ private struct WebhookPage: Sendable {
         let devices = Dictionary(grouping: try reader.devicesWithTokens(of: ids), by: \.user)
         items = notifications.compactMap { notification in
             users[notification.user].map { user in
-                WebhookItem(
+                var notification = notification
+                notification.originClient = notification.originClient.map {
+                    deviceID($0, user.recordName)
+                }
+                return WebhookItem(
                     notification: notification, user: user.recordName,
-                    devices: devices[notification.user] ?? []
+                    devices: (devices[notification.user] ?? []).map { device in
+                        var device = device
+                        device.clientID = deviceID(device.clientID, user.recordName)
+                        return device
+                    }
                 )
             }
         }

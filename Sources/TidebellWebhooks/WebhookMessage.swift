@@ -44,6 +44,7 @@ package struct WebhookMessage: Sendable, Hashable {
 
 /// A notification with what a receiver has to know beside it.
 package struct WebhookItem: Sendable, Hashable {
+    /// Its origin, like the devices, under the ID that records tell of it.
     package var notification: StoredNotification
     /// The record name of the user who is told.
     package var user: String
@@ -90,7 +91,7 @@ package struct WebhookItem: Sendable, Hashable {
 extension DeviceTokens {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("clientID", clientID)
+            writer.member("deviceID", clientID)
             writer.key("pushTokens")
             writer.array(tokens) { writer, token in
                 writer.object { writer in

@@ -5,12 +5,14 @@ import TidebellCore
 ///
 /// Notifications are begun in the log's order, a few of them under way at a time.
 /// ``delivered`` follows the oldest that is not done, so a crash repeats some and
-/// loses none. While the receiver fails, only the oldest is tried, after growing
+/// loses none. What fails while others are delivered is tried again first, after a short
+/// growing wait, and holds nobody up. While the receiver fails, only the oldest is tried, after growing
 /// waits, and the log is read again before: what left it meanwhile is not posted.
 struct WebhookQueue {
     /// What to do next.
     enum Step: Hashable {
-        case post(WebhookItem)
+        /// Post after a wait, which no other post waits for.
+        case post(WebhookItem, after: Duration)
         /// Wait for an answer.
         case receive
         /// Read the log after a place.
@@ -37,6 +39,8 @@ struct WebhookQueue {
 
         var item: WebhookItem
         var state: State
+        /// How often it failed in passing.
+        var stumbles = 0
     }
 
     private let configuration: WebhookConfiguration
@@ -49,6 +53,8 @@ struct WebhookQueue {
     private var isAtEnd = false
     private var underWay = 0
     private var failures = 0
+    /// Failures since the last delivery; nil before the first, and after a wait.
+    private var failuresInPassing: Int?
     private var delay: Duration?
     private var refusals: [NotificationSequence: Int] = [:]
 
@@ -67,7 +73,8 @@ struct WebhookQueue {
         if let index = entries.firstIndex(where: { $0.state == .waiting }) {
             entries[index].state = .underWay
             underWay += 1
-            return .post(entries[index].item)
+            let entry = entries[index]
+            return .post(entry.item, after: configuration.quickDelay(after: entry.stumbles))
         }
         if !isAtEnd, entries.count < configuration.window { return .read(after: readUpTo) }
         return underWay > 0 ? .receive : .idle
@@ -95,6 +102,7 @@ struct WebhookQueue {
         switch outcome {
         case .delivered:
             settle(sequence)
+            if delay == nil { failuresInPassing = 0 }
             // One that was under way when another failed says nothing new.
             guard failures > 0, delay == nil else { return .none }
             failures = 0
@@ -103,11 +111,13 @@ struct WebhookQueue {
             refusals[sequence, default: 0] += 1
             guard refusals[sequence, default: 0] < configuration.triesOfRefused else {
                 settle(sequence)
-                pause(retryAfter: nil, jitter)
+                if failuresInPassing == nil { pause(retryAfter: nil, jitter) }
                 return .skipped
             }
-            return pause(retryAfter: nil, jitter)
-        case .failed(let retryAfter): return pause(retryAfter: retryAfter, jitter)
+            return stumbles(sequence) ? .none : pause(retryAfter: nil, jitter)
+        case .failed(let retryAfter):
+            return retryAfter == nil && stumbles(sequence)
+                ? .none : pause(retryAfter: retryAfter, jitter)
         // Nothing follows: the webhook is disabled, and its queue thrown away.
         case .gone: return .none
         }
@@ -130,8 +140,22 @@ struct WebhookQueue {
         isAtEnd = false
     }
 
+    /// Takes a failure for one of this notification alone, which is tried again soon, and
+    /// returns true; false where the receiver itself seems to fail.
+    private mutating func stumbles(_ sequence: NotificationSequence) -> Bool {
+        guard delay == nil, let count = failuresInPassing, count < configuration.window,
+            let index = entries.firstIndex(where: { $0.item.notification.sequence == sequence }),
+            entries[index].stumbles < configuration.quickTries
+        else { return false }
+        failuresInPassing = count + 1
+        entries[index].stumbles += 1
+        entries[index].state = .waiting
+        return true
+    }
+
     @discardableResult
     private mutating func pause(retryAfter: Duration?, _ jitter: Double) -> Event {
+        failuresInPassing = nil
         // Several that fail together are one failure, with the longest wait.
         let isFirst = delay == nil
         if isFirst { failures += 1 }

@@ -13,7 +13,13 @@ import TidebellPush
 /// order but for what is under way together; `webhook-id` tells repetitions. An
 /// outage loses nothing that the log still keeps.
 package final class WebhookRoute: PushRoute, Service {
+    /// Returns what receivers are told of a device, by its client ID and the record name of
+    /// its user: who knows a client ID can register as that device.
+    package typealias DeviceNaming =
+        @Sendable (_ clientID: String, _ recordName: String) -> String
+
     let store: any Store
+    let deviceID: DeviceNaming
     let poster: any WebhookPoster
     let clock: any Clock<Duration>
     let now: @Sendable () -> Instant
@@ -26,6 +32,7 @@ package final class WebhookRoute: PushRoute, Service {
     /// Creates a route; ``run()`` starts it.
     package init(
         store: any Store,
+        naming deviceID: @escaping DeviceNaming,
         poster: any WebhookPoster = HTTPWebhookPoster(),
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
@@ -35,6 +42,7 @@ package final class WebhookRoute: PushRoute, Service {
         logger: Logger
     ) {
         self.store = store
+        self.deviceID = deviceID
         self.poster = poster
         self.clock = clock
         self.now = now

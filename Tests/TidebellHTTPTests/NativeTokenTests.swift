@@ -66,6 +66,35 @@ struct NativeTokenTests {
         }
     }
 
+    @Test("A topic other than the container's is refused where pushes are sent, and names it")
+    func otherTopic() async throws {
+        let api = try await TestAPI()
+        var cloud = api.cloud.webServices.cloud
+        cloud.topic = { $0.container == TestAPI.container ? "org.example.app" : nil }
+        let services = WebServices(cloud: cloud)
+        func register(_ topic: String) async throws -> (status: Int, text: String) {
+            let response = await services.respond(
+                to: WebRequest(
+                    .post, api.target(under: "device", "tokens/register") + "&clientId=phone",
+                    body: .bytes(
+                        Array(
+                            #"{"apnsEnvironment":"development","apnsToken":"ab","topic":"\#(topic)"}"#
+                                .utf8
+                        )
+                    )
+                )
+            )
+            return (
+                response.status, String(decoding: try await response.body.collect(), as: UTF8.self)
+            )
+        }
+        let refused = try await register("org.example.other")
+        #expect(refused.status == 400 && refused.text.contains("'org.example.app'"))
+        #expect(try await target("ab", api) == nil)
+        #expect(try await register("org.example.app").status == 200)
+        #expect(try await target("ab", api)?.topic == "org.example.app")
+    }
+
     @Test("SUB-50: a user has 200 tokens; one more takes the place of the oldest")
     func limit() async throws {
         var limits = Limits()

@@ -141,6 +141,53 @@ struct CourierTests {
         #expect(try await poll.text.isEmpty)
     }
 
+    @Test("W-4: a token that another user registers gets another courier; the old one is 404")
+    func otherUser() async throws {
+        let api = try await TestAPI()
+        let otto = try await api.cloud.accounts.add(named: "otto")
+        let annas = try await create(api)
+        func register(_ query: String, clientID: String) async throws -> TokenResponse {
+            try await api.send(
+                "POST", query,
+                #"{"apnsEnvironment":"development","apnsToken":"\#(annas.apnsToken)","#
+                    + #""clientId":"\#(clientID)"}"#,
+                headers: ["Host": "tide.example:8642"]
+            ).token()
+        }
+        let own = api.target(under: "device", "tokens/register")
+        // Her own next page keeps it.
+        #expect(try await register(own, clientID: "page-2") == annas)
+        let target = own.replacing(api.webToken, with: otto)
+        let ottos = try await register(target, clientID: "ottos-page")
+        #expect(ottos.apnsToken == annas.apnsToken)
+        #expect(ottos.webcourierURL != annas.webcourierURL)
+        let old = try await api.send("GET", annas.courierPath)
+        #expect(old.status == 404 && old.error?.code == .notFound)
+        // What comes for her is not for him.
+        try await api.makeZone("A")
+        try await api.subscribe(to: "A")
+        try await api.save("a", in: "A")
+        _ = try await api.cloud.pipeline.drain()
+        async let poll = api.send("GET", ottos.courierPath)
+        #expect(await eventually { api.clock.sleeperCount == 1 })
+        api.clock.advance(by: .seconds(55))
+        #expect(try await poll.text.isEmpty)
+    }
+
+    @Test("W-12: the courier of a client ID that another user took over is 404")
+    func takenOver() async throws {
+        let api = try await TestAPI()
+        let otto = try await api.cloud.accounts.add(named: "otto")
+        let courier = try await create(api).courierPath
+        let target = api.target(under: "device", "tokens/create")
+        let answer = try await api.send(
+            "POST", target.replacing(api.webToken, with: otto),
+            #"{"apnsEnvironment":"development","clientId":"page"}"#
+        )
+        #expect(answer.status == 200)
+        #expect(try await api.send("GET", courier).status == 404)
+    }
+
     @Test("An unknown courier is 404")
     func unknown() async throws {
         let api = try await TestAPI()

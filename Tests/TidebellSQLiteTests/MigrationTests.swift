@@ -117,7 +117,7 @@ final class MigrationTests {
                     INSERT INTO web_token VALUES (x'01', 3, 70, 60, 50);
                     INSERT INTO device VALUES (1, 5, 'c', 'development', 'phone', 0, 7, 9);
                     INSERT INTO push_token VALUES ('t', 'development', 'capability', NULL, 8);
-                    INSERT INTO push_token_device VALUES ('t', 1, NULL);
+                    INSERT INTO push_token_device (token, device) VALUES ('t', 1);
                     INSERT INTO record VALUES
                         (6, 9, 'n', 'Note', 1, '_a', 'phone', 2, '_b', 'pad', NULL, 0, x'7b7d');
                     PRAGMA user_version = 2;

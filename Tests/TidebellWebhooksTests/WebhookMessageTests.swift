@@ -62,10 +62,10 @@ struct WebhookMessageTests {
             String(decoding: message.body, as: UTF8.self) == """
                 {"type":"push","container":"iCloud.org.example.feed","environment":"development",\
                 "user":"_anna","notificationID":"n-1","pushType":"alert","priority":10,\
-                "originDevice":"watch","devices":[{"clientID":"pad","pushTokens":[\
+                "originDevice":"watch","devices":[{"deviceID":"pad","pushTokens":[\
                 {"token":"t1","topic":"org.example.feed","apnsEnvironment":"production"},\
                 {"token":"t2","topic":"org.example.feed","apnsEnvironment":"production"}]},\
-                {"clientID":"phone","pushTokens":[]}],\
+                {"deviceID":"phone","pushTokens":[]}],\
                 "payload":{"aps":{"alert":"\\u00e9"},"ck":{ }}}
                 """
         )
@@ -88,7 +88,7 @@ struct WebhookMessageTests {
         #expect(text.hasPrefix(#"{"type":"test","#))
         #expect(
             text.contains(#""pushType":"background","priority":5,"collapseID":"c","devices":["#))
-        #expect(text.contains(#"{"clientID":"watch","pushTokens":[{"token":"t3","apns"#))
+        #expect(text.contains(#"{"deviceID":"watch","pushTokens":[{"token":"t3","apns"#))
     }
 
     @Test(

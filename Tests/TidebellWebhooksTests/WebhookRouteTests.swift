@@ -25,6 +25,57 @@ struct WebhookRouteTests {
         }
     }
 
+    @Test("A failure in passing holds nobody up: it is tried again soon, first, and not logged")
+    func stumbles() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { id, attempt in
+                id == "5" && attempt < 4 ? .answer(500) : .answer(200)
+            }
+            let pushed = try await world.push((0..<40).map(String.init))
+            try await world.running({ $0.window = 4 }) { _ in
+                // All others come while it waits.
+                await eventually { Set(world.receiver.arrived).count == 40 }
+                #expect(world.receiver.arrived.count { $0 == "5" } == 1)
+                for tries in 2...4 {
+                    await world.clock.advance(by: .milliseconds(50 << (tries - 2)))
+                    await eventually { world.receiver.arrived.count { $0 == "5" } == tries }
+                }
+                try await world.waitUntilDelivered(webhook, pushed[39])
+            }
+            #expect(world.receiver.arrived.count == 43)
+            #expect(world.log.lines.isEmpty)
+        }
+    }
+
+    @Test("Receivers are told of devices by the IDs that records have, never by client IDs")
+    func sealedDevices() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            try await world.store.write { transaction in
+                for client in ["phone", "pad"] {
+                    _ = try transaction.registerDevice(
+                        clientID: client, user: world.anna.id, container: World.container,
+                        at: World.noon
+                    )
+                }
+            }
+            let pushed = try await world.push(["a"], from: "phone")
+            try await world.running { _ in
+                try await world.waitUntilDelivered(webhook, pushed[0])
+            }
+            let body = String(
+                decoding: try #require(world.receiver.messages.first).body, as: UTF8.self
+            )
+            #expect(
+                body.contains(
+                    #""originDevice":"phone of _anna","devices":[{"deviceID":"pad of _anna","#
+                        + #""pushTokens":[]}]"#
+                )
+            )
+        }
+    }
+
     @Test("A webhook hears of its own container and environment only")
     func otherContainers() async throws {
         try await World.run { world in

@@ -104,6 +104,12 @@ extension PushExplainer {
     private func ruleOfMissed(
         _ subscription: WireSubscription?, of user: UserID, _ entry: OutboxEntry
     ) throws -> ExplainedRule {
+        if try reader.reachableUsers(among: [user]).isEmpty {
+            return ExplainedRule(
+                "it fires, but notifications are made only for users of enabled accounts who have "
+                    + "a device, or whose container has a webhook", "PUSH-9"
+            )
+        }
         if subscription?.firesOnce == true {
             let others = try reader.devices(of: user).filter { $0.clientID != entry.originClient }
             if others.isEmpty {

@@ -38,10 +38,10 @@ package struct ChangedRecords: Sendable {
     ///
     /// 200 records and a thousand subscriptions would make 200,000 verdicts; what
     /// has a term meets only the records that have it too.
-    func indices(concerning subscription: WireSubscription) -> [Int] {
+    func indices(concerning candidate: PreparedSubscription) -> [Int] {
+        let subscription = candidate.subscription
         guard let type = subscription.recordType else { return Array(elements.indices) }
         guard subscription.kind == .query else { return byType[type] ?? [] }
-        let term = SubscriptionTerm(of: subscription.filters)
-        return byTrigger[SubscriptionTrigger(recordType: type, term: term)] ?? []
+        return byTrigger[SubscriptionTrigger(recordType: type, term: candidate.term)] ?? []
     }
 }

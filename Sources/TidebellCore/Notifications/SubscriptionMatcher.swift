@@ -10,6 +10,8 @@ package struct SubscriptionMatcher {
     /// transaction that makes their notifications durable (SUB-19).
     package private(set) var consumed: [StoredSubscription] = []
     private var consumedKeys: Set<SubscriptionKey> = []
+    /// What was prepared of candidates, for the next changes they are held against.
+    private var prepared: [PreparedSubscription.Key: PreparedSubscription] = [:]
 
     /// Creates a matcher for one batch.
     package init() {}
@@ -48,7 +50,7 @@ package struct SubscriptionMatcher {
                 !entry.endsZone || candidate.subscription.kind == .database
                     || ended.contains(candidate.key)
             else { continue }
-            let causes = causes(of: candidate, entry, records)
+            let causes = causes(of: prepared(candidate), entry, records)
             guard let first = causes.first else { continue }
             let isOnce = candidate.subscription.kind == .query && candidate.subscription.firesOnce
             guard !isOnce || consume(candidate, by: entry, devices) else { continue }
@@ -65,20 +67,30 @@ package struct SubscriptionMatcher {
 
     // MARK: -
 
+    /// A batch holds many changes against the same candidates: each is prepared once.
+    private mutating func prepared(_ candidate: StoredSubscription) -> PreparedSubscription {
+        // Preparing what has no filters costs less than looking it up.
+        guard !candidate.subscription.filters.isEmpty else {
+            return PreparedSubscription(candidate)
+        }
+        let key = PreparedSubscription.Key(candidate)
+        if let known = prepared[key] { return known }
+        let made = PreparedSubscription(candidate)
+        prepared[key] = made
+        return made
+    }
+
     /// What of the change fires a subscription.
     private func causes(
-        of candidate: StoredSubscription, _ entry: OutboxEntry, _ records: ChangedRecords
+        of candidate: PreparedSubscription, _ entry: OutboxEntry, _ records: ChangedRecords
     ) -> [SubscriptionMatch.Cause] {
         let subscription = candidate.subscription
         let isCreated: Bool
         switch entry.event {
         case .records:
-            let told = records.indices(concerning: subscription).lazy
+            let told = records.indices(concerning: candidate).lazy
                 .map { records.elements[$0] }
-                .filter {
-                    subscription.verdict(on: $0.change, showing: $0.view, inZone: entry.zoneName)
-                        == .fires
-                }
+                .filter { candidate.verdict(on: $0, inZone: entry.zoneName) == .fires }
             guard subscription.kind == .query else { return told.isEmpty ? [] : [.zone] }
             return Array(told.map { .record($0.change) })
         case .zoneCreated: isCreated = true

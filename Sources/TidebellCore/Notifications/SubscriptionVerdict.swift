@@ -33,9 +33,12 @@ package enum SubscriptionVerdict: Sendable, Hashable {
 extension WireSubscription {
     /// Returns what the change of one record means to the subscription.
     ///
-    /// - Parameter record: The record of the change, where it is decoded already.
+    /// - Parameters:
+    ///   - record: The record of the change, where it is decoded already.
+    ///   - prepared: The subscription's filters, where they are prepared already.
     package func verdict(
-        on change: RecordChange, showing record: RecordView? = nil, inZone zoneName: String
+        on change: RecordChange, showing record: RecordView? = nil, inZone zoneName: String,
+        asking prepared: [PreparedFilter]? = nil
     ) -> SubscriptionVerdict {
         if let reason = reasonAgainst(zone: zoneName) { return .doesNotFire(reason) }
         if let recordType, recordType != change.recordType {
@@ -46,7 +49,8 @@ extension WireSubscription {
         guard let first = filters.first else { return .fires }
         // Who subscribed when nobody looked into records hears of later ones only.
         guard change.fields != nil else { return .doesNotFire(.filter(first, found: nil)) }
-        switch (record ?? RecordView(change)).verdict(on: filters) {
+        let record = record ?? RecordView(change)
+        switch prepared.map(record.verdict(on:)) ?? record.verdict(on: filters) {
         case .matches: return .fires
         case .failed(let filter, let found): return .doesNotFire(.filter(filter, found: found))
         }

@@ -177,6 +177,19 @@ package struct StoredSubscription: Sendable, Hashable {
     }
 }
 
+/// A subscription that a change may concern, as its index tells of it: its content is
+/// read for those alone that are looked at.
+package struct SubscriptionOutline: Sendable, Hashable {
+    package var serial: SubscriptionSerial
+    package var user: UserID
+
+    /// Creates an outline.
+    package init(serial: SubscriptionSerial, user: UserID) {
+        self.serial = serial
+        self.user = user
+    }
+}
+
 /// What a changed record is to query subscriptions: those on its type that have
 /// one of its terms are to be looked at.
 package struct SubscriptionTrigger: Sendable, Hashable {

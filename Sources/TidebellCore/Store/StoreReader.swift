@@ -101,20 +101,26 @@ package protocol StoreReader {
         in database: DatabaseID
     ) throws -> [StoredSubscription]
 
-    /// Returns the subscriptions of all users that a change in the zone can
+    /// Returns outlines of the subscriptions of all users that a change in the zone can
     /// concern, those after `serial`, in the order of their serials, at most
     /// `limit`: database kinds, those on the zone, and query kinds without zone or
     /// on it; of query kinds only those whose type and term are a trigger's.
     ///
     /// Cost grows with what is returned and with the triggers, not with what
     /// exists.
-    func subscriptions(
+    func subscriptionOutlines(
         in database: DatabaseID,
         zoneName: String,
         triggers: Set<SubscriptionTrigger>,
         after serial: SubscriptionSerial,
         limit: Int
-    ) throws -> [StoredSubscription]
+    ) throws -> [SubscriptionOutline]
+
+    /// Reads subscriptions in the order of their serials, until one brings the bytes of
+    /// their JSON to `byteLimit`; returns them with these bytes. What is gone is left out.
+    func subscriptions(
+        _ serials: [SubscriptionSerial], byteLimit: Int
+    ) throws -> (subscriptions: [StoredSubscription], bytes: Int)
 
     // MARK: Push
 
@@ -142,8 +148,13 @@ package protocol StoreReader {
     /// Returns the user's devices.
     func devices(of user: UserID) throws -> [StoredDevice]
 
+    /// Returns those of the users whom a notification can reach: their account is there
+    /// and not disabled, and they have a device, or their container has a webhook.
+    func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser]
+
     /// Returns the push token, and the devices it tells, found by its courier
-    /// capability.
+    /// capability; ``StoredDevice/acknowledged`` is how far the courier has given out
+    /// what is for the device, which is the token's own position.
     func pushToken(courier: String) throws -> (token: StoredPushToken, devices: [StoredDevice])?
 
     /// Returns a push token.

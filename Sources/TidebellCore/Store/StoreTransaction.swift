@@ -140,13 +140,18 @@ package protocol StoreTransaction: StoreReader {
         at now: Instant
     ) throws -> StoredDevice
 
+    /// Moves the courier's position forward for all devices that its token tells, never
+    /// back.
+    func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws
+
     /// Moves the device's acknowledgement forward, never back.
     func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws
 
     /// Inserts or replaces a push token and adds the device to those it tells.
     ///
-    /// A native token tells one device of a container, the one it was put for
-    /// last (SUB-51), and starts at the head of the log.
+    /// A token tells devices of one account, the one it was put for last (SUB-51), and a
+    /// native one only one device of a container. For each device it starts at the head of
+    /// the log.
     func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws
 
     // MARK: Badges and history

@@ -2,19 +2,26 @@
 import Crypto
 import TidebellCore
 
-extension Cloud {
+/// Makes what others than a device itself are told of it: readers of records, receivers
+/// of webhooks.
+///
+/// Who knows a client ID can register as that device, so it is hashed with the server's
+/// key (HMAC-SHA-256), and with the user.
+package struct DeviceSeal: Sendable {
     /// Bytes of a device ID, as many as a UUID has.
-    private static let deviceIDLength = 16
+    private static let length = 16
 
-    /// Returns what records tell of a user's device.
-    ///
-    /// Everybody who reads a record sees it. Who knows a client ID can register as that
-    /// device, so it is hashed with the server's key (HMAC-SHA-256), and with the user.
-    func deviceID(of clientID: String, usedBy user: StoredUser) -> String {
-        let body = Array("device\u{0}\(user.recordName)\u{0}\(clientID)".utf8)
-        let code = HMAC<SHA256>.authenticationCode(
-            for: body, using: SymmetricKey(data: assets.sealKey)
-        )
-        return Secret.hex(Array(code.prefix(Self.deviceIDLength)))
+    private let key: SymmetricKey
+
+    /// Creates a seal with the server's key.
+    package init(key: [UInt8]) {
+        self.key = SymmetricKey(data: key)
+    }
+
+    /// Returns the device ID of a client of the user with this record name.
+    package func deviceID(of clientID: String, usedBy recordName: String) -> String {
+        let body = Array("device\u{0}\(recordName)\u{0}\(clientID)".utf8)
+        let code = HMAC<SHA256>.authenticationCode(for: body, using: key)
+        return Secret.hex(Array(code.prefix(Self.length)))
     }
 }

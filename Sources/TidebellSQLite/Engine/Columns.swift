@@ -44,6 +44,10 @@ struct Columns {
     }
 
     /// Returns the bytes of a blob, or nil for NULL.
+    func byteCount(_ column: Int32) -> Int {
+        Int(sqlite3_column_bytes(statement, column))
+    }
+
     func optionalBytes(_ column: Int32) -> [UInt8]? {
         isNull(column) ? nil : bytes(column)
     }

@@ -57,7 +57,13 @@ extension Schema {
             "delivered": """
             (SELECT (SELECT ifnull(max(sequence), 0) FROM notification) FROM push_token
             WHERE push_token.token = old_push_token_device.token AND courier IS NULL)
-            """
+            """,
+            // Couriers used to share the position of their device, and go on from there.
+            "given_out": """
+            (SELECT device.acknowledged FROM push_token CROSS JOIN device
+            WHERE push_token.token = old_push_token_device.token AND courier IS NOT NULL
+                AND device.key = old_push_token_device.device)
+            """,
         ],
     ]
 

@@ -112,7 +112,8 @@ extension Schema {
         """
 
     /// The outbox, the notification log, and whom it is told to; a native push
-    /// token has delivered the log up to `delivered`, others have NULL there.
+    /// token has delivered the log up to `delivered`, the courier of another has given it
+    /// out up to `given_out`; the other column is NULL.
     static let push = """
         CREATE TABLE outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -183,6 +184,7 @@ extension Schema {
             token TEXT NOT NULL,
             device INTEGER NOT NULL,
             delivered INTEGER,
+            given_out INTEGER,
             PRIMARY KEY (token, device)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX push_token_device_device ON push_token_device (device);

@@ -63,6 +63,16 @@ extension SQLiteReading {
     }
 }
 
+extension SQLiteReading {
+    package func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser] {
+        guard !users.isEmpty else { return [:] }
+        let found = try connection.rows(
+            StoredUser.reachable, JSONText(users.map(\.rawValue)), read: StoredUser.init
+        )
+        return Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+    }
+}
+
 extension StoredUser {
     private static let columns =
         "user.id, user.account, user.container, user.environment, user.record_name, user.joined_at"
@@ -77,6 +87,21 @@ extension StoredUser {
         """
     fileprivate static let withIDs = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
+        """
+
+    /// A disabled webhook counts too: enabled again it goes on where it stopped.
+    fileprivate static let reachable = """
+        SELECT \(columns) FROM json_each(?) AS wanted
+            CROSS JOIN user ON user.id = wanted.value
+            CROSS JOIN account ON account.id = user.account
+        WHERE account.disabled = 0 AND (
+            EXISTS (SELECT 1 FROM device WHERE device.user = user.id)
+            OR EXISTS (
+                SELECT 1 FROM webhook
+                WHERE webhook.container = user.container
+                    AND webhook.environment = user.environment
+            )
+        )
         """
 
     fileprivate init(_ columns: Columns) throws {

@@ -134,10 +134,12 @@ extension StoredDevice {
     private static let columns =
         "device.key, device.user, device.client_id, device.acknowledged"
     fileprivate static let ofUser = "SELECT \(columns) FROM device WHERE user = ? ORDER BY key"
+    /// The devices that a courier's token tells, each with the courier's position.
     fileprivate static let withToken = """
-        SELECT \(columns)
+        SELECT device.key, device.user, device.client_id, push_token_device.given_out
         FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
-        WHERE push_token_device.token = ? ORDER BY device.key
+        WHERE push_token_device.token = ? AND push_token_device.given_out IS NOT NULL
+        ORDER BY device.key
         """
     /// The devices of a user, each with the moment of its registration.
     static let ofUserWithDate = """

@@ -18,14 +18,29 @@ extension SQLiteReading {
         )
     }
 
-    package func subscriptions(
+    package func subscriptionOutlines(
         in database: DatabaseID, zoneName: String, triggers: Set<SubscriptionTrigger>,
         after serial: SubscriptionSerial, limit: Int
-    ) throws -> [StoredSubscription] {
+    ) throws -> [SubscriptionOutline] {
         try connection.rows(
-            StoredSubscription.concerned, database, zoneName, JSONText(triggers), serial, limit,
-            read: StoredSubscription.init
-        )
+            StoredSubscription.concerned, database, zoneName, JSONText(triggers), serial, limit
+        ) { SubscriptionOutline(serial: try $0.value(0), user: try $0.value(1)) }
+    }
+
+    package func subscriptions(
+        _ serials: [SubscriptionSerial], byteLimit: Int
+    ) throws -> (subscriptions: [StoredSubscription], bytes: Int) {
+        guard !serials.isEmpty else { return ([], 0) }
+        var found: [StoredSubscription] = []
+        var bytes = 0
+        try connection.each(
+            StoredSubscription.withSerials, JSONText(serials.map(\.rawValue))
+        ) { columns in
+            bytes += columns.byteCount(2)
+            found.append(try StoredSubscription(columns))
+            return bytes < byteLimit
+        }
+        return (found, bytes)
     }
 }
 
@@ -47,6 +62,12 @@ extension StoredSubscription {
         ORDER BY subscription.subscription_id
         """
 
+    fileprivate static let withSerials = """
+        SELECT \(columns) FROM json_each(?) AS wanted
+            CROSS JOIN subscription ON subscription.serial = wanted.value
+        ORDER BY wanted.key
+        """
+
     /// What is found by its trigger names the index: without statistics SQLite
     /// takes the primary key instead and reads all subscriptions of the database.
     static let byTrigger = "subscription INDEXED BY subscription_trigger"
@@ -60,9 +81,10 @@ extension StoredSubscription {
     /// Each part is one range of the index `subscription_trigger`.
     ///
     /// Of one trigger there may be a million: each range is read no further than
-    /// the page may reach, and only the page's rows are read beyond the index.
+    /// the page may reach, and only the page's rows are read beyond the index, of which
+    /// the JSON is the last column: it is not touched.
     static let concerned = """
-        SELECT \(columns) FROM (
+        SELECT subscription.serial, subscription.user FROM (
             SELECT serial FROM \(byTrigger)
             WHERE database = ?1 AND kind = 'database' AND serial > ?4
             UNION ALL

@@ -105,6 +105,13 @@ extension SQLiteTransaction {
         )
     }
 
+    func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws {
+        try connection.run(
+            "UPDATE push_token_device SET given_out = ?1 WHERE token = ?2 AND given_out < ?1",
+            sequence, token
+        )
+    }
+
     func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws {
         try connection.run(
             "UPDATE device SET acknowledged = ? WHERE key = ? AND acknowledged < ?",

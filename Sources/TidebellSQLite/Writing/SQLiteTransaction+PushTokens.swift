@@ -14,13 +14,37 @@ extension SQLiteTransaction {
             """,
             token.token, token.apnsEnvironment, token.courier, token.topic, token.registeredAt
         )
+        try takePushToken(token.token, fromOtherAccountsThanOf: device)
         if token.isNative { try takePushToken(token.token, fromOthersThan: device) }
+        let head = try notificationHead()
         try connection.run(
             """
-            INSERT INTO push_token_device (token, device, delivered) VALUES (?, ?, ?)
+            INSERT INTO push_token_device (token, device, delivered, given_out)
+            VALUES (?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
-            token.token, device, token.isNative ? try notificationHead() : nil
+            token.token, device, token.isNative ? head : nil, token.isNative ? nil : head
+        )
+    }
+
+    /// Ends what a token tells devices of other accounts, in whatever container (SUB-51).
+    private func takePushToken(
+        _ token: String, fromOtherAccountsThanOf device: DeviceKey
+    ) throws {
+        try connection.run(
+            """
+            DELETE FROM push_token_device
+            WHERE token = ?1 AND device IN (
+                SELECT other.key
+                FROM push_token_device AS told
+                    CROSS JOIN device AS other ON other.key = told.device
+                    CROSS JOIN user AS theirs ON theirs.id = other.user
+                    CROSS JOIN device AS own ON own.key = ?2
+                    CROSS JOIN user AS mine ON mine.id = own.user
+                WHERE told.token = ?1 AND theirs.account <> mine.account
+            )
+            """,
+            token, device
         )
     }
 

@@ -140,3 +140,16 @@ extension RecordChange {
         )
     }
 }
+
+extension StoreReader {
+    /// Reads the subscriptions that a change may concern, with their content.
+    fileprivate func subscriptions(
+        in database: DatabaseID, zoneName: String, triggers: Set<SubscriptionTrigger>,
+        after serial: SubscriptionSerial, limit: Int
+    ) throws -> [StoredSubscription] {
+        let outlines = try subscriptionOutlines(
+            in: database, zoneName: zoneName, triggers: triggers, after: serial, limit: limit
+        )
+        return try subscriptions(outlines.map(\.serial), byteLimit: .max).subscriptions
+    }
+}

@@ -175,6 +175,110 @@ import TidebellWire
             try await next.store.close()
         }
     }
+
+    // MARK: Positions of their own
+
+    private func records(_ courier: String, in world: World) async throws -> [String?] {
+        var records: [String?] = []
+        while let message = try await world.poll(courier) {
+            records.append(try Told(message.payload).record)
+            try await world.couriers.acknowledge(message, at: World.noon)
+        }
+        return records
+    }
+
+    @Test("W-3: two tabs of one client ID get all pushes each, and so does its stream")
+    func tabs() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let page = try await world.device("page", of: anna)
+            try await world.connect("first", page)
+            try await world.connect("second", page)
+            let stream = world.streams.open(device: page, after: page.acknowledged)
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create(["a", "b", "c"], of: anna)
+            _ = try await world.pipeline.drain()
+            for courier in ["first", "second"] {
+                #expect(try await records(courier, in: world) == ["a", "b", "c"], "\(courier)")
+            }
+            #expect(try await stream.told(3).map(\.record) == ["a", "b", "c"])
+            let devices = try await world.store.read { try $0.devices(of: anna.user.id) }
+            #expect(devices == [page])
+        }
+    }
+
+    @Test("W-3: a token begins where it is made, whatever waits for others of its device")
+    func newTab() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            let page = try await world.device("page", of: anna)
+            try await world.connect("first", page)
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.create(["before"], of: anna)
+            _ = try await world.pipeline.drain()
+            try await world.connect("second", page)
+            try await world.create(["after"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await records("second", in: world) == ["after"])
+            #expect(try await records("first", in: world) == ["before", "after"])
+        }
+    }
+
+    @Test("W-4: a token that another user registers has nothing of the first one's any more")
+    func otherUser() async throws {
+        try await World.run { world in
+            let (anna, otto) = (try await world.person("anna"), try await world.person("otto"))
+            try await world.connect("page", try await world.device("annas", of: anna))
+            for person in [anna, otto] {
+                try await world.subscribe(person, .query, type: "FeedItem")
+            }
+            try await world.create(["anna waiting"], of: anna)
+            _ = try await world.pipeline.drain()
+            try await world.connect("page", try await world.device("ottos", of: otto))
+            try await world.create(["anna later"], of: anna)
+            try await world.create(["otto later"], of: otto)
+            _ = try await world.pipeline.drain()
+            #expect(try await records("page", in: world) == ["otto later"])
+        }
+    }
+
+    @Test("W-4: nor of another container's of the first one's account")
+    func otherUserElsewhere() async throws {
+        try await World.run { world in
+            let other = ContainerKey(
+                container: "iCloud.org.example.notes", environment: .development)
+            let anna = try await world.person("anna", in: other)
+            let otto = try await world.person("otto")
+            try await world.connect("page", try await world.device("annas", of: anna))
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            try await world.connect("page", try await world.device("ottos", of: otto))
+            try await world.create(["anna"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await records("page", in: world) == [])
+        }
+    }
+
+    @Test("W-12: the courier of a device that another user took over ends, and is unknown then")
+    func takenOver() async throws {
+        try await World.run { world in
+            let (anna, otto) = (try await world.person("anna"), try await world.person("otto"))
+            try await world.connect("capability", try await world.device("page", of: anna))
+            try await withThrowingTaskGroup(of: CourierMessage?.self) { group in
+                group.addTask {
+                    try await world.couriers.next(courier: "capability", waitingUpTo: Self.hold)
+                }
+                await world.clock.waitForSleeper(of: Self.hold)
+                await letOthersRun()
+                _ = try await world.device("page", of: otto)
+                world.couriers.refresh(courier: "capability")
+                #expect(try await group.next() == .some(nil))
+            }
+            let error = await #expect(throws: WireError.self) {
+                try await world.poll("capability")
+            }
+            #expect(error?.code == .notFound)
+        }
+    }
 }
 
 extension World {

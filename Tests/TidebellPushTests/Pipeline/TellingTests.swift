@@ -54,7 +54,7 @@ import TidebellWire
         }
     }
 
-    @Test("PUSH-8: a notification is logged even when no device is there to be told")
+    @Test("PUSH-8: a notification is logged even when no device is connected to be told")
     func logged() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")

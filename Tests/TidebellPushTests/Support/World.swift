@@ -103,10 +103,19 @@ struct Person: Sendable {
 }
 
 extension World {
-    /// Creates a user.
-    func person(_ name: String, in container: ContainerKey = World.container) async throws -> Person
-    {
+    /// Creates a user; a reachable one is in a container with a webhook, for which
+    /// notifications are made whether the user has a device or not.
+    func person(
+        _ name: String, in container: ContainerKey = World.container, isReachable: Bool = true
+    ) async throws -> Person {
         try await store.write { transaction in
+            if isReachable,
+                try !transaction.webhooks().contains(where: { $0.container == container })
+            {
+                _ = try transaction.createWebhook(
+                    for: container, url: "https://receiver.example", secret: [1], at: World.noon
+                )
+            }
             let account =
                 try transaction.account(named: name)
                 ?? transaction.createAccount(named: name, at: World.noon)

@@ -53,7 +53,7 @@ final class World: Sendable {
         configure(&configuration)
         let clock = clock
         let route = WebhookRoute(
-            store: store, poster: poster ?? receiver, clock: clock,
+            store: store, naming: { "\($0) of \($1)" }, poster: poster ?? receiver, clock: clock,
             now: { World.noon.advanced(by: clock.now.offset) },
             journal: DeliveryJournal(store: nil, clock: clock, logger: log.logger),
             configuration: configuration, logger: log.logger

@@ -17,7 +17,7 @@ package enum CreateToken: Endpoint {
             topic: request.topic,
             registeredAt: exchange.call.now
         )
-        try await exchange.put(token, clientID: try exchange.clientID(of: request))
+        _ = try await exchange.put(token, clientID: try exchange.clientID(of: request))
         let response = TokenResponse(
             apnsEnvironment: token.apnsEnvironment,
             apnsToken: token.token,
@@ -37,20 +37,34 @@ extension Exchange {
         return call.clientID ?? call.makeUUID().uuidString.lowercased()
     }
 
-    /// Stores a token for the caller's device.
+    /// Stores a token for the caller's device, and returns it as it is stored.
+    ///
+    /// A courier that another account, or nobody any more, was told by gets another URL:
+    /// who knew the one before hears nothing of the caller's.
     ///
     /// A user has a bounded number of tokens; a new one beyond it takes the place of
     /// the one registered longest ago, since nobody says when a token is out of use.
-    func put(_ token: StoredPushToken, clientID: String) async throws {
+    func put(_ token: StoredPushToken, clientID: String) async throws -> StoredPushToken {
         let call = call
-        let user = try call.requireUser().id
+        let user = try call.requireUser()
         let limit = cloud.limits.pushTokensPerUser
-        try await cloud.store.write { transaction in
+        let newCourier = Secret.make(from: cloud.randomness)
+        return try await cloud.store.write { transaction in
+            var token = token
+            if let courier = token.courier,
+                let known = try transaction.pushToken(courier: courier)
+            {
+                let owners = try transaction.users(Set(known.devices.map(\.user)))
+                if !owners.values.contains(where: { $0.account == user.account }) {
+                    token.courier = newCourier
+                }
+            }
             let device = try transaction.registerDevice(
-                clientID: clientID, user: user, container: call.container, at: call.now
+                clientID: clientID, user: user.id, container: call.container, at: call.now
             )
             try transaction.putPushToken(token, tells: device.key)
-            _ = try transaction.trimPushTokens(of: user, to: limit)
+            _ = try transaction.trimPushTokens(of: user.id, to: limit)
+            return token
         }
     }
 

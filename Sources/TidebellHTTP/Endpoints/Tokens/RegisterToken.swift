@@ -24,19 +24,23 @@ package enum RegisterToken: Endpoint {
             ?? StoredPushToken(
                 token: text, apnsEnvironment: request.apnsEnvironment, courier: nil
             )
-        token.topic = try checkedTopic(of: request) ?? token.topic
+        if let topic = try checkedTopic(of: request) {
+            try check(topic, of: exchange)
+            token.topic = topic
+        }
         token.registeredAt = exchange.call.now
         if token.isNative {
             try checkNative(text)
             // What Apple's service is told of follows the newest registration.
             token.apnsEnvironment = request.apnsEnvironment
         }
-        try await exchange.put(token, clientID: try exchange.clientID(of: request))
+        let before = token.courier
+        token = try await exchange.put(token, clientID: try exchange.clientID(of: request))
+        if let before { exchange.cloud.couriers.refresh(courier: before) }
         guard let courier = token.courier else {
             exchange.cloud.nativeTokenRegistered(token, exchange.call.container)
             return .json { $0.object { _ in } }
         }
-        exchange.cloud.couriers.refresh(courier: courier)
         let response = TokenResponse(
             apnsEnvironment: token.apnsEnvironment,
             apnsToken: token.token,
@@ -64,6 +68,17 @@ package enum RegisterToken: Endpoint {
                     + "a device token"
             )
         }
+    }
+
+    /// Refuses the topic of another app: the key that signs pushes is good for all apps of
+    /// the operator's team.
+    private static func check(_ topic: String, of exchange: Exchange) throws {
+        let container = exchange.call.container
+        guard let configured = exchange.cloud.topic(container), configured != topic else { return }
+        throw WireError.badRequest(
+            "the topic '\(topic)' is not that of container '\(container.container)', which is "
+                + "'\(configured)'; leave it out, or let the operator change it"
+        )
     }
 
     private static func checkedTopic(of request: TokenRequest) throws -> String? {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// Reads the candidates of the changes of one pass, each subscription once however many
+/// changes it is held against, and only those of users whom a notification can reach.
+///
+/// All within one snapshot, in which a serial stands for one content.
+struct CandidateReader {
+    /// Some of the subscriptions that a change may concern.
+    struct Page {
+        var candidates: [StoredSubscription]
+        /// Where the next pass goes on; nil when these are all candidates.
+        var readThrough: SubscriptionSerial?
+        /// How many subscriptions were looked at, those of unreachable users included.
+        var count: Int
+    }
+
+    /// Those of the owners met so far whom a notification can reach.
+    private(set) var users: [UserID: StoredUser] = [:]
+    /// Whether a page ended because there were too many bytes.
+    private(set) var isCut = false
+    private var asked: Set<UserID> = []
+    private var known: [SubscriptionSerial: StoredSubscription] = [:]
+    private var bytesLeft: Int
+
+    /// Creates a reader of so many bytes; the subscription that passes them is the last.
+    init(bytes: Int) {
+        bytesLeft = bytes
+    }
+
+    /// Reads the next subscriptions that the change may concern: those of the
+    /// store, and those that stood when it was made but ended with its zone since.
+    mutating func page(
+        of entry: OutboxEntry, triggers: Set<SubscriptionTrigger>,
+        ending: [StoredSubscription], limit: Int, from reader: any StoreReader
+    ) throws -> Page {
+        let stored = try reader.subscriptionOutlines(
+            in: entry.database, zoneName: entry.zoneName, triggers: triggers,
+            after: entry.toldThrough, limit: limit
+        )
+        let allEnded = ending + entry.endedSubscriptions
+        try meet(stored.map(\.user) + allEnded.map(\.user), in: reader)
+        let readThrough = try read(stored, after: entry.toldThrough, from: reader)
+        // What was saved anew since then is told of later changes.
+        let endedKeys = Set(allEnded.map(\.key))
+        let ended = allEnded.filter { $0.serial > entry.toldThrough && users[$0.user] != nil }
+        let standing = stored.compactMap { known[$0.serial] }
+            .filter { !endedKeys.contains($0.key) }
+        var page = Page(
+            candidates: (standing + ended).sorted { $0.serial < $1.serial },
+            readThrough: readThrough, count: stored.count + ended.count
+        )
+        // Beyond the last one read others may stand in the store.
+        if readThrough == nil, stored.count >= limit { page.readThrough = stored.last?.serial }
+        if let last = page.readThrough { page.candidates.removeAll { $0.serial > last } }
+        if page.candidates.count > limit {
+            page.candidates.removeLast(page.candidates.count - limit)
+            page.readThrough = page.candidates.last?.serial
+        }
+        return page
+    }
+
+    /// Finds out whom of these users a notification can reach.
+    private mutating func meet(_ owners: [UserID], in reader: any StoreReader) throws {
+        let new = Set(owners).subtracting(asked)
+        guard !new.isEmpty else { return }
+        asked.formUnion(new)
+        users.merge(try reader.reachableUsers(among: new)) { _, new in new }
+    }
+
+    /// Reads the content of those that are not known; returns the serial before the first
+    /// one for which no bytes were left, or nil.
+    private mutating func read(
+        _ outlines: [SubscriptionOutline], after start: SubscriptionSerial,
+        from reader: any StoreReader
+    ) throws -> SubscriptionSerial? {
+        let missing = outlines.filter { known[$0.serial] == nil && users[$0.user] != nil }
+        guard let first = missing.first else { return nil }
+        var firstUnread: SubscriptionSerial? = first.serial
+        if bytesLeft > 0 {
+            let (found, bytes) = try reader.subscriptions(
+                missing.map(\.serial), byteLimit: bytesLeft
+            )
+            bytesLeft -= bytes
+            for subscription in found { known[subscription.serial] = subscription }
+            firstUnread = missing.first { known[$0.serial] == nil }?.serial
+        }
+        guard let firstUnread else { return nil }
+        isCut = true
+        return outlines.last { $0.serial < firstUnread }?.serial ?? start
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellWire
+
+/// What one user's subscriptions and changes may cost all others.
+@Suite(.timeLimit(.minutes(1))) struct BoundedPassTests {
+    /// Subscribes a person with filters of about so many bytes.
+    private func subscribe(
+        _ person: Person, ids: [String], fillingBytes bytes: Int, in world: World
+    ) async throws {
+        for id in ids {
+            let filter = WireFilter(
+                .notEquals, .field("title"), .string(String(repeating: "x", count: bytes))
+            )
+            try await world.subscribe(
+                person, .query, id: id, type: "FeedItem", filters: [filter])
+        }
+    }
+
+    private func create(_ names: [String], of person: Person, in world: World) async throws {
+        for name in names {
+            var change = RecordChange(
+                recordName: name, recordType: "FeedItem", event: .created)
+            change.fields = RecordFields(["title": Field(.string(name))])
+            try await world.change(person, .records([change]), origin: nil)
+        }
+    }
+
+    private func told(to person: Person, in world: World) async throws -> [String] {
+        try await world.log(of: person).map { notification in
+            let told = try Told(notification.payload)
+            return "\(told.subscription ?? "") \(told.record ?? "")"
+        }
+    }
+
+    @Test("H7: a pass reads a subscription once, however many changes it is held against")
+    func readsOnce() async throws {
+        try await World.run({ $0.subscriptionBytesPerPass = 6000 }) { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await subscribe(anna, ids: ["s", "t"], fillingBytes: 2000, in: world)
+            let names = (0..<20).map { "r\($0)" }
+            try await create(names, of: anna, in: world)
+            _ = try await world.pipeline.drain()
+            #expect(
+                try await told(to: anna, in: world) == names.flatMap { ["s \($0)", "t \($0)"] })
+            // Read for each change they would have made 80,000 bytes.
+            #expect(world.tally.values["tidebell.push.passes.cut"] == nil)
+        }
+    }
+
+    @Test("H7: a pass ends when it has read so many bytes of subscriptions; the rest follows")
+    func bytes() async throws {
+        try await World.run({ $0.subscriptionBytesPerPass = 5000 }) { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            let ids = (0..<9).map { "s\($0)" }
+            try await subscribe(anna, ids: ids, fillingBytes: 2000, in: world)
+            try await create(["a", "b"], of: anna, in: world)
+            _ = try await world.pipeline.drain()
+            #expect(
+                try await told(to: anna, in: world) == ids.map { "\($0) a" } + ids.map { "\($0) b" }
+            )
+            #expect(world.tally.values["tidebell.push.passes.cut"] == 4)
+        }
+    }
+
+    @Test("H7: a pipeline that is to stop ends after the pass under way and keeps the rest")
+    func stops() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await world.subscribe(anna, .query, type: "FeedItem")
+            for name in 0..<10 { try await world.create(["\(name)"], of: anna) }
+            let (gate, arrived) = (Gate(), Gate())
+            var configuration = PushConfiguration()
+            configuration.entriesPerPass = 1
+            let pipeline = PushPipeline(
+                store: world.store, routes: [], clock: world.clock, now: { World.noon },
+                logger: world.log.logger, configuration: configuration,
+                reached: { stage in
+                    guard stage == .committed else { return }
+                    arrived.open()
+                    await gate.wait()
+                }
+            )
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await pipeline.run() }
+                await arrived.wait()
+                group.cancelAll()
+                gate.open()
+            }
+            #expect(try await world.log(of: anna).count == 1)
+            #expect(try await world.store.read { try $0.outbox(limit: 100).count } == 9)
+            // The next start goes on.
+            #expect(try await world.pipeline.drain() == 9)
+        }
+    }
+}
+
+/// Whom notifications are made for.
+@Suite(.timeLimit(.minutes(1))) struct ReachableTests {
+    private func subscribed(_ world: World) async throws -> Person {
+        let anna = try await world.person("anna", isReachable: false)
+        try await world.subscribe(anna, .query, type: "FeedItem")
+        return anna
+    }
+
+    private func records(of person: Person, in world: World) async throws -> [String?] {
+        try await world.log(of: person).map { try Told($0.payload).record }
+    }
+
+    @Test("H8: no notification is made for a user without a device; one with a device has them")
+    func withoutDevice() async throws {
+        try await World.run { world in
+            let anna = try await subscribed(world)
+            try await world.create(["before"], of: anna)
+            #expect(try await world.pipeline.drain() == 0)
+            // A device that comes before the pass is told of the change before it.
+            try await world.create(["waiting"], of: anna)
+            _ = try await world.device("phone", of: anna)
+            try await world.create(["after"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await records(of: anna, in: world) == ["waiting", "after"])
+        }
+    }
+
+    @Test("H8: the history has what a user's only device caused itself")
+    func origin() async throws {
+        try await World.run { world in
+            let anna = try await subscribed(world)
+            _ = try await world.device("phone", of: anna)
+            try await world.create(["own"], of: anna, origin: "phone")
+            _ = try await world.pipeline.drain()
+            #expect(try await records(of: anna, in: world) == ["own"])
+        }
+    }
+
+    @Test("H8: a webhook of the container hears of users without devices, another's does not")
+    func webhook() async throws {
+        try await World.run { world in
+            let anna = try await subscribed(world)
+            let other = ContainerKey(
+                container: World.container.container, environment: .production)
+            _ = try await world.store.write {
+                try $0.createWebhook(
+                    for: other, url: "https://receiver.example", secret: [1], at: World.noon)
+            }
+            try await world.create(["unheard"], of: anna)
+            _ = try await world.pipeline.drain()
+            _ = try await world.store.write {
+                try $0.createWebhook(
+                    for: World.container, url: "https://receiver.example", secret: [1],
+                    at: World.noon)
+            }
+            try await world.create(["heard"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await records(of: anna, in: world) == ["heard"])
+        }
+    }
+
+    @Test("H5: nothing is made for a disabled account; enabled again it hears what comes then")
+    func disabled() async throws {
+        try await World.run { world in
+            let anna = try await subscribed(world)
+            _ = try await world.device("phone", of: anna)
+            try await world.store.write { try $0.setDisabled(true, anna.user.account) }
+            try await world.create(["while disabled"], of: anna)
+            #expect(try await world.pipeline.drain() == 0)
+            try await world.store.write { try $0.setDisabled(false, anna.user.account) }
+            try await world.create(["enabled"], of: anna)
+            _ = try await world.pipeline.drain()
+            #expect(try await records(of: anna, in: world) == ["enabled"])
+        }
+    }
+
+    @Test("H5: nothing is made for a removed account, though a webhook listens")
+    func removed() async throws {
+        try await World.run { world in
+            let anna = try await subscribed(world)
+            try await world.store.write { transaction in
+                _ = try transaction.createWebhook(
+                    for: World.container, url: "https://receiver.example", secret: [1],
+                    at: World.noon)
+                try transaction.removeAccount(anna.user.account)
+            }
+            try await world.create(["a"], of: anna)
+            #expect(try await world.pipeline.drain() == 0)
+            #expect(try await records(of: anna, in: world) == [])
+        }
+    }
+}
+
+/// Opened once, by one task, for another that waits.
+private final class Gate: Sendable {
+    private let signal = WakeSignal()
+
+    func open() { signal.raise() }
+    /// Waits on, cancelled or not.
+    func wait() async {
+        while await !signal.wait() { await Task.yield() }
+    }
+}
