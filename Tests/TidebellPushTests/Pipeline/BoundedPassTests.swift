@@ -185,7 +185,7 @@ import TidebellWire
                 _ = try transaction.createWebhook(
                     for: World.container, url: "https://receiver.example", secret: [1],
                     at: World.noon)
-                try transaction.removeAccount(anna.user.account)
+                try transaction.removeAccount(anna.user.account, at: Instant(rawValue: 0))
             }
             try await world.create(["a"], of: anna)
             #expect(try await world.pipeline.drain() == 0)
