@@ -105,7 +105,7 @@ package struct EraseAccount: Sendable {
         guard
             var record = try transaction.recordsWithoutFields([name], in: place.zone.key)[name]
         else { return }
-        record.position = try transaction.advance(place.database.id, by: 1)
+        record.position = try transaction.advance(place.database.id, by: 1, at: now)
         record.fields = .none
         record.parent = nil
         record.isDeleted = true
