@@ -30,6 +30,8 @@ package struct Cloud: Sendable {
     package var assets: any AssetStore
     /// The bound of files that come or go at a time.
     package var transfers: HeldRequests
+    /// What fields and kept answers are encrypted with; nil keeps them as they are.
+    package var rootKey: RootKey?
     package var limits: Limits
     package var time: Time
     package var randomness: Randomness
@@ -54,6 +56,7 @@ package struct Cloud: Sendable {
         transfers: HeldRequests = HeldRequests(
             capacity: Cloud.transferCapacity, of: "transfers of files"
         ),
+        rootKey: RootKey? = nil,
         limits: Limits = Limits(),
         time: Time,
         randomness: Randomness = .system,
@@ -69,6 +72,7 @@ package struct Cloud: Sendable {
         self.heldRequests = heldRequests
         self.assets = assets
         self.transfers = transfers
+        self.rootKey = rootKey
         self.limits = limits
         self.time = time
         self.randomness = randomness

@@ -115,7 +115,8 @@ package struct WebServices: Sendable {
             storeIncarnation: cloud.store.incarnation,
             limits: cloud.limits,
             makeUUID: cloud.randomness.makeUUID,
-            assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
+            assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL),
+            fieldCipher: cloud.rootKey ?? NoFieldCipher()
         )
         call.reportDamage = { [cloud] zone, record in
             cloud.damage.report(container, scope, zone: zone, record: record, to: cloud.logger)

@@ -34,6 +34,8 @@ package struct CloudServices: Sendable {
     ///
     /// - Parameters:
     ///   - assets: Where files of records are kept.
+    ///   - rootKey: What fields and kept answers are encrypted with; nil keeps them as
+    ///     they are.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
     ///   - apns: The way to Apple's push service; nil for none.
@@ -42,6 +44,7 @@ package struct CloudServices: Sendable {
     package init(
         store: any Store,
         assets: any AssetStore = NoAssetStore(),
+        rootKey: RootKey? = nil,
         limits: Limits = Limits(),
         push: PushConfiguration = PushConfiguration(),
         time: Time = .system,
@@ -91,7 +94,8 @@ package struct CloudServices: Sendable {
         accounts = Accounts(store: store, time: time, randomness: randomness)
         let tokenUses = TokenUses()
         maintenance = Maintenance(
-            store: store, assets: assets, tokenUses: tokenUses, limits: limits, time: time,
+            store: store, assets: assets, rootKey: rootKey, tokenUses: tokenUses, limits: limits,
+            time: time,
             logger: logger
         )
         webServices = WebServices(
@@ -105,6 +109,7 @@ package struct CloudServices: Sendable {
                 topic: { apns.topic(of: $0) },
                 heldRequests: heldRequests,
                 assets: assets,
+                rootKey: rootKey,
                 limits: limits,
                 time: time,
                 randomness: randomness,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Logging
+import TidebellCore
+import TidebellHTTP
 import TidebellSQLite
 
 /// The folder that holds a cloud.
@@ -11,6 +13,8 @@ package struct DataFolder: Sendable {
     static let databaseName = "tidebell.sqlite"
 
     let url: URL
+    /// The root key, unless it is kept elsewhere.
+    static let rootKeyName = "root-key"
 
     /// Creates a description; nothing is touched yet.
     package init(_ url: URL) {
@@ -67,6 +71,51 @@ package struct DataFolder: Sendable {
             throw OperatorError(error.description)
         }
     }
+
+    /// Where the root key of a data folder is, unless it is kept elsewhere.
+    package static func rootKey(in folder: URL) -> URL {
+        folder.appendingPathComponent(rootKeyName)
+    }
+
+    /// Returns the root key of an open store.
+    ///
+    /// Fails with ``OperatorError`` when zones have fields that were encrypted under another
+    /// one, unless `acceptsLoss`: then these are given up (``ResetLostZones``).
+    package func openRootKey(
+        from source: RootKeySource, for store: some Store, acceptsLoss: Bool, at now: Instant
+    ) async throws -> RootKey {
+        let hasKeys = try await store.read {
+            try !$0.zonesWithoutFieldKey(wrappedBy: "", limit: 1).isEmpty
+        }
+        let key = try source.key(in: url, isNeeded: hasKeys && !acceptsLoss)
+        let id = key.rootKeyID
+        let lost = try await store.read {
+            try $0.zonesWithoutFieldKey(wrappedBy: id, limit: Self.namedZones + 1).map(\.name)
+        }
+        guard !lost.isEmpty else { return key }
+        guard acceptsLoss else {
+            throw OperatorError(
+                "The root key does not open the encrypted fields of "
+                    + (lost.count > Self.namedZones
+                        ? "more than \(Self.namedZones) zones"
+                        : "the zones " + lost.map { "'\($0)'" }.joined(separator: ", "))
+                    + ": it is another one, or their keys were left out of a backup. Start with "
+                    + "the right root key; or with --accept-lost-keys, which deletes these zones, "
+                    + "and apps are told that their users reset their encrypted data."
+            )
+        }
+        while try await store.write({
+            try ResetLostZones.run(
+                limit: Self.zonesPerReset, rootKeyID: id, at: now, in: $0
+            )
+        }) > 0 {}
+        return key
+    }
+
+    /// The most zones that an error names.
+    private static let namedZones = 5
+    /// Zones that are given up in one transaction.
+    private static let zonesPerReset = 20
 
     /// Opens the place of the files of records; only for the one process that serves.
     package func openAssets(logger: Logger) throws -> AssetFolder {

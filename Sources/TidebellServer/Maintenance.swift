@@ -4,7 +4,7 @@ import ServiceLifecycle
 import TidebellCore
 import TidebellHTTP
 
-/// Removes what nobody needs any more: every hour old tombstones and
+/// Encrypts what older versions left in clear text, and removes what nobody needs any more: every hour old tombstones and
 /// notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for
 /// explanations and of answers beyond its bounds. Notes which tokens were used.
 package struct Maintenance: Service {
@@ -20,16 +20,18 @@ package struct Maintenance: Service {
     private let store: any Store
     private let assets: any AssetStore
     private let tokenUses: TokenUses
+    private let rootKey: RootKey?
     private let limits: Limits
     private let time: Time
     private let logger: Logger
 
     package init(
-        store: any Store, assets: any AssetStore = NoAssetStore(),
+        store: any Store, assets: any AssetStore = NoAssetStore(), rootKey: RootKey? = nil,
         tokenUses: TokenUses = TokenUses(), limits: Limits, time: Time, logger: Logger
     ) {
         self.store = store
         self.assets = assets
+        self.rootKey = rootKey
         self.tokenUses = tokenUses
         self.limits = limits
         self.time = time
@@ -102,6 +104,7 @@ package struct Maintenance: Service {
             )
         }
         await attempt { try await eraseRemoved() }
+        await attempt { try await sealRecords() }
         // By itself: a file that cannot be removed stops neither this nor the rest for ever.
         await attempt {
             let strays = try await removeStrayFiles()
@@ -129,6 +132,20 @@ package struct Maintenance: Service {
             if removed.isComplete { break }
         }
         return total
+    }
+
+    /// Encrypts the fields that versions before 4 stored in clear text.
+    private func sealRecords() async throws {
+        guard let rootKey else { return }
+        let count = try await removeAll {
+            try SealRecords.run(limit: Self.batchSize, with: rootKey, in: $0)
+        }
+        if count > 0 {
+            logger.notice(
+                "encrypted fields that an older version stored in clear text",
+                metadata: ["records": "\(count)"]
+            )
+        }
     }
 
     /// Removes the files that a process left which was stopped between file and row.

@@ -27,6 +27,11 @@ package struct ServerConfiguration: Sendable {
     /// The way to Apple's push service.
     package var apns = APNsSettings()
 
+    /// Where the key is from that fields and files are encrypted with.
+    package var rootKey = RootKeySource.dataFolder
+    /// Whether zones and files are given up whose keys the root key does not open.
+    package var acceptsLostKeys = false
+
     /// Creates a configuration with defaults.
     package init(dataFolder: URL) {
         self.dataFolder = dataFolder

@@ -19,7 +19,7 @@ package struct TidebellServer: Sendable {
 
     /// Opens the cloud of the data folder; what an operator can put right fails
     /// with ``OperatorError``.
-    package init(_ configuration: ServerConfiguration) throws {
+    package init(_ configuration: ServerConfiguration) async throws {
         self.configuration = configuration
         let apns = try configuration.apns.configuration()
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
@@ -31,9 +31,20 @@ package struct TidebellServer: Sendable {
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
         troubles.nameDefects()
+        let rootKey: RootKey
+        do {
+            rootKey = try await folder.openRootKey(
+                from: configuration.rootKey, for: store,
+                acceptsLoss: configuration.acceptsLostKeys, at: Time.system.now()
+            )
+        } catch {
+            try await store.close()
+            throw error
+        }
         cloud = CloudServices(
             store: store,
             assets: try folder.openAssets(logger: logger),
+            rootKey: rootKey,
             limits: configuration.limits,
             push: configuration.push,
             heldRequests: HeldRequests(capacity: configuration.heldRequests),

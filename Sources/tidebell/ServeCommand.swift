@@ -100,6 +100,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var assets: AssetOptions
 
+    @OptionGroup(title: "Encryption") var rootKey: RootKeyOptions
+
     @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
 
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
@@ -135,10 +137,12 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.limits.existingRecords =
             .init(rawValue: existingRecords.rawValue) ?? .standard
         assets.apply(to: &configuration.limits)
+        configuration.rootKey = rootKey.source
+        configuration.acceptsLostKeys = rootKey.acceptLostKeys
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
-        let server = try TidebellServer(configuration)
+        let server = try await TidebellServer(configuration)
         for warning in DataFolder(data.folder).permissionWarnings() { complain(warning) }
         if let warning = PlainText.warning(
             servingAt: configuration.host, publicURL: configuration.publicURL

@@ -24,7 +24,7 @@ final class DataFolderTests {
     }
 
     private func makeCloud() async throws {
-        let server = try TidebellServer(configuration)
+        let server = try await TidebellServer(configuration)
         _ = try await server.cloud.accounts.prepareFirstRun()
         try await server.cloud.store.close()
     }
@@ -39,7 +39,9 @@ final class DataFolderTests {
 
     /// What the operator reads who starts a server.
     private func refusal() -> String {
-        let error = #expect(throws: OperatorError.self) { try TidebellServer(configuration) }
+        let error = await #expect(throws: OperatorError.self) {
+            try await TidebellServer(configuration)
+        }
         return error?.description ?? ""
     }
 

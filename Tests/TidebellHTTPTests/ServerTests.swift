@@ -27,7 +27,7 @@ struct ServerTests {
     @Test("The first run makes a user and an API token, later runs make nothing")
     func firstRun() async throws {
         let folder = Folder()
-        let server = try TidebellServer(folder.configuration)
+        let server = try await TidebellServer(folder.configuration)
         let first = try #require(try await server.cloud.accounts.prepareFirstRun())
         #expect(first.userName == "me")
         #expect(first.apiToken.wholeMatch(of: /[0-9a-f]{64}/) != nil)
@@ -40,7 +40,7 @@ struct ServerTests {
     @Test("What others may use of a data folder is named with what to do; a new one is closed")
     func permissions() async throws {
         let folder = Folder()
-        let server = try TidebellServer(folder.configuration)
+        let server = try await TidebellServer(folder.configuration)
         let data = DataFolder(folder.url)
         #expect(data.permissionWarnings().isEmpty)
         try await server.cloud.store.close()
@@ -110,20 +110,20 @@ struct ServerTests {
     @Test("A folder that a server uses cannot be served twice")
     func inUse() async throws {
         let folder = Folder()
-        let server = try TidebellServer(folder.configuration)
-        let error = #expect(throws: OperatorError.self) {
-            try TidebellServer(folder.configuration)
+        let server = try await TidebellServer(folder.configuration)
+        let error = await #expect(throws: OperatorError.self) {
+            try await TidebellServer(folder.configuration)
         }
         #expect(error?.description.hasSuffix("stop the other server first.") == true)
         try await server.cloud.store.close()
-        let next = try TidebellServer(folder.configuration)
+        let next = try await TidebellServer(folder.configuration)
         try await next.cloud.store.close()
     }
 
     @Test("A port that is taken is said in one sentence, and the folder is free again")
     func portInUse() async throws {
         let folders = [Folder(), Folder()]
-        let first = try TidebellServer(folders[0].configuration)
+        let first = try await TidebellServer(folders[0].configuration)
         let (running, started) = AsyncStream.makeStream(of: Int.self)
         let services = first.serviceGroup(until: []) { started.yield($0.port) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -131,7 +131,7 @@ struct ServerTests {
             for await port in running {
                 var configuration = folders[1].configuration
                 configuration.port = port
-                let second = try TidebellServer(configuration)
+                let second = try await TidebellServer(configuration)
                 let sentence =
                     "Port \(port) of 127.0.0.1 is already in use; choose another one with --port."
                 await #expect(throws: OperatorError(sentence)) {
@@ -142,7 +142,7 @@ struct ServerTests {
             await services.triggerGracefulShutdown()
             try await group.waitForAll()
         }
-        let again = try TidebellServer(folders[1].configuration)
+        let again = try await TidebellServer(folders[1].configuration)
         try await again.cloud.store.close()
     }
 

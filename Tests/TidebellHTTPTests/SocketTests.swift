@@ -20,7 +20,7 @@ struct SocketTests {
         var configuration = ServerConfiguration(dataFolder: folder)
         configuration.port = 0
         configuration.logLevel = .error
-        let server = try TidebellServer(configuration)
+        let server = try await TidebellServer(configuration)
         let firstRun = try #require(try await server.cloud.accounts.prepareFirstRun())
         let (running, started) = AsyncStream.makeStream(of: Int.self)
         let services = server.serviceGroup(until: []) { started.yield($0.port) }

@@ -33,6 +33,8 @@ package struct Call: Sendable {
     package var makeUUID: @Sendable () -> UUID
     /// Makes receipts and download URLs of assets.
     package var assetSeals: any AssetSeals
+    /// Encrypts the fields that are to be encrypted.
+    package var fieldCipher: any FieldCipher
 
     /// Called with zone and record of every record that was asked for and is damaged.
     package var reportDamage: @Sendable (_ zoneName: String, _ recordName: String) -> Void = {
@@ -53,7 +55,8 @@ package struct Call: Sendable {
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
         makeUUID: @escaping @Sendable () -> UUID = { UUID() },
-        assetSeals: any AssetSeals = NoAssetSeals()
+        assetSeals: any AssetSeals = NoAssetSeals(),
+        fieldCipher: any FieldCipher = NoFieldCipher()
     ) {
         self.container = container
         self.scope = scope
@@ -68,5 +71,6 @@ package struct Call: Sendable {
         self.limits = limits
         self.makeUUID = makeUUID
         self.assetSeals = assetSeals
+        self.fieldCipher = fieldCipher
     }
 }

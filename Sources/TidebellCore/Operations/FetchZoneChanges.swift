@@ -125,7 +125,9 @@ extension FetchZoneChanges {
         return try records.compactMap { record in
             if let types, !types.contains(record.type) { return nil }
             guard record.isDeleted else {
-                return try record.result(to: call, in: zoneID, selecting: selection)
+                return try record.result(
+                    to: call, from: zone, in: zoneID, selecting: selection
+                )
             }
             // TOK-6: what was gone before the first fetch began is not news.
             guard record.position > baseline else { return nil }

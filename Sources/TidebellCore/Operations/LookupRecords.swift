@@ -36,7 +36,9 @@ extension LookupRecords {
                     throw WireError.tooManyBytes(call.limits.namedRecordBytes)
                 }
                 let selection = item.desiredKeys.map(selection) ?? common
-                return try record.result(to: call, in: zoneID, selecting: selection)
+                return try record.result(
+                    to: call, from: place?.zone, in: zoneID, selecting: selection
+                )
             }
         )
     }

@@ -32,12 +32,17 @@ extension QueryRecords {
         let selection = FieldSelection(
             desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
-        let zoneIDs = Dictionary(
-            uniqueKeysWithValues: zones.map { ($0.key, call.answered($0.name)) })
+        let zonesByKey = Dictionary(
+            uniqueKeysWithValues: zones.map { ($0.key, (zone: $0, id: call.answered($0.name))) }
+        )
         return Response(
             records: try page.records.map { found in
-                let zoneID = zoneIDs[found.zone] ?? ZoneID(zoneName: ZoneID.defaultName)
-                return try found.record.result(to: call, in: zoneID, selecting: selection)
+                let place = zonesByKey[found.zone]
+                return try found.record.result(
+                    to: call, from: place?.zone,
+                    in: place?.id ?? ZoneID(zoneName: ZoneID.defaultName),
+                    selecting: selection
+                )
             },
             continuationMarker: page.next.map { QueryMarker(query: hash, place: $0).text },
             syncToken: tellsSyncToken ? try call.syncToken(of: zones) : nil

@@ -49,21 +49,26 @@ struct FieldSelection {
 }
 
 extension StoredRecord {
-    /// The record as an item of an answer; damaged, it fails alone.
+    /// The record as an item of an answer; damaged, it fails alone. `zone` is where it is
+    /// stored, nil for what is not.
     func result(
-        to call: Call, in zoneID: ZoneID, selecting selection: FieldSelection
+        to call: Call, from zone: StoredZone?, in zoneID: ZoneID,
+        selecting selection: FieldSelection
     ) throws -> RecordResult {
         guard !isDamaged else {
             return .failed(recordName: name, call.damage(of: self, in: zoneID.zoneName))
         }
-        return .record(try answered(to: call, in: zoneID, selecting: selection))
+        return .record(try answered(to: call, from: zone, in: zoneID, selecting: selection))
     }
 
-    /// The record as answers to `call` carry it.
+    /// The record as answers to `call` carry it; `zone` is where it is stored, nil for what
+    /// is not.
     func answered(
-        to call: Call, in zoneID: ZoneID, selecting selection: FieldSelection
+        to call: Call, from zone: StoredZone?, in zoneID: ZoneID,
+        selecting selection: FieldSelection
     ) throws -> WireRecord {
         guard !isDamaged else { throw call.damage(of: self, in: zoneID.zoneName) }
+        let fields = try call.opened(fields, ofRecord: name, in: zone)
         return WireRecord(
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
             zoneID: zoneID, fields: try selection(try call.linked(fields)), created: created,

@@ -10,9 +10,11 @@ extension RecordBatch {
         var next = try transaction.advance(zone.database, by: count, at: call.now)
         var records: [StoredRecord] = []
         var changes: [RecordChange] = []
-        func place(_ record: StoredRecord, _ event: RecordEvent, telling version: StoredRecord) {
+        func place(
+            _ record: StoredRecord, _ event: RecordEvent, telling version: StoredRecord
+        ) throws {
             records.append(record)
-            changes.append(RecordChange(event, of: version))
+            changes.append(try RecordChange(event, of: version))
             next = next.advanced(by: 1)
         }
         for index in outcomes.indices {
@@ -21,15 +23,20 @@ extension RecordBatch {
                 saved.record.position = next
                 outcomes[index] = .save(saved)
                 let event: RecordEvent = saved.previous == nil ? .created : .updated
-                place(saved.record, event, telling: saved.record)
+                try place(saved.record, event, telling: saved.record)
             case .delete(let record):
-                place(tombstone(of: record, at: next), .deleted, telling: record)
+                try place(tombstone(of: record, at: next), .deleted, telling: record)
             case .nothingToDelete, .failed: break
             }
         }
         // SUB-60: cascaded deletions are deletions like any other.
         for record in cascaded {
-            place(tombstone(of: record, at: next), .deleted, telling: record)
+            try place(tombstone(of: record, at: next), .deleted, telling: record)
+        }
+        if let madeKey {
+            try transaction.putFieldKey(
+                madeKey, wrappedBy: call.fieldCipher.rootKeyID, of: zone.key
+            )
         }
         try transaction.putRecords(records, in: zone.key)
         try putReferences(in: transaction)
@@ -118,7 +125,10 @@ extension RecordBatch {
                     let selection =
                         request.operations[index].desiredKeys.map(selection) ?? common
                     return .record(
-                        try saved.record.answered(to: call, in: zoneID, selecting: selection))
+                        try saved.record.answered(
+                            to: call, from: zone, in: zoneID, selecting: selection
+                        )
+                    )
                 case .delete, .nothingToDelete:
                     return .deleted(WireTombstone(recordName: names[index]))
                 case .failed(let error):
@@ -160,10 +170,17 @@ extension RecordBatch {
 
 extension RecordChange {
     /// Creates the change that leaves this version of a record, or took it away.
-    fileprivate init(_ event: RecordEvent, of record: StoredRecord) {
+    ///
+    /// Without encrypted values, which nothing that is told of it may hold (NINFO-20).
+    fileprivate init(_ event: RecordEvent, of record: StoredRecord) throws {
         self.init(
             recordName: record.name, recordType: record.type, event: event,
-            fields: record.isDamaged ? nil : record.fields,
+            // What was saved now has its encrypted values sealed; what goes may be older.
+            fields: record.isDamaged
+                ? nil
+                : event == .deleted
+                    ? try record.fields.withoutEncryptedValues()
+                    : record.fields.withoutEnvelope(),
             system: SystemValues(
                 created: record.created, modified: record.modified, parent: record.parent
             )

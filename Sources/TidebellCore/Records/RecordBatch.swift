@@ -31,7 +31,9 @@ struct RecordBatch {
     let request: ModifyRecords.Request
     let call: Call
     let user: StoredUser
-    let zone: StoredZone
+    private(set) var zone: StoredZone
+    /// The key of the zone's encrypted fields, where the first of them is in this batch.
+    private(set) var madeKey: WrappedKey?
     /// Whether somebody is told what was in records that go: only query subscriptions look
     /// into records.
     let tellsFields: Bool
@@ -104,7 +106,9 @@ struct RecordBatch {
         try SavePolicy.check(
             operation, against: existing, limits: call.limits,
             serverRecord: {
-                try $0.answered(to: call, in: call.answered(zone.name), selecting: .all)
+                try $0.answered(
+                    to: call, from: zone, in: call.answered(zone.name), selecting: .all
+                )
             }
         )
         if let existing { try checkWriter(of: existing) }
@@ -149,8 +153,10 @@ struct RecordBatch {
             throw call.damage(of: previous, in: zone.name)
         }
         let changes = try assets.settle(conformed.changes, ofRecord: name, over: previous)
-        let merged = try SavePolicy.merge(changes, over: operation.type.replaces ? nil : previous)
-        let fields = try encoded(merged, ofRecord: name)
+        let merged = try SavePolicy.merge(
+            changes, over: operation.type.replaces ? nil : try opened(previous)
+        )
+        let fields = try sealed(merged, encoded(merged, ofRecord: name), ofRecord: name)
         let parent = operation.parent ?? previous?.parent
         let stamp = RecordStamp(
             timestamp: call.now.rawValue, userRecordName: user.recordName,
@@ -174,7 +180,40 @@ struct RecordBatch {
         )
     }
 
-    /// Returns a record's fields as they are stored, if they are not too many or too
+    private func opened(_ record: StoredRecord?) throws -> StoredRecord? {
+        guard var record, record.fields.isSealed else { return record }
+        record.fields = try call.opened(record.fields, ofRecord: record.name, in: zone)
+        return record
+    }
+
+    /// Returns a record's fields with the values encrypted that are to be; without any,
+    /// the fields as they were encoded.
+    private mutating func sealed(
+        _ fields: [String: Field], _ encoded: RecordFields, ofRecord name: String
+    ) throws -> RecordFields {
+        guard fields.values.contains(where: \.isEncrypted), let key = try fieldKey() else {
+            return encoded
+        }
+        return try RecordFields(sealing: fields) {
+            try call.fieldCipher.seal($0, ofRecord: name, in: zone.key, under: key)
+        }
+    }
+
+    /// The key of the zone's encrypted fields, made now if it has none; nil where the
+    /// server encrypts nothing.
+    private mutating func fieldKey() throws -> WrappedKey? {
+        switch zone.fieldKey {
+        case .wrapped(let key): return key
+        case .lost: throw WireError.lostKey(of: zone)
+        case .none:
+            guard let key = try call.fieldCipher.makeKey(of: zone.key) else { return nil }
+            madeKey = key
+            zone.fieldKey = .wrapped(key)
+            return key
+        }
+    }
+
+    /// Returns a record's fields as answers carry them, if they are not too many or too
     /// long (LIMIT-4, LIMIT-12).
     private func encoded(_ fields: [String: Field], ofRecord name: String) throws -> RecordFields {
         guard fields.count <= FieldChanges.maximumCount else {

@@ -66,6 +66,8 @@ package struct StoredZone: Sendable, Hashable {
     package var deletion: ZoneDeletionReason?
     /// The newest client change token given by a writer (TOK-24).
     package var clientChangeToken: [UInt8]?
+    /// The key of its encrypted fields.
+    package var fieldKey: StoredZoneKey
 
     package init(
         key: ZoneKey,
@@ -74,7 +76,8 @@ package struct StoredZone: Sendable, Hashable {
         position: Position,
         floor: Position = .start,
         deletion: ZoneDeletionReason? = nil,
-        clientChangeToken: [UInt8]? = nil
+        clientChangeToken: [UInt8]? = nil,
+        fieldKey: StoredZoneKey = .none
     ) {
         self.key = key
         self.database = database
@@ -83,6 +86,7 @@ package struct StoredZone: Sendable, Hashable {
         self.floor = floor
         self.deletion = deletion
         self.clientChangeToken = clientChangeToken
+        self.fieldKey = fieldKey
     }
 }
 

@@ -26,6 +26,17 @@ package protocol StoreReader {
         limit: Int
     ) throws -> [StoredZone]
 
+    // MARK: Encrypted fields
+
+    /// Returns living zones with encrypted fields whose key is gone or is not wrapped by
+    /// this root key, in the order of their keys; at most `limit`.
+    func zonesWithoutFieldKey(wrappedBy rootKeyID: String, limit: Int) throws -> [StoredZone]
+
+    /// Returns a zone that may have records with encrypted values in clear text, as
+    /// versions before 4 stored them, and the names of some of those records; nil when
+    /// there are none.
+    func unsealedRecords(limit: Int) throws -> (zone: StoredZone, names: Set<String>)?
+
     // MARK: Records
     //
     // A record whose fields are damaged is returned as such, so that it is one record that

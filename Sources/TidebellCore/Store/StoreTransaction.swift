@@ -36,6 +36,18 @@ package protocol StoreTransaction: StoreReader {
     /// one before unless nil.
     func touchZone(_ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?) throws
 
+    // MARK: Encrypted fields
+
+    /// Notes the key of a zone's encrypted fields, and the root key it is wrapped by; the
+    /// one before goes. Deleting the zone forgets it.
+    func putFieldKey(_ key: WrappedKey, wrappedBy rootKeyID: String, of zone: ZoneKey) throws
+
+    /// Replaces the fields of records at the position they have: nobody sees a change.
+    func putSealed(_ records: [StoredRecord], in zone: ZoneKey) throws
+
+    /// Takes records off those that ``StoreReader/unsealedRecords(limit:)`` gives.
+    func removeUnsealed(_ names: Set<String>, in zone: ZoneKey) throws
+
     // MARK: Records
 
     /// Inserts records and tombstones, replacing what stands under their names.

@@ -26,12 +26,17 @@ extension Exchange {
             let answer = try await cloud.store.write(run)
             return .json { encode(answer, &$0) }
         }
-        let fingerprint = fingerprint
+        let digest = digest
         let call = call
+        let key = cloud.rootKey
+        let fingerprint = key?.fingerprint(ofDigest: digest) ?? digest
         let body = try await cloud.store.write { transaction in
             if let kept = try transaction.keptAnswer(to: id) {
-                guard kept.fingerprint == fingerprint else { throw WireError.reused(id) }
-                return kept.body
+                // Servers before version 4 kept the digest itself.
+                guard kept.fingerprint == fingerprint || kept.fingerprint == digest else {
+                    throw WireError.reused(id)
+                }
+                return try key?.opened(answer: kept.body, to: id) ?? kept.body
             }
             let answer = try run(transaction)
             let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
@@ -40,6 +45,7 @@ extension Exchange {
                 guard let short = shorten(answer) else { return body }
                 kept.body = JSONWriter.write(capacity: 512) { encode(short, &$0) }
             }
+            if let key { kept.body = try key.sealed(answer: kept.body, to: id) }
             try transaction.keepAnswer(
                 kept, to: id, at: call.now, exceeding: call.limits.keptAnswerBytesPerUser
             )
@@ -64,7 +70,7 @@ extension Exchange {
 
     /// What tells this request from others: its path and its body. Not its tokens,
     /// which may be renewed between two attempts.
-    private var fingerprint: [UInt8] {
+    private var digest: [UInt8] {
         var hasher = SHA256()
         hasher.update(data: Array(target.path.utf8))
         hasher.update(data: [0])

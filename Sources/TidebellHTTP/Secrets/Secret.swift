@@ -38,7 +38,7 @@ package enum Secret {
     }
 
     /// Reads what ``hex(_:)`` wrote.
-    static func bytes(_ hex: Substring) -> [UInt8]? {
+    package static func bytes(_ hex: Substring) -> [UInt8]? {
         let digits = hex.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == hex.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map {

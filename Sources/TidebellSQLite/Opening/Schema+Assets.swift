@@ -8,7 +8,8 @@ extension Schema {
             content TEXT PRIMARY KEY,
             file TEXT NOT NULL UNIQUE,
             size INTEGER NOT NULL,
-            checksum TEXT NOT NULL
+            checksum TEXT NOT NULL,
+            key BLOB
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE asset_use (

@@ -29,6 +29,7 @@ extension Schema {
         try database.execute(sql: tokenOrigins)
         try database.execute(sql: removedAccounts)
         try database.execute(sql: keptAnswerSizes)
+        if !old.contains("unsealed_record") { try database.execute(sql: unsealedRecords) }
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
             try database.execute(
@@ -107,6 +108,15 @@ extension Schema {
     private static let keptAnswerSizes = """
         INSERT OR REPLACE INTO kept_answer_size (user, bytes)
         SELECT user, sum(length(body) + \(KeptAnswer.rowSize)) FROM kept_answer GROUP BY user
+        """
+
+    /// Before version 4 encrypted fields were stored in clear text: their records are noted,
+    /// to be sealed while the server runs. What was kept of changes to be told, and of
+    /// answers, goes within a day.
+    private static let unsealedRecords = """
+        INSERT INTO unsealed_record (zone, name)
+        SELECT zone, name FROM record
+        WHERE deleted = 0 AND instr(fields, CAST('"isEncrypted":true' AS BLOB)) > 0
         """
 
     private static func oldTables(in database: Database) throws -> [String] {

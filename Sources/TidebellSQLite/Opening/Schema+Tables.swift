@@ -50,6 +50,7 @@ extension Schema {
             deletion TEXT,
             deleted_at INTEGER,
             client_change_token BLOB,
+            sealed INTEGER NOT NULL DEFAULT 0,
             UNIQUE (database, name)
         ) STRICT;
         CREATE INDEX zone_changes ON zone (database, position);

@@ -62,7 +62,7 @@ enum Schema {
     /// All tables and indexes.
     static let tables = [
         general, zones, records, assets, subscriptions, push, webhooks, accounts, explanation,
-        keptAnswers, erasure,
+        keptAnswers, erasure, fieldKeys,
     ]
 
     /// Creates all tables and indexes.

@@ -86,9 +86,12 @@ extension WireSubscription.Kind {
 }
 
 extension StoredZone {
-    private static let columns = """
+    /// What ``init(_:)`` reads.
+    static let columns = """
         zone.key, zone.database, zone.name, zone.position, zone.floor, zone.deletion,
-        zone.client_change_token
+        zone.client_change_token, zone.sealed,
+        CASE WHEN zone.sealed THEN (SELECT wrapped FROM zone_key WHERE zone_key.zone = zone.key)
+        END
         """
     fileprivate static let living = """
         SELECT \(columns) FROM zone WHERE database = ? AND deletion IS NULL ORDER BY name
@@ -104,7 +107,8 @@ extension StoredZone {
         WHERE database = ? AND position > ? ORDER BY position LIMIT ?
         """
 
-    fileprivate init(_ columns: Columns) throws {
+    /// Reads a row of ``columns``.
+    init(_ columns: Columns) throws {
         self.init(
             key: try columns.value(0),
             database: try columns.value(1),
@@ -112,7 +116,9 @@ extension StoredZone {
             position: try columns.value(3),
             floor: try columns.value(4),
             deletion: columns.isNull(5) ? nil : try columns.value(5),
-            clientChangeToken: columns.optionalBytes(6)
+            clientChangeToken: columns.optionalBytes(6),
+            fieldKey: !columns.bool(7)
+                ? .none : columns.optionalBytes(8).map { .wrapped(WrappedKey($0)) } ?? .lost
         )
     }
 }

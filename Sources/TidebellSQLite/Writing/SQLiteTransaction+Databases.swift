@@ -57,10 +57,12 @@ extension SQLiteTransaction {
             try connection.run("DELETE FROM record WHERE zone = ?", zone.key)
             try connection.run("DELETE FROM reference WHERE zone = ?", zone.key)
             try removeAssetUses(of: zone.key, at: now)
+            try removeFieldKey(of: zone.key)
             try connection.run(
                 """
                 UPDATE zone
-                SET position = ?, deletion = ?, deleted_at = ?, client_change_token = NULL
+                SET position = ?, deletion = ?, deleted_at = ?, client_change_token = NULL,
+                    sealed = 0
                 WHERE key = ?
                 """,
                 zone.position, reason, now, zone.key

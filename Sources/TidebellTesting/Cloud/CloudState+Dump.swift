@@ -10,13 +10,15 @@ extension CloudState {
     /// Returns the text of ``TestCloud/dump()``.
     func dump() async throws -> String {
         let (accounts, paths) = (accounts, paths)
-        let lines = try await running().store.read { reader in
+        let server = try running()
+        let cipher = server.fieldCipher
+        let lines = try await server.store.read { reader in
             try paths.flatMap { path -> [String] in
                 guard let environment = CloudEnvironment(rawValue: path.environment) else {
                     return []
                 }
                 let key = ContainerKey(container: path.container, environment: environment)
-                let lines = try Self.lines(of: key, accounts: accounts, in: reader)
+                let lines = try Self.lines(of: key, accounts: accounts, cipher, in: reader)
                 return lines.isEmpty ? [] : ["\(path.container) \(path.environment)"] + lines
             }
         }
@@ -35,6 +37,7 @@ extension CloudState {
     private static func lines(
         of container: ContainerKey,
         accounts: [String],
+        _ cipher: any FieldCipher,
         in reader: any StoreReader
     ) throws -> [String] {
         var users: [(name: String, id: UserID)] = []
@@ -45,12 +48,12 @@ extension CloudState {
             users.append((name, user.id))
         }
         let everyone = DatabaseKey(container: container, scope: .public, owner: nil)
-        var lines = try Self.lines(of: everyone, title: "public", users: users, in: reader)
+        var lines = try Self.lines(of: everyone, title: "public", users: users, cipher, in: reader)
         for user in users {
             for scope in [DatabaseScope.private, .shared] {
                 let key = DatabaseKey(container: container, scope: scope, owner: user.id)
                 let title = "\(user.name) \(scope.rawValue)"
-                lines += try Self.lines(of: key, title: title, users: [user], in: reader)
+                lines += try Self.lines(of: key, title: title, users: [user], cipher, in: reader)
             }
         }
         return lines.map { "  " + $0 }
@@ -60,11 +63,12 @@ extension CloudState {
         of key: DatabaseKey,
         title: String,
         users: [(name: String, id: UserID)],
+        _ cipher: any FieldCipher,
         in reader: any StoreReader
     ) throws -> [String] {
         guard let database = try reader.database(key) else { return [] }
         var lines = try reader.zones(nil, in: database.id).flatMap { zone in
-            ["zone \(zone.name)"] + (try Self.lines(of: zone, in: reader)).map { "  " + $0 }
+            ["zone \(zone.name)"] + (try Self.lines(of: zone, cipher, in: reader)).map { "  " + $0 }
         }
         for user in users {
             let subscriptions = try reader.subscriptions(nil, of: user.id, in: database.id)
@@ -74,7 +78,11 @@ extension CloudState {
         return lines.isEmpty ? [] : [title] + lines.map { "  " + $0 }
     }
 
-    private static func lines(of zone: StoredZone, in reader: any StoreReader) throws -> [String] {
+    private static func lines(
+        of zone: StoredZone,
+        _ cipher: any FieldCipher,
+        in reader: any StoreReader
+    ) throws -> [String] {
         var lines: [String] = []
         var position = Position.start
         while true {
@@ -85,7 +93,12 @@ extension CloudState {
                 byteLimit: .max,
                 reverse: false
             )
-            lines += records.filter { !$0.isDeleted }.map(\.line)
+            lines += try records.filter { !$0.isDeleted }.map { record in
+                guard record.fields.isSealed else { return record.line }
+                var record = record
+                record.fields = try cipher.opened(record.fields, ofRecord: record.name, in: zone)
+                return record.line
+            }
             guard !isComplete, let last = records.last else { return lines.sorted() }
             position = last.position
         }

@@ -24,6 +24,9 @@ final class CloudState: Sendable {
     private let random: SeededRandom
     /// Where the server keeps everything.
     let folder: URL
+    /// What the server encrypts fields and files with: in memory only, so that the folder
+    /// is what a disk is to a thief.
+    private let rootKey: RootKey
     private let state = Mutex(State())
 
     init(
@@ -41,6 +44,7 @@ final class CloudState: Sendable {
         self.usesSockets = usesSockets
         self.clock = clock
         random = SeededRandom(seed: seed)
+        rootKey = RootKey(Randomness.system.makeBytes(RootKey.length))
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-test-\(UUID().uuidString.lowercased())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -63,6 +67,7 @@ final class CloudState: Sendable {
         }
         let server = try await LocalServer.start(
             in: folder,
+            rootKey: rootKey,
             clock: clock,
             random: random,
             usesSockets: usesSockets,

@@ -37,6 +37,7 @@ final class LocalServer: Sendable {
     /// system chooses.
     static func start(
         in folder: URL,
+        rootKey: RootKey,
         clock: ManualClock,
         random: SeededRandom,
         usesSockets: Bool,
@@ -49,6 +50,7 @@ final class LocalServer: Sendable {
         let cloud = CloudServices(
             store: try dataFolder.openStore(for: .serving),
             assets: try dataFolder.openAssets(logger: logger),
+            rootKey: rootKey,
             time: Time(now: { clock.instant }, clock: clock),
             randomness: random.randomness,
             apns: apns,
@@ -106,6 +108,9 @@ final class LocalServer: Sendable {
 
     /// What everything is stored in.
     var store: any Store { cloud.store }
+
+    /// What fields are encrypted with.
+    var fieldCipher: any FieldCipher { cloud.webServices.cloud.rootKey ?? NoFieldCipher() }
 
     /// The number of files on their way.
     var transferCount: Int { cloud.webServices.cloud.transfers.current }

@@ -55,20 +55,10 @@ extension CloudState {
                 database.id, by: zones.count, at: now
             )
             for zone in zones {
-                try transaction.deleteZones([(zone.key, position)], reason: reason, at: now)
+                try transaction.deleteZone(
+                    zone, of: database, at: position, reason: reason, now: now
+                )
                 position = position.advanced(by: 1)
-                let ended = try transaction.removeSubscriptions(onZone: zone.name, in: database.id)
-                try transaction.appendOutbox([
-                    OutboxEntry(
-                        database: database.id,
-                        zoneName: zone.name,
-                        zoneOwner: user.recordName,
-                        event: .zoneDeleted(reason, subscriptions: ended),
-                        originUser: nil,
-                        originClient: nil,
-                        committedAt: now
-                    )
-                ])
             }
         }
     }

@@ -22,8 +22,13 @@ final class TestAPI: Sendable {
     /// The record name of the user `me`.
     let user: String
     let folder: URL
+    /// What fields are encrypted with; not in the folder.
+    static let rootKey = RootKey(Array(repeating: 7, count: RootKey.length))
 
-    init(limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests()) async throws {
+    init(
+        limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests(),
+        rootKey: RootKey? = TestAPI.rootKey
+    ) async throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-http-\(UUID().uuidString)")
         let clock = StepClock(at: Self.start)
@@ -34,6 +39,7 @@ final class TestAPI: Sendable {
                 folder.appendingPathComponent("assets"),
                 logger: Logger(label: "test") { [log] _ in log }
             ),
+            rootKey: rootKey,
             limits: limits,
             time: Time(now: { clock.instant }, clock: clock),
             randomness: .seeded(1),

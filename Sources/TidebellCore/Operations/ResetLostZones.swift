@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Gives up zones whose encrypted fields nobody can read any more (ZONE-10).
+package enum ResetLostZones {
+    /// Gives up some zones with encrypted fields whose key is gone, or is wrapped by another
+    /// root key, at most `limit`; returns how many.
+    ///
+    /// A custom zone goes as it does when its user resets their encrypted data: apps are
+    /// told so, and upload what they have again (TOK-7, TOK-23). The default zone, which
+    /// cannot go, begins anew.
+    package static func run(
+        limit: Int, rootKeyID: String, at now: Instant, in transaction: any StoreTransaction
+    ) throws -> Int {
+        let zones = try transaction.zonesWithoutFieldKey(wrappedBy: rootKeyID, limit: limit)
+        for zone in zones {
+            guard let database = try transaction.database(id: zone.database) else { continue }
+            let position = try transaction.advance(database.id, by: 1)
+            try transaction.deleteZone(
+                zone, of: database, at: position, reason: .encryptedDataReset, now: now
+            )
+            guard zone.name == ZoneID.defaultName else { continue }
+            let again = try transaction.advance(database.id, by: 1)
+            _ = try transaction.createZones([(zone.name, again)], in: database.id)
+        }
+        return zones.count
+    }
+}
+
+extension StoreTransaction {
+    /// Deletes a zone in nobody's name, so that all devices are told.
+    package func deleteZone(
+        _ zone: StoredZone, of database: StoredDatabase, at position: Position,
+        reason: ZoneDeletionReason, now: Instant
+    ) throws {
+        try deleteZones([(zone.key, position)], reason: reason, at: now)
+        guard zone.name != ZoneID.defaultName, !database.subscriptionKinds.isEmpty else { return }
+        let owner = try database.key.owner.flatMap { try users([$0])[$0]?.recordName }
+        try appendOutbox([
+            OutboxEntry(
+                database: database.id, zoneName: zone.name,
+                zoneOwner: owner ?? ZoneID.publicOwner,
+                event: .zoneDeleted(
+                    reason,
+                    subscriptions: try removeSubscriptions(onZone: zone.name, in: database.id)
+                ),
+                originUser: nil, originClient: nil, committedAt: now
+            )
+        ])
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+extension SQLiteTransaction {
+    func putFieldKey(
+        _ key: WrappedKey, wrappedBy rootKeyID: String, of zone: ZoneKey
+    ) throws {
+        try connection.run(
+            """
+            INSERT INTO zone_key (zone, wrapped, root_key) VALUES (?, ?, ?)
+            ON CONFLICT (zone) DO UPDATE SET
+                wrapped = excluded.wrapped, root_key = excluded.root_key
+            """,
+            zone, key.bytes, rootKeyID
+        )
+        try connection.run("UPDATE zone SET sealed = 1 WHERE key = ?", zone)
+    }
+
+    func putSealed(_ records: [StoredRecord], in zone: ZoneKey) throws {
+        for record in records {
+            try connection.run(
+                "UPDATE record SET fields = ? WHERE zone = ? AND position = ? AND name = ?",
+                record.fields.json, zone, record.position, record.name
+            )
+        }
+    }
+
+    func removeUnsealed(_ names: Set<String>, in zone: ZoneKey) throws {
+        for name in names {
+            try connection.run(
+                "DELETE FROM unsealed_record WHERE zone = ? AND name = ?", zone, name
+            )
+        }
+    }
+
+    /// Forgets the key of a zone that goes.
+    func removeFieldKey(of zone: ZoneKey) throws {
+        try connection.run("DELETE FROM zone_key WHERE zone = ?", zone)
+        try connection.run("DELETE FROM unsealed_record WHERE zone = ?", zone)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellHTTP
+
+/// Where the server has its root key from.
+package enum RootKeySource: Sendable, Hashable {
+    /// A file in the data folder, made at the first start.
+    case dataFolder
+    /// A file elsewhere, with the bytes or their digits.
+    case file(URL)
+    /// The digits themselves: a variable of the environment.
+    case text(String)
+    /// What a command of the shell prints.
+    case command(String)
+
+    /// The variable of the environment that may hold the key.
+    package static let variable = "TIDEBELL_ROOT_KEY"
+    /// The most that is read of a file or command.
+    private static let longest = 4096
+
+    /// Returns the key; what the operator can put right fails with ``OperatorError``.
+    ///
+    /// - Parameter isNeeded: Whether the store holds keys that another one cannot open:
+    ///   then none is made.
+    func key(in dataFolder: URL, isNeeded: Bool) throws -> RootKey {
+        switch self {
+        case .dataFolder:
+            let url = DataFolder.rootKey(in: dataFolder)
+            if FileManager.default.fileExists(atPath: url.path) { return try Self.read(url) }
+            guard !isNeeded else {
+                throw OperatorError(
+                    "The root key \(url.path) is missing, and encrypted fields and files cannot "
+                        + "be read without it. Put it back, or name its place with "
+                        + "--root-key-file, \(Self.variable) or --root-key-command. If it is "
+                        + "lost for good, --accept-lost-keys gives up what needs it."
+                )
+            }
+            return try Self.make(at: url)
+        case .file(let url): return try Self.read(url)
+        case .text(let text): return try Self.key(Array(text.utf8), from: Self.variable)
+        case .command(let command):
+            return try Self.key(try Self.output(of: command), from: "the root key command")
+        }
+    }
+
+    private static func read(_ url: URL) throws -> RootKey {
+        guard let file = try? FileHandle(forReadingFrom: url),
+            let bytes = try? file.read(upToCount: longest)
+        else { throw OperatorError("The root key file \(url.path) cannot be read.") }
+        return try key([UInt8](bytes), from: url.path)
+    }
+
+    private static func make(at url: URL) throws -> RootKey {
+        let bytes = Randomness.system.makeBytes(RootKey.length)
+        let draft = url.appendingPathExtension("new").path
+        unlink(draft)
+        do {
+            let file = try IncomingFile(path: draft, limit: .max)
+            try file.write(Array((Secret.hex(bytes) + "\n").utf8))
+            _ = try file.finish(named: url.lastPathComponent, movingTo: url)
+        } catch {
+            throw OperatorError("The root key \(url.path) cannot be made: \(error)")
+        }
+        return RootKey(bytes)
+    }
+
+    /// Reads a key as bytes, as 64 hexadecimal digits or in Base64.
+    private static func key(_ text: [UInt8], from source: String) throws -> RootKey {
+        if text.count == RootKey.length { return RootKey(text) }
+        let digits = String(decoding: text, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let bytes = Secret.bytes(digits[...]) ?? Data(base64Encoded: digits).map { [UInt8]($0) }
+        guard let bytes, bytes.count == RootKey.length else {
+            throw OperatorError(
+                "The root key of \(source) must be \(RootKey.length) random bytes, as they are, "
+                    + "in hexadecimal digits or in Base64 (openssl rand -hex \(RootKey.length))."
+            )
+        }
+        return RootKey(bytes)
+    }
+
+    private static func output(of command: String) throws -> [UInt8] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        do {
+            try process.run()
+        } catch {
+            throw OperatorError("The root key command cannot be run: \(error)")
+        }
+        let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile().prefix(longest))
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw OperatorError(
+                "The root key command failed with status \(process.terminationStatus)."
+            )
+        }
+        return bytes
+    }
+}

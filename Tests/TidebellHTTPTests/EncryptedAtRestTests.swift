@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+
+@Suite("Encrypted fields at rest")
+struct EncryptedAtRestTests {
+    /// What only encrypted fields hold, in one of each kind.
+    private static let secrets = [
+        "wordOfTheSecret", "firstOfSecretList", "secretBytesOfAll", "7260358149926035814",
+        "1753951826430", "48.137154236", "wordOfTheConflict",
+    ]
+    private static let plain = "wordInPlainText"
+
+    private static let fields = """
+        "title":{"value":"\(plain)"},\
+        "secret":{"value":"wordOfTheSecret","isEncrypted":true},\
+        "list":{"value":["firstOfSecretList","x"],"type":"STRING_LIST","isEncrypted":true},\
+        "bytes":{"value":"\(Data("secretBytesOfAll".utf8).base64EncodedString())",\
+        "type":"BYTES","isEncrypted":true},\
+        "number":{"value":7260358149926035814,"type":"INT64","isEncrypted":true},\
+        "time":{"value":1753951826430,"type":"TIMESTAMP","isEncrypted":true},\
+        "place":{"value":{"latitude":48.137154236,"longitude":11.5},"type":"LOCATION",\
+        "isEncrypted":true}
+        """
+
+    private func modify(
+        _ api: TestAPI, _ operations: String, zone: String = "Notes", request: String = ""
+    ) async throws -> TestAPI.Answer {
+        try await api.post(
+            "private/records/modify",
+            #"{"zoneID":{"zoneName":"\#(zone)"},"atomic":false,"operations":[\#(operations)]}"#,
+            query: "&clientId=writer",
+            headers: ["X-Tidebell-Extensions": "1", "X-Tidebell-Request-ID": request]
+        )
+    }
+
+    private func save(
+        _ api: TestAPI, _ name: String, _ fields: String, as type: String = "forceUpdate",
+        request: String = ""
+    ) async throws -> TestAPI.Answer {
+        try await modify(
+            api,
+            """
+            {"operationType":"\(type)","record":{"recordName":"\(name)","recordType":"Note",\
+            "fields":{\(fields)}}}
+            """,
+            request: request
+        )
+    }
+
+    private func lookup(_ api: TestAPI, _ name: String) async throws -> TestAPI.Answer {
+        try await api.post(
+            "private/records/lookup",
+            #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"\#(name)"}]}"#
+        )
+    }
+
+    private func subscribe(_ api: TestAPI) async throws {
+        let answer = try await api.post(
+            "private/subscriptions/modify",
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"q",\
+            "subscriptionType":"query","query":{"recordType":"Note"},\
+            "firesOn":["create","update","delete"],\
+            "notificationInfo":{"alertBody":"changed","desiredKeys":["title"]}}}]}
+            """
+        )
+        #expect(answer.status == 200)
+    }
+
+    /// Those of the words that stand in a file of the folder: as they are, in Base64 at any
+    /// offset, or in hexadecimal digits.
+    private func words(_ words: [String], in folder: URL) throws -> Set<String> {
+        let names = try #require(FileManager.default.enumerator(atPath: folder.path))
+        var files: [Data] = []
+        while let name = names.nextObject() as? String {
+            let file = folder.appendingPathComponent(name)
+            if let data = try? Data(contentsOf: file) { files.append(data) }  // else a folder
+        }
+        return Set(
+            words.filter { word in
+                Self.spellings(of: word).contains { spelling in
+                    files.contains { $0.range(of: spelling) != nil }
+                }
+            }
+        )
+    }
+
+    private static func spellings(of word: String) -> [Data] {
+        let hex = Secret.hex(Array(word.utf8))
+        // Where a word begins within three bytes decides its digits; those at its ends
+        // depend on its neighbours.
+        let base64 = (0..<3).map { offset in
+            let bytes = Data(repeating: 0, count: offset) + Data(word.utf8)
+            return bytes.base64EncodedString().dropFirst(4).dropLast(4)
+        }
+        return ([word, hex, hex.uppercased()] + base64.map(String.init)).map { Data($0.utf8) }
+    }
+
+    @Test("REC-11: what apps encrypt stands in no file of the data folder, whatever was done")
+    func plainText() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await subscribe(api)
+        // Saved, changed in part, repeated under the same name, in conflict, deleted.
+        let saved = try await save(api, "n1", Self.fields, request: "r1")
+        #expect(saved.text.contains("wordOfTheSecret"))
+        #expect(try await save(api, "n1", Self.fields, request: "r1").text == saved.text)
+        _ = try await save(api, "n1", #""title":{"value":"\#(Self.plain)2"}"#)
+        let conflict = try await save(
+            api, "n1", #""secret":{"value":"wordOfTheConflict","isEncrypted":true}"#,
+            as: "create", request: "r2"
+        )
+        #expect(conflict.text.contains("serverRecord"))
+        #expect(conflict.text.contains("firstOfSecretList"))
+        _ = try await save(api, "n2", Self.fields)
+        _ = try await modify(
+            api, #"{"operationType":"forceDelete","record":{"recordName":"n2"}}"#
+        )
+        _ = try await api.cloud.pipeline.drain()
+        #expect(try words(Self.secrets + [Self.plain], in: api.folder) == [Self.plain])
+    }
+
+    @Test("Without a root key the same words are found: the search can fail")
+    func control() async throws {
+        let api = try await TestAPI(rootKey: nil)
+        try await api.makeZone("Notes")
+        _ = try await save(api, "n1", Self.fields)
+        #expect(try words(Self.secrets, in: api.folder) == Set(Self.secrets.dropLast()))
+    }
+
+    @Test("REC-11: encrypted fields come back in every answer that has the record")
+    func answers() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        let saved = try await save(api, "n1", Self.fields)
+        let fields = try #require(saved.text.firstMatch(of: /"fields":\{.*\}\}/)).output
+        #expect(
+            fields.contains(
+                #""secret":{"value":"wordOfTheSecret","type":"STRING","isEncrypted":true}"#))
+        #expect(
+            fields.contains(
+                #""number":{"value":7260358149926035814,"type":"INT64","isEncrypted":true}"#))
+        #expect(!fields.contains(#""":"#))
+        #expect(try await lookup(api, "n1").text.contains(fields.dropLast(2)))
+        let changes = try await api.post(
+            "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#
+        )
+        #expect(changes.text.contains("wordOfTheSecret"))
+        let query = try await api.post(
+            "private/records/query",
+            #"{"zoneID":{"zoneName":"Notes"},"query":{"recordType":"Note"}}"#
+        )
+        #expect(query.text.contains("wordOfTheSecret"))
+        let some = try await api.post(
+            "private/records/lookup",
+            """
+            {"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"n1"}],\
+            "desiredKeys":["secret"]}
+            """
+        )
+        #expect(some.text.contains(#""fields":{"secret":{"value":"wordOfTheSecret""#))
+        #expect(!some.text.contains("firstOfSecretList"))
+    }
+
+    @Test("REC-11: a change of one field keeps the encrypted ones, null removes one")
+    func merges() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        _ = try await save(api, "n1", Self.fields)
+        _ = try await save(api, "n1", #""title":{"value":"other"},"list":{"value":null}"#)
+        let text = try await lookup(api, "n1").text
+        #expect(text.contains("wordOfTheSecret"))
+        #expect(text.contains("other"))
+        #expect(!text.contains("firstOfSecretList"))
+    }
+
+    @Test("What is encrypted for one record cannot be read as another's, and damage is named")
+    func damage() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        _ = try await save(api, "n1", Self.fields)
+        _ = try await save(api, "n2", Self.fields)
+        try await api.cloud.store.write { transaction in
+            let zone = try #require(
+                try transaction.zones(["Notes"], in: Self.database(transaction)).first)
+            let records = try transaction.records(["n1", "n2"], in: zone.key)
+            var record = try #require(records["n2"])
+            record.fields = try #require(records["n1"]).fields
+            try transaction.putSealed([record], in: zone.key)
+        }
+        let answer = try await lookup(api, "n2")
+        #expect(answer.status == 500)
+        #expect(answer.error?.reason.contains("'n2'") == true)
+        #expect(try await lookup(api, "n1").status == 200)
+    }
+
+    @Test("ZONE-10: a deleted zone forgets its key, a new one of the name has another")
+    func deletedZone() async throws {
+        let api = try await TestAPI()
+        var keys: [StoredZoneKey] = []
+        for _ in 1...2 {
+            try await api.makeZone("Notes")
+            #expect(try await key(of: "Notes", api) == StoredZoneKey.none)
+            _ = try await save(api, "n1", Self.fields)
+            keys.append(try #require(try await key(of: "Notes", api)))
+            _ = try await api.post(
+                "private/zones/modify",
+                #"{"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
+            )
+            #expect(try await key(of: "Notes", api) == StoredZoneKey.none)
+        }
+        #expect(Set(keys).count == 2)
+        #expect(!keys.contains(.none))
+    }
+
+    @Test("ZONE-10, TOK-23: zones whose key is lost report that the user reset encrypted data")
+    func lostKey() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await api.makeZone("Plain")
+        _ = try await save(api, "n1", Self.fields)
+        let token = try await databaseToken(api)
+        let other = RootKey(Array(repeating: 8, count: RootKey.length)).rootKeyID
+        let count = try await api.cloud.store.write {
+            try ResetLostZones.run(limit: 10, rootKeyID: other, at: TestAPI.start, in: $0)
+        }
+        #expect(count == 1)
+        let extended = ["X-Tidebell-Extensions": "1"]
+        let refused = try await api.post(
+            "private/records/lookup",
+            #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"n1"}]}"#,
+            headers: extended
+        )
+        #expect(refused.error?.code == .zoneNotFound)
+        #expect(refused.error?.detail?.zoneDeletion == .encryptedDataReset)
+        let changes = try await api.post(
+            "private/changes/database", #"{"syncToken":"\#(token)"}"#, headers: extended
+        )
+        #expect(changes.text.contains("encryptedDataReset"))
+        #expect(!changes.text.contains("Plain"))
+    }
+
+    private static func database(_ reader: any StoreReader) throws -> DatabaseID {
+        let key = ContainerKey(container: TestAPI.container, environment: .development)
+        let account = try #require(try reader.account(named: "me"))
+        let user = try #require(try reader.user(of: account, in: key))
+        let database = try reader.database(
+            DatabaseKey(container: key, scope: .private, owner: user.id)
+        )
+        return try #require(database).id
+    }
+
+    private func key(of zone: String, _ api: TestAPI) async throws -> StoredZoneKey? {
+        try await api.cloud.store.read {
+            try $0.zones([zone], in: Self.database($0)).first?.fieldKey
+        }
+    }
+
+    private func databaseToken(_ api: TestAPI) async throws -> String {
+        let answer = try await api.post("private/changes/database", "{}")
+        let tokens = answer.text.matches(of: /"syncToken":"([^"]*)"/).map(\.output.1)
+        return String(try #require(tokens.last))
+    }
+}
