@@ -29,7 +29,7 @@ package struct DataFolder: Sendable {
     package func permissionWarnings() -> [String] {
         let names = [
             "", Self.databaseName, "\(Self.databaseName)-wal", "\(Self.databaseName)-shm",
-            Self.assetsName, "\(Self.assetsName)/key",
+            Self.assetsName, "\(Self.assetsName)/key", Self.rootKeyName,
         ]
         return names.compactMap { name in
             let path = name.isEmpty ? url.path : url.appendingPathComponent(name).path
@@ -79,37 +79,59 @@ package struct DataFolder: Sendable {
 
     /// Returns the root key of an open store.
     ///
-    /// Fails with ``OperatorError`` when zones have fields that were encrypted under another
-    /// one, unless `acceptsLoss`: then these are given up (``ResetLostZones``).
+    /// Fails with ``OperatorError`` when the store works with another one, or the keys of
+    /// zones are not there, unless `acceptsLoss`: then what they open is given up
+    /// (``ResetLostZones``).
     package func openRootKey(
         from source: RootKeySource, for store: some Store, acceptsLoss: Bool, at now: Instant
     ) async throws -> RootKey {
-        let hasKeys = try await store.read {
-            try !$0.zonesWithoutFieldKey(wrappedBy: "", limit: 1).isEmpty
-        }
-        let key = try source.key(in: url, isNeeded: hasKeys && !acceptsLoss)
+        let known = try await store.read { try $0.rootKeyID() }
+        let key = try source.key(in: url, isNeeded: known != nil && !acceptsLoss)
         let id = key.rootKeyID
         let lost = try await store.read {
             try $0.zonesWithoutFieldKey(wrappedBy: id, limit: Self.namedZones + 1).map(\.name)
         }
-        guard !lost.isEmpty else { return key }
-        guard acceptsLoss else {
-            throw OperatorError(
-                "The root key does not open the encrypted fields of "
-                    + (lost.count > Self.namedZones
-                        ? "more than \(Self.namedZones) zones"
-                        : "the zones " + lost.map { "'\($0)'" }.joined(separator: ", "))
-                    + ": it is another one, or their keys were left out of a backup. Start with "
-                    + "the right root key; or with --accept-lost-keys, which deletes these zones, "
-                    + "and apps are told that their users reset their encrypted data."
-            )
+        if known == id, lost.isEmpty { return key }
+        guard acceptsLoss || known == nil && lost.isEmpty else {
+            throw Self.wrongKey(known == id ? lost : nil)
         }
         while try await store.write({
             try ResetLostZones.run(
                 limit: Self.zonesPerReset, rootKeyID: id, at: now, in: $0
             )
         }) > 0 {}
+        if known != nil, known != id { try await Self.removeAnswers(in: store) }
+        try await store.write { try $0.adoptRootKey(id) }
         return key
+    }
+
+    /// Removes all kept answers: only the root key before this one opens them.
+    private static func removeAnswers(in store: some Store) async throws {
+        let end = Instant(rawValue: .max)
+        while try await store.write({
+            try $0.removeAnswers(keptBefore: end, exceeding: 0, limit: Maintenance.batchSize)
+        }) > 0 {}
+    }
+
+    /// - Parameter zones: The zones whose keys are not there; nil where all are another's.
+    private static func wrongKey(_ zones: [String]?) -> OperatorError {
+        let way =
+            "with --accept-lost-keys, which gives up what cannot be read: apps are told that "
+            + "their users reset their encrypted data."
+        guard let zones else {
+            return OperatorError(
+                "This is not the root key that the fields and files of this cloud were encrypted "
+                    + "with. Start with that one; or, if it is lost for good, " + way
+            )
+        }
+        let names =
+            zones.count > namedZones
+            ? "more than \(namedZones) zones"
+            : "zone " + zones.map { "'\($0)'" }.joined(separator: ", ")
+        return OperatorError(
+            "The keys of encrypted fields in \(names) are not in the store, as after a restore of "
+                + "a backup without keys. Restore one with them; or start " + way
+        )
     }
 
     /// The most zones that an error names.
@@ -118,10 +140,10 @@ package struct DataFolder: Sendable {
     private static let zonesPerReset = 20
 
     /// Opens the place of the files of records; only for the one process that serves.
-    package func openAssets(logger: Logger) throws -> AssetFolder {
+    package func openAssets(rootKey: RootKey? = nil, logger: Logger) throws -> AssetFolder {
         do {
             return try AssetFolder(
-                url.appendingPathComponent(Self.assetsName), logger: logger
+                url.appendingPathComponent(Self.assetsName), rootKey: rootKey, logger: logger
             )
         } catch let error as OperatorError {
             throw error

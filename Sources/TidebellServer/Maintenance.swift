@@ -4,8 +4,8 @@ import ServiceLifecycle
 import TidebellCore
 import TidebellHTTP
 
-/// Encrypts what older versions left in clear text, and removes what nobody needs any more: every hour old tombstones and
-/// notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for
+/// Encrypts what older versions left in clear text, and removes what nobody needs any more:
+/// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for
 /// explanations and of answers beyond its bounds. Notes which tokens were used.
 package struct Maintenance: Service {
     /// Time between two looks at what is kept for explanations, and of answers.

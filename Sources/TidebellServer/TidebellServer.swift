@@ -43,7 +43,7 @@ package struct TidebellServer: Sendable {
         }
         cloud = CloudServices(
             store: store,
-            assets: try folder.openAssets(logger: logger),
+            assets: try folder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             limits: configuration.limits,
             push: configuration.push,

@@ -198,7 +198,7 @@ struct EncryptedAtRestTests {
         #expect(try await lookup(api, "n1").status == 200)
     }
 
-    @Test("ZONE-10: a deleted zone forgets its key, a new one of the name has another")
+    @Test("REC-11: a deleted zone forgets its key, a new one of the name has another")
     func deletedZone() async throws {
         let api = try await TestAPI()
         var keys: [StoredZoneKey] = []
@@ -217,7 +217,7 @@ struct EncryptedAtRestTests {
         #expect(!keys.contains(.none))
     }
 
-    @Test("ZONE-10, TOK-23: zones whose key is lost report that the user reset encrypted data")
+    @Test("TOK-7, TOK-23: zones whose key is lost report that the user reset encrypted data")
     func lostKey() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// Gives up zones whose encrypted fields nobody can read any more (ZONE-10).
+/// Gives up zones whose encrypted fields nobody can read any more (TOK-23).
 package enum ResetLostZones {
     /// Gives up some zones with encrypted fields whose key is gone, or is wrapped by another
     /// root key, at most `limit`; returns how many.
@@ -15,12 +15,12 @@ package enum ResetLostZones {
         let zones = try transaction.zonesWithoutFieldKey(wrappedBy: rootKeyID, limit: limit)
         for zone in zones {
             guard let database = try transaction.database(id: zone.database) else { continue }
-            let position = try transaction.advance(database.id, by: 1)
+            let position = try transaction.advance(database.id, by: 1, at: now)
             try transaction.deleteZone(
                 zone, of: database, at: position, reason: .encryptedDataReset, now: now
             )
             guard zone.name == ZoneID.defaultName else { continue }
-            let again = try transaction.advance(database.id, by: 1)
+            let again = try transaction.advance(database.id, by: 1, at: now)
             _ = try transaction.createZones([(zone.name, again)], in: database.id)
         }
         return zones.count

@@ -14,7 +14,7 @@ package enum SealRecords {
         let records = try transaction.records(names, in: zone.key)
         var sealed: [StoredRecord] = []
         // Those that were saved meanwhile are sealed, those that were deleted gone.
-        for var record in records.values where !record.fields.isSealed {
+        for var record in records.values where !record.isDamaged && !record.fields.isSealed {
             let fields = try record.fields.decoded()
             guard fields.values.contains(where: \.isEncrypted) else { continue }
             record.fields = try RecordFields(sealing: fields) {

@@ -10,13 +10,13 @@ extension RecordFields {
     /// The name of the field that holds the encrypted values. Fields of apps have names.
     private static let envelopeName = ""
     private static let envelopeStart = Array(#"{"":{"#.utf8)
-    private static let encryptedMark = Array(#""isEncrypted":true"#.utf8)
+    private static let encryptedMark = BytePattern(#""isEncrypted":true"#)
 
     /// Whether there are encrypted values that must be opened.
     package var isSealed: Bool { json.starts(with: Self.envelopeStart) }
 
     /// Whether a field may be marked as encrypted; found without parsing.
-    var mayHoldEncrypted: Bool { json.contains(Self.encryptedMark) }
+    var mayHoldEncrypted: Bool { Self.encryptedMark.isFound(in: json) }
 
     /// Encodes fields for the store; `seal` encrypts the values that are to be encrypted.
     package init(
@@ -93,7 +93,7 @@ extension FieldCipher {
 }
 
 extension WireError {
-    /// The key of a zone's encrypted fields is gone (ZONE-10).
+    /// The key of a zone's encrypted fields is gone (TOK-23).
     static func lostKey(of zone: StoredZone) -> WireError {
         zoneNotFound(ZoneID(zoneName: zone.name), deletion: .encryptedDataReset)
     }

@@ -16,9 +16,14 @@ package struct StoredAsset: Sendable, Hashable {
     package var size: Int64
     /// The checksum that clients are told (web-services 4.4).
     package var checksum: String
+    /// The key its bytes are encrypted with, wrapped by the root key; nil where they are not.
+    package var key: [UInt8]?
 
     /// Creates a value.
-    package init(content: AssetContent, file: String, size: Int64, checksum: String) {
+    package init(
+        content: AssetContent, file: String, size: Int64, checksum: String, key: [UInt8]? = nil
+    ) {
+        self.key = key
         self.content = content
         self.file = file
         self.size = size

@@ -28,6 +28,9 @@ package protocol StoreReader {
 
     // MARK: Encrypted fields
 
+    /// What tells the root key that the store works with from others; nil before the first.
+    func rootKeyID() throws -> String?
+
     /// Returns living zones with encrypted fields whose key is gone or is not wrapped by
     /// this root key, in the order of their keys; at most `limit`.
     func zonesWithoutFieldKey(wrappedBy rootKeyID: String, limit: Int) throws -> [StoredZone]

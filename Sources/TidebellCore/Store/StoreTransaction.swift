@@ -42,6 +42,10 @@ package protocol StoreTransaction: StoreReader {
     /// one before goes. Deleting the zone forgets it.
     func putFieldKey(_ key: WrappedKey, wrappedBy rootKeyID: String, of zone: ZoneKey) throws
 
+    /// Notes which root key the store works with. Where that is another one than before,
+    /// the files whose keys only that one opened are forgotten.
+    func adoptRootKey(_ id: String) throws
+
     /// Replaces the fields of records at the position they have: nobody sees a change.
     func putSealed(_ records: [StoredRecord], in zone: ZoneKey) throws
 

@@ -25,7 +25,7 @@ package protocol AssetStore: Sendable {
 
     /// Returns a range of a file's bytes, read while they are sent; nil when there is
     /// no such file.
-    func contents(of file: String, in range: Range<Int64>) async throws -> WebResponse.Body?
+    func contents(of asset: StoredAsset, in range: Range<Int64>) async throws -> WebResponse.Body?
 
     /// Removes files the store has forgotten.
     func remove(_ files: [String]) async throws
@@ -62,7 +62,7 @@ package struct NoAssetStore: AssetStore {
 
     /// Returns nil.
     package func contents(
-        of file: String, in range: Range<Int64>
+        of asset: StoredAsset, in range: Range<Int64>
     ) async throws -> WebResponse.Body? { nil }
 
     /// Does nothing.

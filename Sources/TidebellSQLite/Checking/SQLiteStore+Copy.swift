@@ -31,6 +31,24 @@ extension SQLiteStore {
         }
     }
 
+    /// Removes the keys of encrypted fields from a copy, so that nothing of them is left in
+    /// the file.
+    package static func removeFieldKeys(fromCopyAt path: String) throws {
+        do {
+            let queue = try DatabaseQueue(path: path)
+            defer { try? queue.close() }
+            try queue.writeWithoutTransaction { database in
+                // Older versions have none.
+                guard try database.tableExists("zone_key") else { return }
+                try database.execute(sql: "PRAGMA secure_delete = ON")
+                try database.execute(sql: "DELETE FROM zone_key")
+                try database.execute(sql: "VACUUM")
+            }
+        } catch {
+            throw StoreOpenError(error, path: path)
+        }
+    }
+
     /// The configuration of a connection that looks at a store beside a server.
     static var onlyReading: Configuration {
         var configuration = Configuration()

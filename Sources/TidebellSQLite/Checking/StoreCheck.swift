@@ -149,10 +149,17 @@ package struct StoreCheck {
     }
 
     private mutating func readFiles() throws {
+        // Versions before 4 encrypted no files.
+        let hasKeys = try connection.first(
+            "SELECT 1 FROM pragma_table_info('asset') WHERE name = 'key'"
+        ) { _ in true }
+        let isEncrypted = hasKeys == nil ? "0" : "key IS NOT NULL"
         findings.files = try connection.rows(
-            "SELECT file, size, content FROM asset ORDER BY file"
+            "SELECT file, size, content, \(isEncrypted) FROM asset ORDER BY file"
         ) {
-            .init(name: $0.text(0), bytes: $0.int(1), content: $0.text(2))
+            .init(
+                name: $0.text(0), bytes: $0.int(1), content: $0.text(2), isEncrypted: $0.bool(3)
+            )
         }
     }
 

@@ -48,6 +48,8 @@ package struct StoreFindings: Sendable {
         package var bytes: Int64
         /// The SHA-256 of its content in hexadecimal digits.
         package var content: String
+        /// Whether it is encrypted on the disk.
+        package var isEncrypted = false
     }
 
     /// Adds a problem, up to the bound.

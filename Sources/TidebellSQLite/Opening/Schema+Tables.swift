@@ -13,7 +13,8 @@ extension Schema {
             identity INTEGER NOT NULL,
             outbox_told INTEGER NOT NULL DEFAULT 0,
             notification_floor INTEGER NOT NULL DEFAULT 0,
-            incarnation INTEGER NOT NULL DEFAULT 0
+            incarnation INTEGER NOT NULL DEFAULT 0,
+            root_key TEXT
         ) STRICT;
 
         CREATE TABLE field_type (

@@ -9,14 +9,14 @@ extension SQLiteReading {
         var found: [AssetContent: StoredAsset] = [:]
         try connection.each(
             """
-            SELECT asset.content, asset.file, asset.size, asset.checksum
+            SELECT asset.content, asset.file, asset.size, asset.checksum, asset.key
             FROM json_each(?) AS wanted CROSS JOIN asset ON asset.content = wanted.value
             """,
             JSONText(Set(contents.map(\.rawValue)))
         ) { columns in
             let asset = StoredAsset(
                 content: try columns.value(0), file: columns.text(1), size: columns.int(2),
-                checksum: columns.text(3)
+                checksum: columns.text(3), key: columns.optionalBytes(4)
             )
             found[asset.content] = asset
             return true

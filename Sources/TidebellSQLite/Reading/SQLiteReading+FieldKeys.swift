@@ -2,6 +2,10 @@
 import TidebellCore
 
 extension SQLiteReading {
+    package func rootKeyID() throws -> String? {
+        try connection.first("SELECT root_key FROM store") { $0.optionalText(0) } ?? nil
+    }
+
     package func zonesWithoutFieldKey(
         wrappedBy rootKeyID: String, limit: Int
     ) throws -> [StoredZone] {

@@ -41,8 +41,8 @@ extension SQLiteTransaction {
         try markUnused(asset.content, since: now)
         if let kept = try assets([asset.content])[asset.content] { return kept }
         try connection.run(
-            "INSERT INTO asset (content, file, size, checksum) VALUES (?, ?, ?, ?)",
-            asset.content, asset.file, asset.size, asset.checksum
+            "INSERT INTO asset (content, file, size, checksum, key) VALUES (?, ?, ?, ?, ?)",
+            asset.content, asset.file, asset.size, asset.checksum, asset.key
         )
         return asset
     }

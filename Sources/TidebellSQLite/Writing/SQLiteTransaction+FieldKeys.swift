@@ -16,11 +16,22 @@ extension SQLiteTransaction {
         try connection.run("UPDATE zone SET sealed = 1 WHERE key = ?", zone)
     }
 
+    func adoptRootKey(_ id: String) throws {
+        if let known = try rootKeyID(), known != id {
+            try connection.run("DELETE FROM asset WHERE key IS NOT NULL")
+        }
+        try connection.run("UPDATE store SET root_key = ?", id)
+    }
+
     func putSealed(_ records: [StoredRecord], in zone: ZoneKey) throws {
         for record in records {
             try connection.run(
-                "UPDATE record SET fields = ? WHERE zone = ? AND position = ? AND name = ?",
-                record.fields.json, zone, record.position, record.name
+                """
+                UPDATE record SET fields = ?, checksum = ?
+                WHERE zone = ? AND position = ? AND name = ?
+                """,
+                record.fields.json, FieldChecksum.of(record.fields.json), zone, record.position,
+                record.name
             )
         }
     }

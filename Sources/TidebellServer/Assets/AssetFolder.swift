@@ -16,6 +16,9 @@ import TidebellWire
 ///
 /// Folders are for their owner only (0700), so are the files (0600). Disk access
 /// happens on threads of its own, so that a slow disk holds up nothing else.
+///
+/// What the files hold is encrypted, each with a key of its own, which the store has, wrapped
+/// by the root key (``FileFrames``). Files of versions before 4 are not.
 package final class AssetFolder: AssetStore {
     /// Bytes that are read from a file at a time.
     static let pieceSize = 256 * 1024
@@ -27,15 +30,17 @@ package final class AssetFolder: AssetStore {
     private let folder: URL
     private let disk = DispatchQueue(label: "tidebell.assets", attributes: .concurrent)
     private let logger: Logger
+    private let rootKey: RootKey?
     /// Kept files that the store is about to be told of: no strays.
     private let arriving = Mutex(Set<String>())
     /// Whether the last file found no room.
     private let isFull = Mutex(false)
 
     /// Opens the folder, made if it is absent.
-    package init(_ folder: URL, logger: Logger) throws {
+    package init(_ folder: URL, rootKey: RootKey? = nil, logger: Logger) throws {
         self.folder = folder
         self.logger = logger
+        self.rootKey = rootKey
         try Self.makeFolder(folder)
         try Self.makeFolder(folder.appendingPathComponent("kept"))
         let incoming = folder.appendingPathComponent("incoming")
@@ -57,12 +62,18 @@ package final class AssetFolder: AssetStore {
         // A file the store was not told of is a stray from here on.
         defer { arriving.withLock { _ = $0.remove(name) } }
         do {
-            let file = try await onDisk { try IncomingFile(path: incoming, limit: limit) }
+            let key = try rootKey?.makeFileKey(of: name)
+            let file = try await onDisk {
+                try IncomingFile(
+                    path: incoming, limit: limit, frames: (key?.key).map(FileFrames.init)
+                )
+            }
             var writer: any BodyWriter = IncomingFileWriter(file: file, disk: disk)
             try await produce(&writer)
-            let asset = try await onDisk { [place = place(of: name)] in
+            var asset = try await onDisk { [place = place(of: name)] in
                 try file.finish(named: name, movingTo: place)
             }
+            asset.key = key?.wrapped
             let kept = try await keep(asset)
             if kept?.file != name { try await remove([name]) }
             isFull.withLock { $0 = false }
@@ -101,11 +112,14 @@ package final class AssetFolder: AssetStore {
     // MARK: Going
 
     package func contents(
-        of file: String, in range: Range<Int64>
+        of asset: StoredAsset, in range: Range<Int64>
     ) async throws -> WebResponse.Body? {
-        let path = place(of: file).path
+        let path = place(of: asset.file).path
+        let frames = try frames(of: asset)
         let opened = try await onDisk { () -> OpenFile? in
-            guard let open = try OpenFile(path: path) else { return nil }
+            guard let open = try OpenFile(path: path, size: asset.size, frames: frames) else {
+                return nil
+            }
             // Where the disk fails at once, or the file is too short, the client gets a reason
             // instead of an answer that breaks off, which it would take for the network's fault.
             if !range.isEmpty {
@@ -128,6 +142,12 @@ package final class AssetFolder: AssetStore {
                 try await writer.write(piece)
             }
         }
+    }
+
+    private func frames(of asset: StoredAsset) throws -> FileFrames? {
+        guard let wrapped = asset.key else { return nil }
+        guard let key = try? rootKey?.fileKey(wrapped, of: asset.file) else { throw DamagedFile() }
+        return FileFrames(key: key)
     }
 
     /// Removes files, or leaves them as strays while a backup copies.

@@ -5,19 +5,24 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
-/// A file while it is written: hashed on the way, durable when it is finished.
+/// A file while it is written: hashed and encrypted on the way, durable when it is finished.
 ///
 /// Unchecked, because one writer has it, whose calls come one after the other.
 final class IncomingFile: @unchecked Sendable {
     private let path: String
     private let limit: Int64
+    private let frames: FileFrames?
     private var descriptor: Int32
     private var size: Int64 = 0
     private var content = SHA256()
+    /// What is not written yet: the frame that may be the last one.
+    private var waiting: [UInt8] = []
+    private var frameCount: Int64 = 0
     private var checksum = Insecure.SHA1()
 
-    /// Creates the file, which must not exist.
-    init(path: String, limit: Int64) throws {
+    /// Creates the file, which must not exist; without `frames` it is not encrypted.
+    init(path: String, limit: Int64, frames: FileFrames? = nil) throws {
+        self.frames = frames
         self.path = path
         self.limit = limit
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -35,6 +40,21 @@ final class IncomingFile: @unchecked Sendable {
         guard size <= limit else { throw FileTooLong() }
         content.update(data: bytes)
         checksum.update(data: bytes)
+        guard frames != nil else { return try append(bytes) }
+        waiting += bytes
+        while waiting.count > FileFrames.contentLength {
+            try appendFrame(Array(waiting.prefix(FileFrames.contentLength)), isLast: false)
+            waiting.removeFirst(FileFrames.contentLength)
+        }
+    }
+
+    private func appendFrame(_ content: [UInt8], isLast: Bool) throws {
+        guard let frames else { return }
+        try append(try frames.seal(content, number: frameCount, isLast: isLast))
+        frameCount += 1
+    }
+
+    private func append(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -49,6 +69,7 @@ final class IncomingFile: @unchecked Sendable {
 
     /// Makes the file durable under its final name and says what it is.
     func finish(named name: String, movingTo place: URL) throws -> StoredAsset {
+        try appendFrame(waiting, isLast: true)
         guard fsync(descriptor) == 0 else { throw DiskError("flush") }
         let closing = descriptor
         descriptor = -1
@@ -87,12 +108,17 @@ struct IncomingFileWriter: BodyWriter {
     }
 }
 
-/// A kept file that is read; stays readable when it is removed meanwhile.
+/// A kept file that is read and decrypted; stays readable when it is removed meanwhile.
 final class OpenFile: Sendable {
     private let descriptor: Int32
+    private let frames: FileFrames?
+    /// Bytes of its content.
+    private let size: Int64
 
-    /// Opens a file; nil if there is none.
-    init?(path: String) throws {
+    /// Opens a file of `size` bytes; nil if there is none.
+    init?(path: String, size: Int64, frames: FileFrames?) throws {
+        self.frames = frames
+        self.size = size
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor < 0 else { return }
         guard errno == ENOENT else { throw DiskError("open") }
@@ -105,6 +131,17 @@ final class OpenFile: Sendable {
 
     /// Reads bytes, at least one; a file that ends before `offset` fails.
     func read(_ count: Int, at offset: Int64) throws -> [UInt8] {
+        guard let frames else { return try stored(count, at: offset) }
+        return try frames.read(count, at: offset, ofFileWith: size) { count, offset in
+            var bytes = try stored(count, at: offset)
+            while bytes.count < count {
+                bytes += try stored(count - bytes.count, at: offset + Int64(bytes.count))
+            }
+            return bytes
+        }
+    }
+
+    private func stored(_ count: Int, at offset: Int64) throws -> [UInt8] {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
             read = 0
             repeat {

@@ -93,6 +93,7 @@ package struct Backup {
         let lock = try AssetFolderLock.toCopy(in: data.assets)
         let store = draft.appendingPathComponent(DataFolder.databaseName)
         try SQLiteStore.copy(from: data.database.path, to: store.path)
+        if options.withoutKeys { try SQLiteStore.removeFieldKeys(fromCopyAt: store.path) }
         let findings = try StoreCheck.run(at: store.path, olderToo: true)
         problems = findings.problems
         try note(DataFolder.databaseName)
@@ -171,7 +172,15 @@ package struct Backup {
 
 extension StoreFindings.StoredFile {
     /// What is wrong with the file that has this digest, in words that follow its name.
+    ///
+    /// Of an encrypted file only the length is known without its key; what else is wrong with
+    /// it is noticed when it is read, as each of its frames is authenticated.
     func problem(with digest: DurableFile.Digest) -> String? {
+        guard !isEncrypted else {
+            let length = FileFrames.storedLength(of: bytes)
+            return digest.bytes == length
+                ? nil : "has \(digest.bytes) bytes and not \(length)"
+        }
         if digest.bytes != bytes { return "has \(digest.bytes) bytes and not \(bytes)" }
         return digest.sha256 == content ? nil : "is damaged: its digest is another one"
     }

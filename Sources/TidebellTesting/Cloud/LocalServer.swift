@@ -49,7 +49,7 @@ final class LocalServer: Sendable {
         let dataFolder = DataFolder(folder)
         let cloud = CloudServices(
             store: try dataFolder.openStore(for: .serving),
-            assets: try dataFolder.openAssets(logger: logger),
+            assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             time: Time(now: { clock.instant }, clock: clock),
             randomness: random.randomness,

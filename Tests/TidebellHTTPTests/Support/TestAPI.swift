@@ -36,7 +36,7 @@ final class TestAPI: Sendable {
         cloud = CloudServices(
             store: try SQLiteStore.open(at: folder.appendingPathComponent("store").path),
             assets: try AssetFolder(
-                folder.appendingPathComponent("assets"),
+                folder.appendingPathComponent("assets"), rootKey: rootKey,
                 logger: Logger(label: "test") { [log] _ in log }
             ),
             rootKey: rootKey,

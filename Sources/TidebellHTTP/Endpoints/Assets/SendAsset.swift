@@ -44,7 +44,7 @@ package enum SendAsset: AssetEndpoint {
             headers["Content-Range"] = "bytes */\(asset.size)"
             return WebResponse(status: 416, headers: headers)
         }
-        guard let body = try await cloud.assets.contents(of: asset.file, in: bytes) else {
+        guard let body = try await cloud.assets.contents(of: asset, in: bytes) else {
             throw WireError.assetIsGone
         }
         headers["Content-Length"] = String(bytes.upperBound - bytes.lowerBound)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellHTTP
+import TidebellServer
+
+@Suite("The root key")
+final class RootKeyTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("tidebell-rootkey-\(UUID().uuidString)")
+    private static let digits = String(repeating: "0123456789abcdef", count: 4)
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func open(
+        _ source: RootKeySource = .dataFolder, acceptsLoss: Bool = false
+    ) async throws -> String? {
+        var configuration = ServerConfiguration(dataFolder: folder)
+        configuration.logLevel = .critical
+        configuration.rootKey = source
+        configuration.acceptsLostKeys = acceptsLoss
+        let server = try await TidebellServer(configuration)
+        try await server.cloud.store.close()
+        return server.cloud.webServices.cloud.rootKey?.rootKeyID
+    }
+
+    private var file: URL { folder.appendingPathComponent("root-key") }
+
+    @Test("is made at the first start, for its owner only, and is the same at the next")
+    func made() async throws {
+        let first = try #require(try await open())
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.wholeMatch(of: /[0-9a-f]{64}\n/) != nil)
+        #expect(!first.contains(text.prefix(16)))
+        #expect(try await open() == first)
+    }
+
+    @Test("that is missing or another one stops the start, unless what it opens is given up")
+    func wrong() async throws {
+        let first = try await open()
+        let wrong = await #expect(throws: OperatorError.self) {
+            try await self.open(.text(Self.digits))
+        }
+        #expect(wrong?.description.contains("not the root key") == true)
+        try FileManager.default.removeItem(at: file)
+        let missing = await #expect(throws: OperatorError.self) { try await self.open() }
+        #expect(missing?.description.contains("is missing") == true)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        let second = try await open(acceptsLoss: true)
+        #expect(second != first)
+        #expect(try await open() == second)
+    }
+
+    @Test("comes from a file, a variable or a command, as bytes, digits or Base64")
+    func sources() async throws {
+        let expected = try await open(.text(Self.digits))
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        let bytes = Data(try #require(Secret.bytes(Self.digits[...])))
+        let other = folder.appendingPathComponent("elsewhere")
+        for content in [bytes, Data((Self.digits + "\n").utf8), bytes.base64EncodedData()] {
+            try content.write(to: other)
+            #expect(try await open(.file(other)) == expected)
+        }
+        #expect(try await open(.command("echo \(Self.digits)")) == expected)
+    }
+
+    @Test(
+        "that cannot be read is said in one sentence, without the key",
+        arguments: [
+            RootKeySource.text("0123"), .command("exit 3"), .command("echo 0123"),
+            .file(URL(fileURLWithPath: "/nonexistent/key")),
+        ]
+    )
+    func unreadable(_ source: RootKeySource) async throws {
+        let error = await #expect(throws: OperatorError.self) { try await self.open(source) }
+        #expect(error?.description.contains("0123") == false)
+        // The folder is free again.
+        _ = try await open(.text(Self.digits))
+    }
+}
