@@ -143,7 +143,7 @@ final class BackupTests {
                 _ = try await Restoring.run(
                     folder, to: restored, replacing: false, at: Self.moment)
                 #expect(try check(restored) == [])
-                let names = try await names(in: restored)
+                let names = try await self.names(in: restored)
                 for writer in 0..<4 {
                     let numbers = names.filter { $0.hasPrefix("\(writer)-") }.count
                     #expect(numbers >= before[writer] ?? 0, "acknowledged before the backup")
@@ -234,7 +234,7 @@ final class BackupTests {
             var damaged = whole
             change(&damaged)
             try damaged.write(to: url)
-            let sentence = await sentence {
+            let sentence = await self.sentence {
                 _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
             }
             #expect(sentence.contains("is damaged: \(path)"), "\(path)")
@@ -264,7 +264,7 @@ final class BackupTests {
             manifest.files.append(.init(path: path, bytes: 1, sha256: ""))
             let place = backup.appendingPathComponent("manifest.json")
             try JSONEncoder().encode(manifest).write(to: place)
-            let sentence = await sentence {
+            let sentence = await self.sentence {
                 _ = try await Restoring.run(
                     backup, to: DataFolder(root.appendingPathComponent("x")), replacing: false,
                     at: Self.moment)
@@ -286,7 +286,7 @@ final class BackupTests {
         #expect(busy.contains("is in use by another process; stop the other server first."))
         try await home.store.close()
         #expect(try await names(in: data) == ["a", "b", "c"])
-        let refusal = await sentence {
+        let refusal = await self.sentence {
             _ = try await Restoring.run(backup, to: data, replacing: false, at: Self.moment)
         }
         #expect(refusal.contains("is not empty (AuthKey.p8, assets, tidebell.json)"))
@@ -319,7 +319,7 @@ final class BackupTests {
         let file = try #require(
             try files(data.url).filter { $0.hasPrefix("assets/kept/") }.sorted().first)
         try Data("something else".utf8).write(to: data.url.appendingPathComponent(file))
-        let refusal = await sentence {
+        let refusal = await self.sentence {
             _ = try Backup.make(of: data, to: backup, at: Self.moment)
         }
         #expect(refusal.contains("The cloud is damaged") && refusal.contains(file))

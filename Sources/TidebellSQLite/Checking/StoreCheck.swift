@@ -174,13 +174,13 @@ package struct StoreCheck {
         for (zone, problem) in unnamed {
             var problem = problem
             if let zone {
-                let place = try places[zone] ?? place(of: zone)
-                places[zone] = place
-                problem.container = place.container
-                problem.environment = place.environment
-                problem.database = place.database
-                problem.owner = place.owner
-                problem.zone = place.zone
+                let known = try places[zone] ?? place(of: zone)
+                places[zone] = known
+                problem.container = known.container
+                problem.environment = known.environment
+                problem.database = known.database
+                problem.owner = known.owner
+                problem.zone = known.zone
             }
             findings.add(problem)
         }

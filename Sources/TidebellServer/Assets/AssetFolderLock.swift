@@ -22,8 +22,10 @@ final class AssetFolderLock: Sendable {
         close(descriptor)
     }
 
-    /// Waits until nobody removes files, which takes moments, and keeps it so.
-    static func toCopy(in folder: URL) throws -> AssetFolderLock {
+    /// Waits until nobody removes files, which takes moments, and keeps it so; nil where
+    /// there is no folder yet, and nothing to remove.
+    static func toCopy(in folder: URL) throws -> AssetFolderLock? {
+        guard access(folder.path, F_OK) == 0 else { return nil }
         let descriptor = try open(in: folder)
         while flock(descriptor, LOCK_SH) != 0 {
             guard errno == EINTR else {
