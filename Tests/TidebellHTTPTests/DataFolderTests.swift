@@ -38,7 +38,7 @@ final class DataFolderTests {
     }
 
     /// What the operator reads who starts a server.
-    private func refusal() -> String {
+    private func refusal() async -> String {
         let error = await #expect(throws: OperatorError.self) {
             try await TidebellServer(configuration)
         }
@@ -50,7 +50,7 @@ final class DataFolderTests {
         try await makeCloud()
         try remove("tidebell.sqlite")
         #expect(
-            refusal()
+            await refusal()
                 == "The folder \(url.path) holds files of a cloud (assets/key, "
                 + "tidebell.sqlite-server), but its database tidebell.sqlite is missing. Bring "
                 + "it back from a backup (tidebell restore BACKUP --replace), or move the folder "
@@ -58,14 +58,15 @@ final class DataFolderTests {
         )
         #expect(!FileManager.default.fileExists(atPath: "\(url.path)/tidebell.sqlite"))
         try FileManager.default.removeItem(at: url.appendingPathComponent("assets"))
-        #expect(refusal().contains("(tidebell.sqlite-server)"))
+        #expect(await refusal().contains("(tidebell.sqlite-server)"))
     }
 
     @Test("W-22: a folder whose database is empty is no first run")
     func emptyDatabase() async throws {
         try await makeCloud()
         try empty("tidebell.sqlite")
-        #expect(refusal().contains("(assets/key), but its database tidebell.sqlite is empty."))
+        #expect(
+            await refusal().contains("(assets/key), but its database tidebell.sqlite is empty."))
     }
 
     @Test("A first start that was killed before it had made anything is made up for")
