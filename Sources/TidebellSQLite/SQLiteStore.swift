@@ -5,6 +5,15 @@ import Synchronization
 import TidebellCore
 import TidebellWire
 
+/// What a store was found to be when it was opened, and where it is noted how far it comes.
+struct StoreLife: Sendable {
+    /// Nil for who does not serve.
+    var note: StoreNoteFile?
+    var lostLife: LostLife?
+    /// Whether the write-ahead log held anything.
+    var hadLog: Bool
+}
+
 /// The embedded engine: one SQLite file, written by one connection and read by
 /// several.
 ///
@@ -24,7 +33,12 @@ package final class SQLiteStore: Store {
         Incarnation(rawValue: currentIncarnation.load(ordering: .relaxed))
     }
 
+    /// How it was seen at the start that the store came back from an older moment, and so
+    /// began a new life; nil where it did not.
+    package var lostLife: LostLife? { life.lostLife }
+
     private let currentIncarnation: Atomic<Int64>
+    private let life: StoreLife
     let pool: DatabasePool
     private let writes: GroupCommit
     private let log: WriteAheadLog
@@ -39,15 +53,18 @@ package final class SQLiteStore: Store {
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
         pool: DatabasePool, identity: UInt64, incarnation: Incarnation, log: WriteAheadLog,
-        server: ServerLock?
+        server: ServerLock?, life: StoreLife
     ) {
         self.pool = pool
         self.identity = identity
         currentIncarnation = Atomic(incarnation.rawValue)
+        self.life = life
         self.log = log
         self.server = server
         file = FileIdentity(path: pool.path)
-        writes = GroupCommit(pool, log: log, outbox: outbox, troubles: troubles)
+        writes = GroupCommit(
+            pool, log: log, outbox: outbox, troubles: troubles, note: life.note
+        )
     }
 
     package func write<Result: Sendable>(
@@ -109,9 +126,15 @@ package final class SQLiteStore: Store {
             guard let transaction = transaction as? SQLiteTransaction else {
                 preconditionFailure("a SQLite store hands out transactions of its own only")
             }
-            return try transaction.beginNewIncarnation(at: now)
+            _ = try transaction.beginNewIncarnation(at: now)
+            return try transaction.progress()
         }
-        currentIncarnation.store(begun.rawValue, ordering: .relaxed)
+        currentIncarnation.store(begun.incarnation.rawValue, ordering: .relaxed)
+        try await pool.writeWithoutTransaction { [life, identity] _ in
+            life.note?.write(
+                StoreNote(identity: identity, progress: begun, hasLog: true), flushing: true
+            )
+        }
     }
 
     package func outboxCommits() -> AsyncStream<Void> {
@@ -126,17 +149,21 @@ package final class SQLiteStore: Store {
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.
         await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [log, server] database in
+            pool.asyncWriteWithoutTransaction { [log, server, life, path = pool.path] database in
                 log.detach(from: database)
+                // Before the log is gone: a note must not be ahead of what is there.
+                life.note?.noteLog(false)
                 // Only who serves copies the log: see DESIGN.md, "Who checkpoints". Where a
                 // reader is in the way, the next open does it.
                 if server != nil {
                     try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
                 }
+                if StoreNoteFile.hasLog(storeAt: path) { life.note?.noteLog(true) }
                 continuation.resume()
             }
         }
         try pool.close()
+        if server == nil { Self.noteLogIsCopied(at: pool.path, hadLog: life.hadLog) }
     }
 
     /// Whether the file at the store's path is still the one that is open.

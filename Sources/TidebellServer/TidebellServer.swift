@@ -31,6 +31,12 @@ package struct TidebellServer: Sendable {
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
         troubles.nameDefects()
+        if let loss = store.lostLife {
+            logger.warning(
+                "the store came back from an older moment; devices fetch everything anew",
+                metadata: ["reason": "\(loss)"]
+            )
+        }
         let rootKey: RootKey
         do {
             rootKey = try await folder.openRootKey(

@@ -115,3 +115,183 @@ final class IncarnationTests {
         try await store.close()
     }
 }
+
+@Suite("A store that is brought back without a word")
+final class LostLifeTests {
+    private let path = SQLiteEngine.newPath()
+    private let moment = Instant(rawValue: 1_800_000_000_000)
+    private let key = DatabaseKey(
+        container: ContainerKey(container: "c", environment: .development), scope: .public,
+        owner: nil
+    )
+
+    deinit {
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    private func open(_ purpose: SQLiteStore.Purpose = .serving) throws -> SQLiteStore {
+        try SQLiteStore.open(at: path, for: purpose, newIdentity: 7, now: { self.moment })
+    }
+
+    /// Makes a change in the store, as a record is one.
+    private func change(_ store: SQLiteStore, at seconds: Int = 0) async throws -> Position {
+        try await store.write { [key, moment] transaction throws in
+            let database = try transaction.makeDatabase(key)
+            return try transaction.advance(
+                database.id, by: 1, at: moment.advanced(by: .seconds(seconds))
+            )
+        }
+    }
+
+    /// The files of the store as a killed server leaves them.
+    private func files(_ suffixes: [String] = ["", "-wal"]) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for suffix in suffixes {
+            files[suffix] = try Data(contentsOf: URL(fileURLWithPath: path + suffix))
+        }
+        return files
+    }
+
+    /// Puts files in the place of those of a closed store.
+    private func put(_ files: [String: Data]) throws {
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+        for (suffix, data) in files { try data.write(to: URL(fileURLWithPath: path + suffix)) }
+    }
+
+    /// Has the store as it was at a kill, with the note as it was then.
+    private func kill(_ store: SQLiteStore) async throws -> [String: Data] {
+        let files = try files(["", "-wal", "-server"])
+        try await store.close()
+        return files
+    }
+
+    @Test("H6: an older copy is seen to be one, and gives out nothing a second time")
+    func olderCopy() async throws {
+        var store = try open()
+        _ = try await change(store)
+        try await store.close()
+        let copy = try files([""])
+        store = try open()
+        #expect(store.lostLife == nil)
+        let lost = try await change(store, at: 60)
+        try await store.close()
+        try put(copy)
+        store = try open()
+        #expect(store.lostLife == .databaseIsOlder)
+        #expect(store.incarnation == Incarnation(rawValue: moment.rawValue))
+        #expect(try await change(store) > lost)
+        try await store.close()
+        // Once is enough.
+        store = try open()
+        #expect(store.lostLife == nil)
+        #expect(store.incarnation == Incarnation(rawValue: moment.rawValue))
+        try await store.close()
+        // Of a life before: later than the one that was lost.
+        try put(copy)
+        store = try open()
+        #expect(store.lostLife == .databaseIsOlder)
+        #expect(store.incarnation == Incarnation(rawValue: moment.rawValue + 1))
+        try await store.close()
+    }
+
+    @Test("H6: a log that lost its last commit, or all of them, is seen to have done so")
+    func cutLog() async throws {
+        var store = try open()
+        _ = try await change(store)
+        _ = try await change(store, at: 60)
+        let killed = try await kill(store)
+        let log = try #require(killed["-wal"])
+        for (length, expected) in [
+            (log.count, nil), (log.count - 100, .databaseIsOlder), (32, .databaseIsOlder),
+        ] as [(Int, LostLife?)] {
+            var files = killed
+            files["-wal"] = log.prefix(length)
+            try put(files)
+            store = try open()
+            #expect(store.lostLife == expected, "\(length) of \(log.count) bytes")
+            try await store.close()
+        }
+        var files = killed
+        files["-wal"] = nil
+        try put(files)
+        store = try open()
+        #expect(store.lostLife != nil)
+        try await store.close()
+    }
+
+    @Test("H6: a log that is gone is missed though only accounts were in it")
+    func accountsInLog() async throws {
+        var store = try open()
+        try await store.close()
+        store = try open()
+        _ = try await store.write { try $0.createAccount(named: "anna", at: Instant(rawValue: 1)) }
+        var killed = try await kill(store)
+        killed["-wal"] = nil
+        try put(killed)
+        store = try open()
+        #expect(store.lostLife == .logIsGone)
+        try await store.close()
+    }
+
+    @Test("H6: neither kills nor commands at a killed server's store are taken for a loss")
+    func noFalseAlarm() async throws {
+        var store = try open()
+        _ = try await change(store)
+        let killed = try await kill(store)
+        try put(killed)
+        let command = try open(.administering)
+        _ = try await command.write { try $0.createAccount(named: "a", at: Instant(rawValue: 1)) }
+        try await command.close()
+        for _ in 0..<2 {
+            store = try open()
+            #expect(store.lostLife == nil)
+            #expect(store.incarnation == .first)
+            try await store.close()
+        }
+        // A store of an earlier version has an empty file there, and another store another note.
+        for note in [Data(), Data("tidebell 8 0 9 9 1 5 \n".utf8)] {
+            try note.write(to: URL(fileURLWithPath: "\(path)-server"))
+            store = try open()
+            #expect(store.lostLife == nil)
+            try await store.close()
+        }
+    }
+
+    @Test("H6: a life that was begun on purpose is noted: what was before it is older")
+    func restored() async throws {
+        var store = try open()
+        try await store.close()
+        let copy = try files([""])
+        store = try open()
+        try await store.beginNewIncarnation(at: moment)
+        try await store.close()
+        try put(copy)
+        store = try open()
+        #expect(store.lostLife == .databaseIsOlder)
+        #expect(store.incarnation > Incarnation(rawValue: moment.rawValue))
+        try await store.close()
+    }
+
+    @Test("A note comes back whole, and a damaged one not at all")
+    func note() {
+        let note = StoreNote(
+            identity: .max,
+            progress: StoreProgress(
+                incarnation: Incarnation(rawValue: .max), position: Position(rawValue: .max),
+                notification: NotificationSequence(rawValue: .max)
+            ),
+            hasLog: true
+        )
+        #expect(note.bytes.count == StoreNote.size)
+        #expect(StoreNote(bytes: note.bytes) == note)
+        for index in 0..<100 {
+            var damaged = note.bytes
+            damaged[index] ^= 1
+            #expect(StoreNote(bytes: damaged) != note, "byte \(index)")
+        }
+    }
+}

@@ -140,7 +140,7 @@ extension SyncEngineCore {
                 continue
             }
             for (recordID, error) in page.failures { unreadable[AnyHashable(recordID)] = error }
-            await tellRecords(page, of: zoneID)
+            await tellRecords(page, of: zoneID, isFromStart: token == nil)
             guard page.moreComing else { break }
             guard page.token != token else { return .standsStill(CKError.ServerReport()) }
             token = page.token
@@ -148,10 +148,29 @@ extension SyncEngineCore {
         return unreadable.isEmpty ? nil : .partial(unreadable)
     }
 
-    private func tellRecords(_ page: SyncRequests.ZonePage, of zoneID: CKRecordZone.ID) async {
+    /// Tells a page of a zone. What the app has and a fetch from the start did not bring is
+    /// told as deleted with its last page, unless the app is about to save it.
+    private func tellRecords(
+        _ page: SyncRequests.ZonePage,
+        of zoneID: CKRecordZone.ID,
+        isFromStart: Bool
+    ) async {
+        var page = page
+        var known = state.values.knownRecords
+        if isFromStart { known.doubt(zoneID) }
+        known.note(page)
+        if !page.moreComing {
+            for case .saveRecord(let recordID) in state.pendingRecordZoneChanges {
+                known.keep(recordID)
+            }
+            page.deletions += known.doubtful(in: zoneID)
+        }
+        let told = page
         let note: StateChange = { state in
-            state.zoneTokens[zoneID] = page.token
-            if !page.moreComing { state.noteFetched(zoneID) }
+            state.zoneTokens[zoneID] = told.token
+            if isFromStart { state.knownRecords.doubt(zoneID) }
+            state.knownRecords.note(told)
+            if !told.moreComing { state.noteFetched(zoneID) }
         }
         if page.modifications.isEmpty && page.deletions.isEmpty {
             await change(note)
@@ -162,5 +181,16 @@ extension SyncEngineCore {
             )
             await tell(.fetchedRecordZoneChanges(event), after: note)
         }
+    }
+}
+
+extension KnownRecords {
+    /// Notes what a page says of records.
+    fileprivate mutating func note(_ page: SyncRequests.ZonePage) {
+        for change in page.modifications {
+            confirm(change.record.recordID, change.record.recordType)
+        }
+        for recordID in page.failures.keys { keep(recordID) }
+        for deletion in page.deletions { forget(deletion.recordID) }
     }
 }

@@ -137,6 +137,10 @@ extension SyncEngineCore {
             ledger.failedRecords.insert(recordID)
         }
         await tell(.sentRecordZoneChanges(sent.event)) { state in
+            for record in sent.event.savedRecords {
+                state.knownRecords.confirm(record.recordID, record.recordType)
+            }
+            for recordID in sent.event.deletedRecordIDs { state.knownRecords.forget(recordID) }
             for change in sent.changes {
                 if !sent.isStillPending(change) {
                     state.pendingRecords.remove(change, addedUpTo: edition)

@@ -11,6 +11,8 @@ struct SyncState: Sendable {
     var databaseToken: CKServerChangeToken?
     /// How far the records of each zone are known.
     var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
+    /// The records the app has from the server, as far as that is known.
+    var knownRecords = KnownRecords()
     /// The zones that have changes that were not fetched yet, in the order they were told.
     private(set) var unfetchedZoneIDs: [CKRecordZone.ID] = []
     /// The records that are to be sent.
@@ -38,6 +40,7 @@ struct SyncState: Sendable {
     /// stays: the app decides about it.
     mutating func forgetZone(_ zoneID: CKRecordZone.ID) {
         zoneTokens[zoneID] = nil
+        knownRecords.forgetZone(zoneID)
         noteFetched(zoneID)
     }
 
@@ -77,6 +80,8 @@ extension SyncState: ArchiveValue {
             }
         }
         hasPendingUntrackedChanges = try reader.bool()
+        // A state of an earlier version ends here.
+        if reader.remaining > 0 { knownRecords = try KnownRecords(from: &reader) }
     }
 
     func write(to writer: inout BlobWriter) {
@@ -113,6 +118,7 @@ extension SyncState: ArchiveValue {
             }
         }
         writer.write(hasPendingUntrackedChanges)
+        knownRecords.write(to: &writer)
     }
 }
 

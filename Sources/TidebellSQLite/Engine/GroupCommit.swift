@@ -30,15 +30,18 @@ final class GroupCommit: Sendable {
     private let log: WriteAheadLog
     private let outbox: OutboxSignal
     private let troubles: StoreTroubles
+    private let note: StoreNoteFile?
 
     /// Creates a queue for the writer connection of `pool`.
     init(
-        _ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal, troubles: StoreTroubles
+        _ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal, troubles: StoreTroubles,
+        note: StoreNoteFile?
     ) {
         self.pool = pool
         self.log = log
         self.outbox = outbox
         self.troubles = troubles
+        self.note = note
     }
 
     /// Takes a write, which is finished later; at once, with an error, when too
@@ -101,6 +104,7 @@ final class GroupCommit: Sendable {
         var rest = writes
         var ran: [any WaitingWrite] = []
         var tellsOutbox = false
+        var progress = (position: Position.start, notification: NotificationSequence.start)
         do {
             while let write = rest.popFirst() {
                 ran.append(write)
@@ -108,8 +112,12 @@ final class GroupCommit: Sendable {
                 if let error = try attempt(write, in: transaction, on: connection) {
                     ran.removeLast()
                     fail([write], error)
-                } else if transaction.hasAppendedOutbox {
-                    tellsOutbox = true
+                } else {
+                    if transaction.hasAppendedOutbox { tellsOutbox = true }
+                    progress.position = max(progress.position, transaction.lastPosition)
+                    progress.notification = max(
+                        progress.notification, transaction.lastNotification
+                    )
                 }
             }
             try connection.run("COMMIT")
@@ -119,7 +127,10 @@ final class GroupCommit: Sendable {
             fail(ran, error)
             return rest
         }
-        if log.hasGrown() { troubles.noteSuccess() }
+        if log.hasGrown() {
+            troubles.noteSuccess()
+            note?.noteCommit(progress.position, progress.notification)
+        }
         for write in ran { write.finish(nil) }
         if tellsOutbox { outbox.yield() }
         return rest

@@ -22,14 +22,19 @@ extension SQLiteStore {
     /// Opens the store in the file at `path`, created with its folder (modes
     /// 0600 and 0700) if there is none.
     ///
-    /// A new store gets `newIdentity`.
+    /// A new store gets `newIdentity`. One that is opened for serving and came back from an
+    /// older moment than the one that was served last begins a new life, as of `now`:
+    /// ``lostLife`` says so.
     package static func open(
         at path: String,
         for purpose: Purpose = .serving,
-        newIdentity: UInt64 = .random(in: .min ... .max)
+        newIdentity: UInt64 = .random(in: .min ... .max),
+        now: () -> Instant = { Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
     ) throws(StoreOpenError) -> SQLiteStore {
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
+        let hadLog = StoreNoteFile.hasLog(storeAt: path)
+        let arrival = Arrival(at: path, server: server)
         do {
             // A running server must not find its tables changed.
             let migration =
@@ -39,13 +44,18 @@ extension SQLiteStore {
             let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
             let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
-            let incarnation = try pool.writeWithoutTransaction { database in
+            let (incarnation, lostLife) = try pool.writeWithoutTransaction { database in
                 try makeDurable(database)
                 log.attach(to: database)
-                return try SQLiteTransaction(Connection(database)).incarnation()
+                let transaction = SQLiteTransaction(Connection(database))
+                let lostLife = try arrival.settle(
+                    transaction, identity: identity, path: path, at: now
+                )
+                return (try transaction.incarnation(), lostLife)
             }
             return SQLiteStore(
-                pool: pool, identity: identity, incarnation: incarnation, log: log, server: server
+                pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
+                life: StoreLife(note: arrival.note, lostLife: lostLife, hadLog: hadLog)
             )
         } catch let error as StoreOpenError {
             throw error

@@ -33,6 +33,7 @@ extension SQLiteTransaction {
         try connection.run(
             "UPDATE database SET head = ? WHERE id = ?", first.advanced(by: count - 1), database
         )
+        lastPosition = max(lastPosition, first.advanced(by: count - 1))
         return first
     }
 

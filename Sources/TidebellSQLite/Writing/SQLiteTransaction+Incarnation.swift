@@ -20,14 +20,27 @@ extension SQLiteTransaction {
         } ?? .first
     }
 
-    /// Begins a new life, later than `lost`: see ``SQLiteStore/beginNewIncarnation(at:)``.
+    /// How far the store has come. Reads all databases.
+    func progress() throws -> StoreProgress {
+        StoreProgress(
+            incarnation: try incarnation(),
+            position: try connection.first("SELECT ifnull(max(head), 0) FROM database") {
+                try $0.value(0)
+            } ?? .start,
+            notification: try notificationHead()
+        )
+    }
+
+    /// Begins a new life, past what is known of the lost one: see
+    /// ``SQLiteStore/beginNewIncarnation(at:)``.
     func beginNewIncarnation(
-        after lost: Incarnation = .first, at now: Instant
+        past lost: StoreProgress = StoreProgress(), at now: Instant
     ) throws -> Incarnation {
-        let begun = max(try incarnation(), lost).next(at: now)
-        try leaveNumbersOut(at: now)
+        let begun = max(try incarnation(), lost.incarnation).next(at: now)
+        try leaveNumbersOut(past: lost.notification.rawValue, at: now)
         try connection.run(
-            "UPDATE database SET head = max(head, ?) + ?", now, Self.changesAheadOfClock
+            "UPDATE database SET head = max(head, ?) + ?",
+            max(now.rawValue, lost.position.rawValue), Self.changesAheadOfClock
         )
         try connection.run(
             "UPDATE store SET incarnation = ?, notification_floor = ? WHERE id = 1",
@@ -38,7 +51,7 @@ extension SQLiteTransaction {
 
     /// Moves every number that tables give out past all that a lost life may have given out,
     /// also where the table was empty when the store was as it is now.
-    private func leaveNumbersOut(at now: Instant) throws {
+    private func leaveNumbersOut(past lost: Int64, at now: Instant) throws {
         let tables = try connection.rows(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
         ) { $0.text(0) }
@@ -50,7 +63,7 @@ extension SQLiteTransaction {
             try connection.run("DELETE FROM sqlite_sequence WHERE name = ?", table)
             try connection.run(
                 "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table,
-                max(last + Self.leap, now.rawValue * Self.numbersPerMillisecond)
+                max(max(last, lost) + Self.leap, now.rawValue * Self.numbersPerMillisecond)
             )
         }
     }

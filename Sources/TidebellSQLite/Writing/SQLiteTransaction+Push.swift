@@ -41,6 +41,7 @@ extension SQLiteTransaction {
                 notification.createdAt
             )
             notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
+            lastNotification = max(lastNotification, notification.sequence)
             return notification
         }
     }

@@ -8,6 +8,10 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
     /// Whether the outbox has entries that the pipeline is to be told of.
     var hasAppendedOutbox = false
+    /// The latest position given out.
+    var lastPosition = Position.start
+    /// The latest notification given out.
+    var lastNotification = NotificationSequence.start
 
     /// Wraps the writer connection inside a transaction.
     init(_ connection: Connection) {

@@ -21,6 +21,13 @@ struct SyncStateTests {
             .saveZone(ArchiveSamples.zone), .deleteZone(CKRecordZone.ID(zoneName: "Old")),
         ])
         state.hasPendingUntrackedChanges = true
+        for name in ["a", "b"] {
+            state.knownRecords.confirm(
+                CKRecord.ID(recordName: name, zoneID: ArchiveSamples.zoneID), "Note"
+            )
+        }
+        state.knownRecords.doubt(ArchiveSamples.zoneID)
+        state.knownRecords.keep(CKRecord.ID(recordName: "b", zoneID: ArchiveSamples.zoneID))
         return state
     }
 
@@ -31,6 +38,7 @@ struct SyncStateTests {
             "\(state.databaseToken?.description ?? "nil")", "\(state.zoneTokens)",
             "\(state.unfetchedZoneIDs)", "\(state.pendingRecords.changes)",
             "\(state.pendingZones.changes)", "\(state.hasPendingUntrackedChanges)",
+            "\(state.knownRecords.doubtful(in: ArchiveSamples.zoneID))",
         ]
     }
 
@@ -56,6 +64,38 @@ struct SyncStateTests {
             return
         }
         #expect(zone.capabilities == ArchiveSamples.zone.capabilities)
+    }
+
+    @Test("H6: a state of an earlier version, which knows no records, is read")
+    func earlierVersion() throws {
+        var state = Self.state
+        state.knownRecords = KnownRecords()
+        var payload = BlobWriter()
+        state.write(to: &payload)
+        // What was added is the number of zones, none.
+        var reader = BlobReader(Array(payload.bytes.dropLast(4)))
+        let read = try SyncState(from: &reader)
+        #expect(Self.parts(read) == Self.parts(state))
+        #expect(reader.remaining == 0)
+    }
+
+    @Test("H6: known records are bounded, and those that go make room")
+    func knownRecordsAreBounded() {
+        var known = KnownRecords()
+        func recordID(_ number: Int) -> CKRecord.ID {
+            CKRecord.ID(recordName: "\(number)", zoneID: ArchiveSamples.zoneID)
+        }
+        for number in 0...KnownRecords.limit { known.confirm(recordID(number), "Note") }
+        known.doubt(ArchiveSamples.zoneID)
+        #expect(known.doubtful(in: ArchiveSamples.zoneID).count == KnownRecords.limit)
+        known.forget(recordID(0))
+        known.confirm(recordID(KnownRecords.limit + 1), "Note")
+        known.doubt(ArchiveSamples.zoneID)
+        let names = Set(known.doubtful(in: ArchiveSamples.zoneID).map(\.recordID.recordName))
+        #expect(names.count == KnownRecords.limit)
+        #expect(!names.contains("0") && names.contains("\(KnownRecords.limit + 1)"))
+        known.forgetZone(ArchiveSamples.zoneID)
+        #expect(known == KnownRecords())
     }
 
     @Test("A damaged state is refused, never believed")
