@@ -84,11 +84,24 @@ package struct Cloud: Sendable {
 package struct Time: Sendable {
     package var now: @Sendable () -> Instant
     package var clock: any Clock<Duration>
+    /// How long this time has been measured: what durations are measured with, because the
+    /// time of day may be set.
+    package var elapsed: @Sendable () -> Duration
 
-    /// Creates a time.
-    package init(now: @escaping @Sendable () -> Instant, clock: any Clock<Duration>) {
+    /// Creates a time; what has elapsed is measured with `clock` unless something else is
+    /// given.
+    package init(
+        now: @escaping @Sendable () -> Instant, clock: any Clock<Duration>,
+        elapsed: (@Sendable () -> Duration)? = nil
+    ) {
         self.now = now
         self.clock = clock
+        self.elapsed = elapsed ?? Self.elapsed(on: clock)
+    }
+
+    private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
     }
 
     /// The machine's time.

@@ -23,6 +23,7 @@ package struct Maintenance: Service {
     private let rootKey: RootKey?
     private let limits: Limits
     private let time: Time
+    private let retention: RetentionClock
     private let logger: Logger
 
     package init(
@@ -35,6 +36,7 @@ package struct Maintenance: Service {
         self.tokenUses = tokenUses
         self.limits = limits
         self.time = time
+        retention = RetentionClock(time)
         self.logger = logger
     }
 
@@ -64,7 +66,7 @@ package struct Maintenance: Service {
     /// the next round's to repeat: the cloud works on without.
     package func round() async {
         await attempt {
-            let now = time.now()
+            let now = try await retention.moment(in: store)
             let tombstones = try await removeAll {
                 try $0.removeTombstones(
                     modifiedBefore: now.advanced(by: .zero - limits.tombstoneRetention),

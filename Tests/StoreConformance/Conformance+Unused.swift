@@ -30,6 +30,31 @@ extension StoreConformance {
     ]
 
     static let unused: [Check] = [
+        Check("M5: the moment of retention moves by steps, and no clock is believed beyond") {
+            store in
+            let moments = try await store.write { transaction throws in
+                let first = try transaction.moveRetention(to: .day(10), byAtMost: .seconds(0))
+                return [first]
+                    + (try [(11, 2), (200, 2), (12, 2), (14, 2), (300, 1)].map { day, days in
+                        try transaction.moveRetention(
+                            to: .day(day), byAtMost: .seconds(days * 24 * 3600)
+                        )
+                    })
+            }
+            // A clock that goes back is believed, but the moment stays.
+            #expect(moments == [.day(10), .day(11), .day(13), .day(12), .day(14), .day(15)])
+        },
+        Check("M5: a store without a moment counts from when a device was seen last") { store in
+            let moment = try await store.write { transaction throws in
+                _ = try transaction.registerDevice(
+                    clientID: "phone", user: .anna, container: .notes, at: .day(3)
+                )
+                return try transaction.moveRetention(
+                    to: .day(200), byAtMost: .seconds(24 * 3600)
+                )
+            }
+            #expect(moment == .day(4))
+        },
         Check("Devices not seen for long go, with the push tokens that told nobody else") {
             store in
             try await store.write { transaction throws in

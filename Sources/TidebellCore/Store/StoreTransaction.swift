@@ -69,6 +69,13 @@ package protocol StoreTransaction: StoreReader {
     /// returns how many went. At most `limit`.
     func removeTombstones(modifiedBefore moment: Instant, limit: Int) throws -> Int
 
+    // MARK: Retention
+
+    /// Moves the moment from which retention counts back forward to `now`, but by no more than
+    /// `step`, and returns it, or `now` if that is before it. The first step is taken from
+    /// when a device was seen or a notification made last, if ever.
+    func moveRetention(to now: Instant, byAtMost step: Duration) throws -> Instant
+
     // MARK: Assets
 
     /// Notes uploads that are to come.

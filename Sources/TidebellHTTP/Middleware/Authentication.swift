@@ -7,11 +7,12 @@ struct Authentication: Sendable {
     private let store: any Store
     private let randomness: Randomness
     private let uses: TokenUses
-    private let cache = CallerCache()
+    private let cache: CallerCache
 
     init(cloud: Cloud) {
         store = cloud.store
         uses = cloud.tokenUses
+        cache = CallerCache(elapsed: cloud.time.elapsed)
         randomness = cloud.randomness
     }
 
@@ -40,9 +41,9 @@ struct Authentication: Sendable {
             apiTokenHash: Secret.hash(apiToken),
             webTokenHash: try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
         )
-        if let caller = cache.caller(with: credentials, at: now) { return caller }
+        if let caller = cache.caller(with: credentials) { return caller }
         let caller = try await caller(with: credentials, signIn: signIn, at: now)
-        cache.remember(caller, for: credentials, at: now)
+        cache.remember(caller, for: credentials)
         uses.note(.kind(.api, credentials.apiTokenHash), at: now)
         if let hash = credentials.webTokenHash { uses.note(.web(hash), at: now) }
         return caller

@@ -33,28 +33,38 @@ final class CallerCache: Sendable {
 
     private struct Entry {
         var caller: Caller
-        var expiresAt: Instant
+        /// On a clock that nobody sets: a disabled user is not served for longer because the
+        /// time of day goes back.
+        var expiresAt: Duration
     }
 
     private let entries = Mutex<[Credentials: Entry]>([:])
+    private let elapsed: @Sendable () -> Duration
+
+    /// Creates a cache that measures with a clock that nobody sets.
+    init(elapsed: @escaping @Sendable () -> Duration) {
+        self.elapsed = elapsed
+    }
 
     /// Returns the remembered caller.
-    func caller(with credentials: Credentials, at now: Instant) -> Caller? {
-        entries.withLock { entries in
+    func caller(with credentials: Credentials) -> Caller? {
+        let now = elapsed()
+        return entries.withLock { entries in
             guard let entry = entries[credentials], entry.expiresAt > now else { return nil }
             return entry.caller
         }
     }
 
     /// Remembers a caller.
-    func remember(_ caller: Caller, for credentials: Credentials, at now: Instant) {
+    func remember(_ caller: Caller, for credentials: Credentials) {
+        let now = elapsed()
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries = entries.filter { $1.expiresAt > now } }
             // All of them busy: starting afresh costs each one look-up.
             if entries.count >= Self.capacity { entries = [:] }
             entries[credentials] = Entry(
                 caller: Caller(user: caller.user, session: caller.session),
-                expiresAt: now.advanced(by: Self.lifetime)
+                expiresAt: now + Self.lifetime
             )
         }
     }

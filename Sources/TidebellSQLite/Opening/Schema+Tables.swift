@@ -6,7 +6,8 @@ extension Schema {
     /// The store itself and the schemas of its containers.
     ///
     /// A record type without fields is kept by a row with an empty field name.
-    /// Outbox entries up to `outbox_told` are kept for explanations only.
+    /// Outbox entries up to `outbox_told` are kept for explanations only. Retention counts
+    /// back from `retention_moment`; NULL before its first time.
     static let general = """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -14,7 +15,8 @@ extension Schema {
             outbox_told INTEGER NOT NULL DEFAULT 0,
             notification_floor INTEGER NOT NULL DEFAULT 0,
             incarnation INTEGER NOT NULL DEFAULT 0,
-            root_key TEXT
+            root_key TEXT,
+            retention_moment INTEGER
         ) STRICT;
 
         CREATE TABLE field_type (

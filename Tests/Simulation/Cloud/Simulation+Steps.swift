@@ -124,7 +124,11 @@ extension Simulation {
     private func maintain() async throws {
         for case let maintenance as Maintenance in cloud.services { await maintenance.round() }
         let retention = Limits().notificationRetention
-        let oldest = now.advanced(by: .zero - retention)
+        // Behind the clock after restarts: see `RetentionClock`.
+        let moment = try await base.write { [now] transaction in
+            try transaction.moveRetention(to: now, byAtMost: .zero)
+        }
+        let oldest = moment.advanced(by: .zero - retention)
         let living = try await livingSequences()
         for index in model.log.indices where model.log[index].state == .living {
             let row = model.log[index]

@@ -113,9 +113,14 @@ package actor Simulation {
         push.notificationsPerPass = walk.notificationsPerPass
         push.waitingPerStream = walk.waitingPerStream
         let time = time
+        let begin = time.now
         let cloud = CloudServices(
             store: store, push: push,
-            time: Time(now: { time.now }, clock: ContinuousClock()), randomness: randomness,
+            time: Time(
+                now: { time.now }, clock: ContinuousClock(),
+                elapsed: { .milliseconds(time.now.rawValue - begin.rawValue) }
+            ),
+            randomness: randomness,
             logger: Logger(label: "walk") { _ in SwiftLogNoOpLogHandler() },
             reached: { [weak self] step in try await self?.reached(step) }
         )

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellSQLite
+import TidebellServer
+import TidebellWire
+
+@Suite("Clocks that are wrong")
+struct WrongClockTests {
+    @Test("M5: a disabled user is not served for longer because the time of day goes back")
+    func callersAreForgotten() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-clock-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let clock = StepClock(at: TestAPI.start)
+        let day = Mutex(TestAPI.start)
+        let store = try SQLiteStore.open(at: folder.appendingPathComponent("store").path)
+        let cloud = CloudServices(
+            store: store, time: Time(now: { day.withLock(\.self) }, clock: clock),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let tokens = try #require(try await cloud.accounts.prepareFirstRun())
+        let target = TestAPI.target(
+            "private/users/caller", apiToken: tokens.apiToken, webToken: tokens.webToken
+        )
+        #expect(await cloud.respond("GET", target).status == 200)
+        try await store.write { transaction in
+            let account = try transaction.account(named: tokens.userName)
+            try transaction.setDisabled(true, try #require(account))
+        }
+        day.withLock { $0 = $0.advanced(by: .seconds(-3600)) }
+        clock.advance(by: .seconds(6))
+        #expect(await cloud.respond("GET", target).status == 421)
+        try await store.close()
+    }
+
+    @Test("M5: starts with a clock half a year ahead remove no tombstone, time that passes does")
+    func retention() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await api.save("n1", in: "Notes")
+        let before = try await api.post(
+            "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#
+        )
+        let token = try #require(before.syncToken)
+        _ = try await api.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"forceDelete",\
+            "record":{"recordName":"n1"}}]}
+            """
+        )
+        func maintain(_ clock: StepClock, aheadBy days: Int) -> Maintenance {
+            Maintenance(
+                store: api.cloud.store, limits: Limits(),
+                time: Time(
+                    now: { clock.instant.advanced(by: .seconds(days * 24 * 3600)) }, clock: clock
+                ),
+                logger: Logger(label: "test") { _ in api.log }
+            )
+        }
+        func fetch() async throws -> String {
+            try await api.post(
+                "private/changes/zone",
+                #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"\#(token)"}]}"#
+            ).text
+        }
+        await maintain(StepClock(at: TestAPI.start), aheadBy: 0).round()
+        for _ in 0..<5 {
+            await maintain(StepClock(at: TestAPI.start), aheadBy: 180).round()
+            #expect(try await fetch().contains(#""deleted":true"#))
+        }
+        let clock = StepClock(at: TestAPI.start)
+        let maintenance = maintain(clock, aheadBy: 0)
+        clock.advance(by: Limits().tombstoneRetention + .seconds(1))
+        await maintenance.round()
+        #expect(try await fetch().contains("client knowledge differs from server knowledge"))
+    }
+}
