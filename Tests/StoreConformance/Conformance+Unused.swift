@@ -35,7 +35,8 @@ extension StoreConformance {
             let moments = try await store.write { transaction throws in
                 let first = try transaction.moveRetention(to: .day(10), byAtMost: .seconds(0))
                 return [first]
-                    + (try [(11, 2), (200, 2), (12, 2), (14, 2), (300, 1)].map { day, days in
+                    + (try ([(11, 2), (200, 2), (12, 2), (14, 2), (300, 1)] as [(Int64, Int)]).map {
+                        day, days in
                         try transaction.moveRetention(
                             to: .day(day), byAtMost: .seconds(days * 24 * 3600)
                         )

@@ -25,7 +25,7 @@ struct WrongClockTests {
         )
         let tokens = try #require(try await cloud.accounts.prepareFirstRun())
         let target = TestAPI.target(
-            "private/users/caller", apiToken: tokens.apiToken, webToken: tokens.webToken
+            "public/users/caller", apiToken: tokens.apiToken, webToken: tokens.webToken
         )
         #expect(await cloud.respond("GET", target).status == 200)
         try await store.write { transaction in

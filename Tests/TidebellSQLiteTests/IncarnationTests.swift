@@ -252,8 +252,13 @@ final class LostLifeTests {
             #expect(store.incarnation == .first)
             try await store.close()
         }
-        // A store of an earlier version has an empty file there, and another store another note.
-        for note in [Data(), Data("tidebell 8 0 9 9 1 5 \n".utf8)] {
+        // A store of an earlier version has an empty file there, and another store its own.
+        let other = StoreNote(
+            identity: 8,
+            progress: StoreProgress(incarnation: .first, position: Position(rawValue: .max)),
+            hasLog: true
+        )
+        for note in [Data(), Data(other.bytes)] {
             try note.write(to: URL(fileURLWithPath: "\(path)-server"))
             store = try open()
             #expect(store.lostLife == nil)

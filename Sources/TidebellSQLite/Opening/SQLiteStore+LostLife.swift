@@ -31,7 +31,8 @@ extension SQLiteStore {
             if let noted = note.note, noted.identity == identity {
                 if progress.isBehind(noted.progress) {
                     loss = .databaseIsOlder
-                } else if isLogGone {
+                } else if isLogGone, progress.incarnation == noted.progress.incarnation {
+                    // A restored store has begun its life already, and has a log of its own.
                     loss = .logIsGone
                 }
                 if loss != nil {

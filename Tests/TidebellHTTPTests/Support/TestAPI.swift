@@ -118,7 +118,7 @@ final class TestAPI: Sendable {
             + "&ckWebAuthToken=\(webToken)"
     }
 
-    private static func target(_ path: String, apiToken: String, webToken: String) -> String {
+    static func target(_ path: String, apiToken: String, webToken: String) -> String {
         "/database/1/\(container)/development/\(path)?ckAPIToken=\(apiToken)"
             + "&ckWebAuthToken=\(webToken)"
     }

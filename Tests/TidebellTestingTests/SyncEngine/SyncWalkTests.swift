@@ -45,6 +45,18 @@ struct SyncWalkTests {
         arguments: 1...16 as ClosedRange<UInt64>
     )
     func convergence(seed: UInt64) async throws {
+        try await walk(seed)
+    }
+
+    @Test(
+        "H6: so they do when the server comes back from an older moment in between",
+        arguments: 101...112 as ClosedRange<UInt64>
+    )
+    func olderMoment(seed: UInt64) async throws {
+        try await walk(seed, goingBack: seed.isMultiple(of: 2) ? .silent : .restored)
+    }
+
+    private func walk(_ seed: UInt64, goingBack way: TestCloud.Return? = nil) async throws {
         var dice = Dice(state: seed &* 0x9E37_79B9_7F4A_7C15)
         let cloud = try await TestCloud()
         var apps: [App] = []
@@ -56,7 +68,10 @@ struct SyncWalkTests {
             try await app.engine.fetchChanges()
             apps.append(app)
         }
+        var backup: TestCloud.Backup?
         for time in 1...60 {
+            if way != nil, time == 20 { backup = try await cloud.backUp() }
+            if let way, let backup, time == 40 { try await cloud.goBack(to: backup, way) }
             let place = dice.roll(apps.count)
             let app = apps[place]
             switch dice.roll(10) {
