@@ -97,7 +97,6 @@ struct LostLifeTests {
 extension Bench {
     /// Has the store come back from the moment it is at.
     fileprivate func beginNewLife() async throws {
-        let store = try #require(store as? SQLiteStore)
         try await store.beginNewIncarnation(at: call().now)
     }
 
