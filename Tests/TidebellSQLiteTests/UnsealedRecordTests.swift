@@ -134,7 +134,7 @@ final class UnsealedRecordTests {
 
     @Test("A record with encrypted values shows that they are there, and nothing of them")
     func sealedForm() async throws {
-        let sealed = try RecordFields(sealing: encrypted) { Array($0.reversed()) }
+        let sealed = RecordFields(sealing: encrypted) { Array($0.reversed()) }
         #expect(
             try sealed.decoded().filter { $0.key != "" }
                 == [
