@@ -33,6 +33,8 @@ package struct Cloud: Sendable {
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     package var limits: Limits
+    /// Where reads wait that look at much.
+    package var longReads: LongReads
     package var time: Time
     package var randomness: Randomness
     package var logger: Logger
@@ -74,6 +76,7 @@ package struct Cloud: Sendable {
         self.transfers = transfers
         self.rootKey = rootKey
         self.limits = limits
+        longReads = LongReads(limits.longReads)
         self.time = time
         self.randomness = randomness
         self.logger = logger

@@ -78,31 +78,41 @@ package final class SQLiteStore: Store {
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
+        try await read(.short, body)
+    }
+
+    package func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        guard length != .long else {
+            return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
+        }
         let running = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
         guard running <= Self.waitingReads else { throw Self.busyError }
-        guard running > Self.readsInPlace else { return try readInPlace(body) }
-        return try await pool.unsafeRead { try Self.run(body, on: $0) }
+        guard running > Self.readsInPlace else { return try readInPlace(length, body) }
+        return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
     }
 
     /// Reads on the thread of the caller, which is shorter than the way to
     /// another.
     private func readInPlace<Result: Sendable>(
-        _ body: @Sendable (any StoreReader) throws -> Result
+        _ length: ReadLength, _ body: @Sendable (any StoreReader) throws -> Result
     ) throws -> Result {
-        try pool.unsafeRead { try Self.run(body, on: $0) }
+        try pool.unsafeRead { try Self.run(body, length, on: $0) }
     }
 
     /// Runs a body in a transaction of ours: GRDB's own would prepare three
     /// statements anew for every read.
     private static func run<Result: Sendable>(
-        _ body: @Sendable (any StoreReader) throws -> Result, on database: Database
+        _ body: @Sendable (any StoreReader) throws -> Result, _ length: ReadLength,
+        on database: Database
     ) throws -> Result {
         let connection = Connection(database)
         try connection.run("BEGIN DEFERRED")
         defer { connection.endRead() }
         do {
-            return try body(SQLiteReader(connection))
+            return try body(SQLiteReader(connection, length))
         } catch DatabaseError.SQLITE_INTERRUPT {
             // GRDB stops a reader whose task is cancelled.
             throw CancellationError()

@@ -23,7 +23,13 @@ package struct Limits: Sendable, Hashable {
     package var queryScan = ScanBound(records: 100_000, bytes: 256 * 1024 * 1024)
     /// What one page of a query with an order looks at, which is all records of
     /// the type; a query that would need more is refused.
-    package var querySort = ScanBound(records: 1_000_000, bytes: 1024 * 1024 * 1024)
+    package var querySort = ScanBound(records: 100_000, bytes: 128 * 1024 * 1024)
+    /// What a query may look at before it waits for one of the ``longReads``.
+    package var quickQuery = ReadBudget(records: 500, bytes: 512 * 1024)
+    /// The same for a page of changes, and for records by name.
+    package var quickPage = ReadBudget(records: 1000, bytes: 1024 * 1024)
+    /// The bounds of reads that look at more.
+    package var longReads = LongReadBounds()
     /// Zones in one page of database changes.
     package var zonesPerPage = 200
     /// Bytes of one request body: LIMIT-2's 2 MB and room for JSON.

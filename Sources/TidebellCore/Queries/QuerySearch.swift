@@ -175,7 +175,7 @@ extension ScanBound {
     fileprivate func passed(by query: WireQuery) -> WireError {
         .badRequest(
             "sorting takes more than the \(records) records or \(bytes) bytes of type "
-                + "'\(WireError.shortened(query.recordType))' that one query looks at; "
+                + "'\(WireError.shortened(query.recordType))' that one query looks at (querySort); "
                 + "query one zone, or leave the order to the client",
             ckCode: CKErrorCode.limitExceeded
         )

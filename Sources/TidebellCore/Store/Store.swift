@@ -24,6 +24,13 @@ package protocol Store: Sendable {
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result
 
+    /// Runs `body` on a consistent snapshot; fails with ``ReadBudgetPassed`` when it
+    /// looks at more records than `length` says. Long reads must be bounded by who
+    /// calls: the engine keeps them apart from short ones, and that is all.
+    func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result
+
     /// Yields after commits that wrote outbox entries; a hint, several commits
     /// may yield once (bounded to one waiting element).
     func outboxCommits() -> AsyncStream<Void>
@@ -46,5 +53,13 @@ package protocol Store: Sendable {
 extension Store {
     package func probe() async throws {
         try await write { _ in }
+    }
+
+    /// Runs `body` on a consistent snapshot: an engine that does not tell long reads
+    /// from short ones.
+    package func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await read(body)
     }
 }

@@ -14,8 +14,9 @@ extension SQLiteStore {
 
     /// How long a connection waits for another process.
     static let busyTimeout: TimeInterval = 5
-    /// Connections that read at the same time.
-    static let readers = max(4, ProcessInfo.processInfo.activeProcessorCount)
+    /// Connections that read at the same time: enough for short reads where every
+    /// processor is at a long one.
+    static let readers = max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
     /// The page cache of each connection, in KiB.
     static let cacheKibibytes = 16 * 1024
 

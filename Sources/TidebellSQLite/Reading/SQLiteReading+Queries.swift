@@ -15,7 +15,9 @@ extension SQLiteReading {
             }
             var goesOn = true
             try connection.each(StoredRecord.ofType, zone, type, start) { columns in
-                goesOn = try body(try StoredRecord(columns), zone)
+                let record = try StoredRecord(columns)
+                try note(record)
+                goesOn = try body(record, zone)
                 return goesOn
             }
             guard goesOn else { return }

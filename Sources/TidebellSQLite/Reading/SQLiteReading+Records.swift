@@ -12,6 +12,7 @@ extension SQLiteReading {
                 StoredRecord.named, zone, only, read: StoredRecord.init
             )
             guard let record else { return records }
+            try note(record)
             records[record.name] = record
             return record.fields.json.count > byteLimit ? nil : records
         }
@@ -20,6 +21,7 @@ extension SQLiteReading {
         var bytes = 0
         try connection.each(StoredRecord.namedAmong, JSONText(names), zone) { columns in
             let record = try StoredRecord(columns)
+            try note(record)
             bytes += record.fields.json.count
             records[record.name] = record
             return bytes <= byteLimit
@@ -55,6 +57,7 @@ extension SQLiteReading {
                 return false
             }
             let record = try StoredRecord(columns)
+            try note(record)
             bytes += record.fields.json.count
             records.append(record)
             return true

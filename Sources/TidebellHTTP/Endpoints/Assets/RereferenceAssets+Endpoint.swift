@@ -9,7 +9,9 @@ extension RereferenceAssets: Endpoint {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0) }
         try exchange.check(itemCount: request.assets.count)
-        let response = try await exchange.cloud.store.read { try run(request, for: call, in: $0) }
+        let response = try await exchange.look(within: call.limits.quickPage) {
+            try run(request, for: call, in: $0)
+        }
         return .json { response.write(to: &$0) }
     }
 }

@@ -10,7 +10,7 @@ extension FetchRecordChanges: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0) }
-        let response = try await exchange.cloud.store.read {
+        let response = try await exchange.look(within: call.limits.quickPage) {
             try run(request, for: call, in: $0)
         }
         return .json(capacity: response.byteEstimate) { response.write(to: &$0) }

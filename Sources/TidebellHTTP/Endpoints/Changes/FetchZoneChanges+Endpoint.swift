@@ -11,7 +11,7 @@ extension FetchZoneChanges: Endpoint {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0, limit: .max) }
         try exchange.check(itemCount: request.zones.count)
-        let response = try await exchange.cloud.store.read {
+        let response = try await exchange.look(within: call.limits.quickPage) {
             try run(request, for: call, in: $0)
         }
         return .json(capacity: response.byteEstimate) { response.write(to: &$0) }

@@ -11,7 +11,7 @@ extension QueryRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0) }
         let tellsSyncToken = try exchange.target.tellsSyncToken
-        let response = try await exchange.cloud.store.read {
+        let response = try await exchange.look(within: call.limits.quickQuery) {
             try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
         }
         return .json(capacity: response.byteEstimate) { response.write(to: &$0) }

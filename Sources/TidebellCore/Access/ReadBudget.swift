@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much a read may look at before it counts as a long one.
+///
+/// What most requests read stays below; what passes it waits for one of few
+/// places, so that long reads cannot hold up look-ups.
+package struct ReadBudget: Sendable, Hashable {
+    /// Records of which the fields are read.
+    package var records: Int
+    /// Bytes of these fields.
+    package var bytes: Int
+
+    /// Creates a budget.
+    package init(records: Int, bytes: Int) {
+        self.records = records
+        self.bytes = bytes
+    }
+}
+
+/// How long a read is expected to be: who gives a store a body says so.
+package enum ReadLength: Sendable, Hashable {
+    /// A look-up, bounded by what it names.
+    case short
+    /// A read that may turn out to be long: it ends with ``ReadBudgetPassed`` then.
+    case within(ReadBudget)
+    /// A read that may take long; it never takes a thread from short ones.
+    case long
+}
+
+/// A read looked at more than its budget allows; nothing came of it.
+package struct ReadBudgetPassed: Error, Hashable {
+    /// Creates the error.
+    package init() {}
+}
+
+/// The bounds of reads that pass their budget.
+package struct LongReadBounds: Sendable, Hashable {
+    /// At work at a time, for all callers; nil is half of the processors, at least one.
+    package var atOnce: Int?
+    /// The same for one caller; callers without a user are one. Nil is half of
+    /// ``atOnce``, at least one.
+    package var atOnceByCaller: Int?
+    /// Waiting, for all callers.
+    package var waiting = 64
+    /// Waiting, for one user.
+    package var waitingOfUser = 8
+    /// Waiting, for all callers of a container without a user together.
+    package var waitingOfAnonymous = 16
+
+    /// Creates the default bounds.
+    package init() {}
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+extension Exchange {
+    /// Runs a read that may turn out to be long: first as a short one, within
+    /// `budget`; where that does not suffice, again when the caller's turn at the
+    /// long ones has come.
+    ///
+    /// A read that goes twice costs its budget more, and one that is short never
+    /// waits for those that are not.
+    func look<Answer: Sendable>(
+        within budget: ReadBudget,
+        _ body: @escaping @Sendable (any StoreReader) throws -> Answer
+    ) async throws -> Answer {
+        do {
+            return try await cloud.store.read(.within(budget), body)
+        } catch is ReadBudgetPassed {
+            let caller: LongReads.Caller =
+                call.user.map { .user($0.id) } ?? .anonymous(call.container)
+            return try await cloud.longReads.run(for: caller) {
+                try await cloud.store.read(.long, body)
+            }
+        }
+    }
+}
