@@ -41,7 +41,7 @@ final class BackupTests {
         init(_ data: DataFolder) async throws {
             store = try data.openStore(for: .serving)
             assets = try data.openAssets(logger: Logger(label: "test"))
-            zone = try await store.write { transaction in
+            zone = try await store.write { transaction -> StoredZone in
                 let database = try transaction.makeDatabase(
                     DatabaseKey(container: BackupTests.container, scope: .public, owner: nil))
                 _ = try transaction.createAccount(named: "anna", at: BackupTests.moment)
@@ -180,12 +180,13 @@ final class BackupTests {
                 "manifest.json", "tidebell.sqlite", "assets/key", "tidebell.json", "AuthKey.p8",
             ]
         )
-        var status = stat()
-        try #require(stat(backup.path, &status) == 0)
-        #expect(status.st_mode & 0o777 == 0o700)
+        func mode(_ path: String) throws -> Int? {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            return (attributes[.posixPermissions] as? NSNumber)?.intValue
+        }
+        #expect(try mode(backup.path) == 0o700)
         for file in present {
-            try #require(stat(backup.appendingPathComponent(file).path, &status) == 0)
-            #expect(status.st_mode & 0o777 == 0o600, "\(file)")
+            #expect(try mode(backup.appendingPathComponent(file).path) == 0o600, "\(file)")
         }
         #expect(try files(root).filter { $0.contains("unfinished") } == [])
     }
