@@ -4,6 +4,7 @@ import Logging
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellWire
 
 @testable import TidebellServer
 
