@@ -273,6 +273,7 @@ let package = Package(
             dependencies: [
                 "CloudKit", "TidebellTesting", "TidebellProcesses", "TestSupport", "tidebell",
                 "feed-demo",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict
         ),

@@ -123,6 +123,15 @@ extension TidebellProgram {
     /// `export TIDEBELL_…_TOKEN=` line it prints.
     package func token(_ arguments: [String]) async throws -> String {
         let output = try await run(arguments)
+        if let token = Self.token(in: output) { return token }
+        throw ProcessFailure(
+            description: "tidebell \(arguments.joined(separator: " ")) printed no token: "
+                + output.joined(separator: "\n")
+        )
+    }
+
+    /// Returns the token that a command has printed; nil for none.
+    package static func token(in output: [String]) -> String? {
         for line in output {
             if let range = line.range(
                 of: #"TIDEBELL_(API|WEB_AUTH)_TOKEN="#, options: .regularExpression)
@@ -130,9 +139,6 @@ extension TidebellProgram {
                 return line[range.upperBound...].trimmingCharacters(in: .whitespaces)
             }
         }
-        throw ProcessFailure(
-            description: "tidebell \(arguments.joined(separator: " ")) printed no token: "
-                + output.joined(separator: "\n")
-        )
+        return nil
     }
 }

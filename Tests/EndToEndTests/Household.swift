@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellProcesses
 
@@ -9,18 +10,20 @@ struct Household: Sendable {
     static let container = "iCloud.org.tidebell.tests"
 
     private let program: TidebellProgram
+    private let address: URL
     private let apiToken: String
     private let webAuthToken: String
 
     init(program: TidebellProgram, user: String) async throws {
         self.program = program
+        address = try #require(URL(string: program.address))
         apiToken = try await program.token(["api-token", "create", "--name", "tests"])
         webAuthToken = try await program.token(["user", "add", user])
     }
 
     /// A device of its own, with nothing stored.
     func database() throws -> (CKContainer, CKDatabase) {
-        let server = try #require(URL(string: program.address))
+        let server = address
         let configuration = DeviceConfiguration(
             server: server, apiToken: apiToken, webAuthToken: webAuthToken,
             environment: "development", defaultContainer: nil, deviceID: UUID().uuidString,
@@ -46,7 +49,7 @@ struct Household: Sendable {
 
     /// Registers a device token of Apple's.
     func registerAppleDevice(token: String) async throws {
-        let server = try #require(URL(string: program.address))
+        let server = address
         let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)&clientId=phone"
         let answer = try await HTTPTransport(server: server).send(
             TransportRequest(
@@ -62,7 +65,7 @@ struct Household: Sendable {
 
     /// Calls an endpoint of the private database as a web client; returns the answer's text.
     func post(_ endpoint: String, _ json: String) async throws -> String {
-        let server = try #require(URL(string: program.address))
+        let server = address
         let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)"
         let answer = try await HTTPTransport(server: server).send(
             TransportRequest(
@@ -88,16 +91,19 @@ struct Household: Sendable {
         (0..<count).map { _ in Watcher(household: self) }
     }
 
-    func writers(_ count: Int) -> [Writer] {
-        (0..<count).map { Writer(household: self, name: "w\($0)") }
+    /// A device that speaks the Web Services itself.
+    func wireDevice(_ clientID: String) -> WireDevice {
+        WireDevice(
+            server: address, apiToken: apiToken,
+            webAuthToken: webAuthToken, clientID: clientID
+        )
     }
 
-    /// What a new device sees: every record's value by name.
-    func everything() async throws -> [String: Int] {
-        let (_, database) = try database()
-        var state = FetchedState()
-        try await state.fetch(from: database)
-        return state.values
+    /// A device of somebody else.
+    func wireDevice(_ clientID: String, webAuthToken: String) -> WireDevice {
+        WireDevice(
+            server: address, apiToken: apiToken, webAuthToken: webAuthToken, clientID: clientID
+        )
     }
 }
 
@@ -145,10 +151,7 @@ actor Watcher {
 
     /// Waits until the device has all of `truth` and nothing else.
     func wait(for truth: [String: Int]) async throws {
-        for _ in 0..<Self.checks where state.values != truth {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        #expect(state.values == truth)
+        await eventually { state.values == truth }
         registration?.cancel()
     }
 
@@ -165,54 +168,4 @@ actor Watcher {
         }
     }
 
-    /// Fifty milliseconds each: how long the last push may take, back-off included.
-    private static let checks = 1200
-}
-
-/// A device that writes without pause and remembers what was acknowledged.
-actor Writer {
-    private let household: Household
-    private let name: String
-    private var isStopped = false
-    /// What the server must have: records whose latest write was acknowledged.
-    private(set) var certain: [String: Int?] = [:]
-
-    init(household: Household, name: String) {
-        self.household = household
-        self.name = name
-    }
-
-    func stop() {
-        isStopped = true
-    }
-
-    func write(seed: UInt64) async {
-        guard let (_, database) = try? household.database() else { return }
-        var random = SeededRandom(seed: seed)
-        var value = 0
-        while !isStopped {
-            value += 1
-            let recordName = "\(name)-\(Int.random(in: 0..<40, using: &random))"
-            let recordID = CKRecord.ID(recordName: recordName, zoneID: FetchedState.zoneID)
-            let deletes = Int.random(in: 0..<5, using: &random) == 0
-            // Until the answer is here, nobody knows.
-            certain[recordName] = nil
-            do {
-                if deletes {
-                    _ = try await database.deleteRecord(withID: recordID)
-                    certain[recordName] = .some(nil)
-                } else {
-                    let record = CKRecord(recordType: "Entry", recordID: recordID)
-                    record["value"] = value
-                    let (saved, _) = try await database.modifyRecords(
-                        saving: [record], deleting: [], savePolicy: .allKeys
-                    )
-                    _ = try saved[recordID]?.get()
-                    certain[recordName] = .some(value)
-                }
-            } catch {
-                try? await Task.sleep(for: .milliseconds(5))
-            }
-        }
-    }
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Crypto
+import Foundation
+import Synchronization
+import Testing
+
+/// A device that saves records with files, each under a name of its own.
+final class FileWriter: Sendable {
+    private struct State {
+        /// The digests of files whose record was acknowledged.
+        var acknowledged: [String: SHA256Digest] = [:]
+        /// Those of saves that got no answer.
+        var unknown: [String: SHA256Digest] = [:]
+    }
+
+    private static let largest = 100_000
+
+    private let household: Household
+    private let folder: URL
+    private let state = Mutex(State())
+
+    /// Creates a writer that keeps its files in a folder until they are saved.
+    init(household: Household, folder: URL) throws {
+        self.household = household
+        self.folder = folder
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    var acknowledged: Int { state.withLock(\.acknowledged.count) }
+
+    /// Saves files until the task is cancelled.
+    func write(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let (_, database) = try household.database()
+        var number = 0
+        while !Task.isCancelled {
+            number += 1
+            let name = "file-\(number)"
+            let bytes = Data(
+                (0..<Int.random(in: 1...Self.largest, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+            )
+            let url = folder.appendingPathComponent(name)
+            try bytes.write(to: url)
+            let record = CKRecord(
+                recordType: "File", recordID: CKRecord.ID(recordName: name)
+            )
+            record["file"] = CKAsset(fileURL: url)
+            let digest = SHA256.hash(data: bytes)
+            do {
+                _ = try await database.save(record)
+                state.withLock { $0.acknowledged[name] = digest }
+            } catch {
+                state.withLock { $0.unknown[name] = digest }
+            }
+            try? FileManager.default.removeItem(at: url)
+        }
+    }
+
+    /// Looks at every file that was acknowledged, and at every one that may be there.
+    func check() async throws {
+        let (_, database) = try household.database()
+        let (acknowledged, unknown) = state.withLock { ($0.acknowledged, $0.unknown) }
+        let names = Array(acknowledged.keys) + Array(unknown.keys)
+        for start in stride(from: 0, to: names.count, by: 100) {
+            let ids = names[start..<min(start + 100, names.count)].map {
+                CKRecord.ID(recordName: $0)
+            }
+            for (id, result) in try await database.records(for: ids) {
+                let name = id.recordName
+                guard case .success(let record) = result else {
+                    #expect(acknowledged[name] == nil, "the record of \(name) is lost")
+                    continue
+                }
+                let asset: CKAsset? = record["file"]
+                let bytes = try Data(contentsOf: try #require(asset?.fileURL))
+                let expected = acknowledged[name] ?? unknown[name]
+                #expect(SHA256.hash(data: bytes) == expected, "the file of \(name)")
+            }
+        }
+    }
+}

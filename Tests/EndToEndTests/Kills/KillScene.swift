@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellProcesses
+
+/// Everybody who takes part in a kill test.
+struct KillScene: Sendable {
+    let ledger = Ledger()
+    private let household: Household
+    private let observer: WireDevice
+    private let pushes: [PushReader]
+    private let feeds: [FeedReader]
+    private let files: FileWriter
+    private let users: UserAdder
+    private let watchers: [Watcher]
+    private let early: String?
+    private let seed: UInt64
+    private let addsUsers: Bool
+
+    /// How many writes are acknowledged before each fault: that of an idle server proves nothing.
+    private static let load = 20...80
+    private static let writers = 4
+    /// How many names are looked at right after a start.
+    private static let mostLookedAt = 200
+
+    /// Prepares everybody, on a server that runs.
+    ///
+    /// - Parameters:
+    ///   - uploads: Where files are kept until they are uploaded.
+    ///   - addsUsers: Whether commands add users meanwhile, and are killed, too.
+    init(
+        program: TidebellProgram, seed: UInt64, uploads: URL, addsUsers: Bool = true
+    ) async throws {
+        self.seed = seed
+        self.addsUsers = addsUsers
+        household = try await Household(program: program, user: "anna")
+        try await household.prepare(zone: "Feed")
+        observer = household.wireDevice("observer")
+        try await Self.subscribe(observer)
+        let early = FeedReader(device: observer, limit: 100)
+        try await early.catchUp()
+        self.early = early.token
+        let (household, ledger) = (household, ledger)
+        pushes = ["phone", "pad"].map {
+            PushReader(device: household.wireDevice($0), ledger: ledger)
+        }
+        feeds = [7, 150].map {
+            FeedReader(device: household.wireDevice("feed-\($0)"), limit: $0)
+        }
+        files = try FileWriter(household: household, folder: uploads)
+        users = UserAdder(program: program)
+        watchers = household.devices(2)
+    }
+
+    private struct Subscribe: Encodable {
+        struct Operation: Encodable {
+            var operationType = "create"
+            var subscription = Subscription()
+        }
+
+        struct Subscription: Encodable {
+            var subscriptionID = "entries"
+            var subscriptionType = "query"
+            var zoneID = WireZone()
+            var query = ["recordType": "Entry"]
+            var firesOn = ["create", "update", "delete"]
+            var notificationInfo = Info()
+        }
+
+        struct Info: Encodable {
+            var alertBody = "changed"
+            var additionalFields = ["value"]
+        }
+
+        var operations = [Operation()]
+    }
+
+    private static func subscribe(_ device: WireDevice) async throws {
+        struct Answer: Decodable {}
+        let _: Answer = try await device.post("private/subscriptions/modify", Subscribe())
+    }
+
+    /// Lets everybody work while the server fails again and again; returns the last server.
+    ///
+    /// - Parameter fault: Ends a server, and returns the one that runs after it.
+    func play(
+        _ server: ChildProcess, times: Int,
+        _ fault: (ChildProcess) async throws -> ChildProcess
+    ) async throws -> ChildProcess {
+        var random = SeededRandom(seed: seed)
+        var server = server
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for reader in pushes { group.addTask { await reader.read() } }
+            for feed in feeds { group.addTask { try await feed.follow() } }
+            for watcher in watchers { try await watcher.watch() }
+            await eventually { pushes.allSatisfy(\.isReady) }
+            try await whileWriting {
+                for _ in 0..<times {
+                    try await load(Int.random(in: Self.load, using: &random))
+                    // NB: the one place where a test sleeps: a fault needs a moment.
+                    let moment = Int.random(in: 0...20, using: &random)
+                    try await Task.sleep(for: .milliseconds(moment))
+                    let settled = ledger.takeSettled(limit: Self.mostLookedAt)
+                    let truth = ledger.contents
+                    server = try await fault(server)
+                    try await look(at: settled, in: truth)
+                }
+                try await load(Self.load.upperBound)
+            }
+            try await end()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        return server
+    }
+
+    /// Lets the writers work until so many writes were acknowledged, then has the server fail once.
+    func write<Result>(_ count: Int, then fault: () async throws -> Result) async throws -> Result {
+        try await whileWriting {
+            try await load(count)
+            return try await fault()
+        }
+    }
+
+    /// Runs the writers while `body` runs; each goes on until its last write is answered.
+    private func whileWriting<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let (household, ledger, seed, files, users) = (household, ledger, seed, files, users)
+            for number in 0..<Self.writers {
+                let device = household.wireDevice("writer-\(number)")
+                let writer = EntryWriter(device: device, ledger: ledger, name: "w\(number)")
+                group.addTask { await writer.write(seed: seed &+ UInt64(number)) }
+            }
+            group.addTask { try await files.write(seed: seed &+ 100) }
+            if addsUsers { group.addTask { try await users.add(seed: seed &+ 101) } }
+            let result = try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+            return result
+        }
+    }
+
+    /// Returns when so many more writes were acknowledged and others are under way.
+    private func load(_ count: Int) async throws {
+        let target = ledger.acknowledged + count
+        await eventually { ledger.acknowledged >= target && ledger.underWay > 0 }
+        try Task.checkCancellation()
+    }
+
+    /// Looks at names that nobody changes any more, right after a start.
+    private func look(at names: [String], in truth: Ledger.Contents) async throws {
+        guard !names.isEmpty else { return }
+        let answer: WireEntries = try await observer.insist(
+            "private/records/lookup", WireLookup(records: names.map { .init(recordName: $0) })
+        )
+        for record in answer.records ?? [] {
+            let name = record.recordName ?? ""
+            let found = record.recordChangeTag.map {
+                Ledger.Entry(tag: $0, number: record.number ?? 0)
+            }
+            #expect(found == truth.entries[name], "\(name) right after a kill")
+        }
+        #expect(answer.records?.count == names.count)
+    }
+
+    /// Makes a last change; when it was told, all before it were, or never will be.
+    private func end() async throws {
+        let operation = WireOperation.create("the-last", 0)
+        let answer: WireEntries = try await observer.insist(
+            "private/records/modify", WireModify(atomic: false, operations: [operation])
+        )
+        ledger.acknowledged(operation, try #require(answer.records?.first))
+        let last = Ledger.Change(name: "the-last", event: .created)
+        await eventually { pushes.allSatisfy { $0.heard[last] != nil } }
+    }
+
+    /// Compares the records with the ledger, and nothing else.
+    func checkRecords() async throws {
+        let truth = ledger.contents
+        for sentence in truth.violations { Issue.record("\(sentence)") }
+        let fresh = FeedReader(device: observer, limit: 100, token: early)
+        try await fresh.catchUp()
+        Self.compare(fresh.entries, with: truth, as: "early token")
+    }
+
+    /// Compares everything with the ledger.
+    func check() async throws {
+        let truth = ledger.contents
+        for sentence in truth.violations { Issue.record("\(sentence)") }
+        let fresh = FeedReader(device: observer, limit: 100, token: early)
+        try await fresh.catchUp()
+        for (reader, name) in zip(feeds + [fresh], ["pages of 7", "pages of 150", "early token"]) {
+            try await reader.catchUp()
+            Self.compare(reader.entries, with: truth, as: name)
+        }
+        for (reader, device) in zip(pushes, ["phone", "pad"]) { check(reader, of: device, truth) }
+        for change in truth.changes.keys {
+            let ids = Set(pushes.map { $0.heard[change]?.ids })
+            if ids.count != 1 { Issue.record("the devices heard of \(change) by other pushes") }
+        }
+        let values = truth.entries.mapValues(\.number)
+        // They would wait for ever for what is not there.
+        if fresh.entries == truth.entries {
+            for watcher in watchers { try await watcher.wait(for: values) }
+        }
+        try await files.check()
+        let household = household
+        try await users.check { household.wireDevice("cli", webAuthToken: $0) }
+        #expect(truth.repeated > 0, "no kill cut a write")
+        print(
+            "\(truth.acknowledged) writes acknowledged, \(truth.repeated) cut and sent again, "
+                + "\(truth.refused.count) of refused batches, \(truth.changes.count) changes; pushes "
+                + "\(pushes.map(\.events)); pages \(feeds.map(\.pages)); \(files.acknowledged) files; "
+                + "\(users.tokens) users, \(users.kills) killed commands"
+        )
+    }
+
+    private static func compare(
+        _ found: [String: Ledger.Entry], with truth: Ledger.Contents, as name: String
+    ) {
+        if found == truth.entries { return }
+        for (record, entry) in truth.entries where found[record] != entry {
+            Issue.record(
+                "\(name): \(record) is \(found[record].map { "\($0)" } ?? "lost"), not \(entry)")
+        }
+        for record in found.keys where truth.entries[record] == nil {
+            let why =
+                truth.refused.contains(record)
+                ? "is of a batch that failed"
+                : truth.deleted.contains(record) ? "was deleted" : "was done twice"
+            Issue.record("\(name): \(record) \(why)")
+        }
+    }
+
+    private func check(_ reader: PushReader, of device: String, _ truth: Ledger.Contents) {
+        let heard = reader.heard
+        for (change, number) in truth.changes {
+            guard let push = heard[change] else {
+                Issue.record("\(device) was not told that \(change.name) was \(change.event)")
+                continue
+            }
+            if push.ids.count != 1 {
+                Issue.record("\(device): \(change) has \(push.ids.count) IDs")
+            }
+            if push.numbers != [number] {
+                Issue.record("\(device): \(change) says \(push.numbers)")
+            }
+            let created = Ledger.Change(name: change.name, event: .created)
+            if let first = heard[created], first.position > push.position {
+                Issue.record("\(device): \(change) came before the creation")
+            }
+        }
+        for change in heard.keys where truth.changes[change] == nil {
+            Issue.record("\(device) was told of \(change), which did not happen")
+        }
+    }
+}

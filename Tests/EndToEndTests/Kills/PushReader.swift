@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// A device that reads its stream, and opens it again after its last cursor when it ends.
+final class PushReader: Sendable {
+    /// A push of the query subscription.
+    private struct Push: Decodable {
+        struct Body: Decodable {
+            var nid: String
+            var qry: Query?
+        }
+
+        struct Query: Decodable {
+            var rid: String
+            var fo: Int
+            var af: [String: Int]?
+        }
+
+        var ck: Body
+    }
+
+    /// What came for one change.
+    struct Heard: Hashable {
+        /// The notification IDs; a repeated push has the one it had.
+        var ids: Set<String> = []
+        var numbers: Set<Int> = []
+        /// How many came before the first one.
+        var position = 0
+    }
+
+    private struct State {
+        var heard: [Ledger.Change: Heard] = [:]
+        var cursor: String?
+        var events = 0
+        var isReady = false
+    }
+
+    private let device: WireDevice
+    private let ledger: Ledger
+    private let state = Mutex(State())
+
+    init(device: WireDevice, ledger: Ledger) {
+        self.device = device
+        self.ledger = ledger
+    }
+
+    var heard: [Ledger.Change: Heard] { state.withLock(\.heard) }
+    /// Every push that came, the repeated ones too.
+    var events: Int { state.withLock(\.events) }
+    /// Whether the stream was open once: from then on nothing may be missed.
+    var isReady: Bool { state.withLock(\.isReady) }
+
+    /// Reads until the task is cancelled.
+    func read() async {
+        while !Task.isCancelled {
+            do {
+                let stream = try await device.stream(after: state.withLock(\.cursor))
+                var text = ""
+                for try await chunk in stream.chunks {
+                    text += String(decoding: chunk, as: UTF8.self)
+                    while let end = text.range(of: "\n\n") {
+                        take(String(text[..<end.lowerBound]))
+                        text.removeSubrange(..<end.upperBound)
+                    }
+                }
+            } catch {
+                // The server is down; the next try finds the next one.
+            }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func take(_ event: String) {
+        var fields: [Substring: Substring] = [:]
+        for line in event.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { fields[parts[0]] = parts[1].drop { $0 == " " } }
+        }
+        switch fields["event"] {
+        case "ready"?:
+            state.withLock { state in
+                state.isReady = true
+                if state.cursor == nil { state.cursor = fields["id"].map(String.init) }
+            }
+        case "gap"?: ledger.violation("\(device.clientID) was told of a gap")
+        case nil: takePush(fields)
+        default: break
+        }
+    }
+
+    private func takePush(_ fields: [Substring: Substring]) {
+        guard let id = fields["id"], let data = fields["data"] else { return }
+        let push = try? JSONDecoder().decode(Push.self, from: Data(data.utf8))
+        state.withLock { state in
+            state.cursor = String(id)
+            guard let push, let query = push.ck.qry,
+                let event = Ledger.Change.Event(rawValue: query.fo)
+            else { return }
+            state.events += 1
+            let change = Ledger.Change(name: query.rid, event: event)
+            var heard = state.heard[change] ?? Heard(position: state.heard.count)
+            heard.ids.insert(push.ck.nid)
+            if let number = query.af?["value"] { heard.numbers.insert(number) }
+            state.heard[change] = heard
+        }
+    }
+}

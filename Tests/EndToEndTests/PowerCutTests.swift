@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Foundation
+import TestSupport
+import Testing
+import TidebellProcesses
+
+private let environment = ProcessInfo.processInfo.environment
+private let cuts = environment["TIDEBELL_TEST_POWER_CUTS"].flatMap { Int($0) }
+
+/// What a server owes its users when the power fails: `Scripts/test-power-cut`.
+@Suite(.hangs, .serialized, .enabled(if: cuts != nil, "needs root: Scripts/test-power-cut"))
+struct PowerCutTests {
+    @Test("after power cuts under load every acknowledged write is there, and was told once")
+    func nothingIsLost() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        try await PowerCutDisk.with { disk in
+            let program = try disk.program()
+            let server = try await program.serve()
+            let scene = try await KillScene(
+                program: program, seed: seed, uploads: disk.folder, addsUsers: false
+            )
+            let last = try await scene.play(server, times: cuts ?? 1) { server in
+                try await disk.cut(server)
+                #expect(try await disk.check(program) == ["ok"])
+                return try await program.serve()
+            }
+            try await scene.check()
+            last.signal(SIGTERM)
+            _ = await last.waitUntilExit()
+        }
+    }
+
+    @Test("with flushing off a power cut loses acknowledged writes, so the test above can fail")
+    func control() async throws {
+        try await PowerCutDisk.with { disk in
+            let program = try disk.program(flushes: false)
+            let server = try await program.serve()
+            let scene = try await KillScene(
+                program: program, seed: 1, uploads: disk.folder, addsUsers: false
+            )
+            await withKnownIssue("acknowledged writes are lost") {
+                let next = try await scene.write(200) {
+                    try await disk.cut(server)
+                    return try await program.serve()
+                }
+                try await scene.checkRecords()
+                next.signal(SIGKILL)
+                _ = await next.waitUntilExit()
+            }
+        }
+    }
+}
+
+/// A file system on a loop device.
+private final class PowerCutDisk: Sendable {
+    let folder: URL
+    private let mountPoint: URL
+    private let image: URL
+
+    private static let size = "400M"
+
+    private init() async throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-power-\(UUID())")
+        mountPoint = folder.appendingPathComponent("mount")
+        image = folder.appendingPathComponent("disk")
+        try FileManager.default.createDirectory(
+            at: mountPoint, withIntermediateDirectories: true
+        )
+        try await shell("truncate -s \(Self.size) '\(image.path)' && mkfs.ext4 -q '\(image.path)'")
+        try await mount()
+    }
+
+    /// Runs `body` with a new disk and takes it away.
+    static func with(_ body: (PowerCutDisk) async throws -> Void) async throws {
+        let disk = try await PowerCutDisk()
+        do {
+            try await body(disk)
+        } catch {
+            await disk.remove()
+            throw error
+        }
+        await disk.remove()
+    }
+
+    private func remove() async {
+        // A server that is left over keeps the mount busy; the test failed then anyway.
+        _ = try? await shell("umount -l '\(mountPoint.path)'")
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func mount() async throws {
+        try await shell("mount -o loop '\(image.path)' '\(mountPoint.path)'")
+    }
+
+    /// A program whose data is on the disk, with or without flushing.
+    func program(flushes: Bool = true) throws -> TidebellProgram {
+        var program = try Built.tidebell()
+        program.dataFolder = mountPoint.appendingPathComponent("data")
+        guard !flushes else { return program }
+        let library = try #require(environment["TIDEBELL_TEST_NO_FLUSH"])
+        let wrapper = folder.appendingPathComponent("without-flushing")
+        try """
+        #!/bin/sh
+        LD_PRELOAD='\(library)' exec '\(program.executable.path)' "$@"
+        """.write(to: wrapper, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: wrapper.path
+        )
+        program.executable = wrapper
+        return program
+    }
+
+    /// Ends the server and loses what it did not flush.
+    func cut(_ server: ChildProcess) async throws {
+        server.signal(SIGSTOP)
+        // The device, without the pages that the file system has not written to it.
+        try await shell("cp --sparse=always '\(image.path)' '\(image.path).next'")
+        server.signal(SIGKILL)
+        _ = await server.waitUntilExit()
+        try await shell(
+            "umount '\(mountPoint.path)' && mv '\(image.path).next' '\(image.path)'"
+        )
+        try await mount()
+    }
+
+    /// What SQLite says of its file.
+    func check(_ program: TidebellProgram) async throws -> [String] {
+        let file = program.dataFolder.appendingPathComponent("tidebell.sqlite").path
+        return try await shell("sqlite3 '\(file)' 'PRAGMA integrity_check'")
+    }
+
+    @discardableResult
+    private func shell(_ command: String) async throws -> [String] {
+        let child = try ChildProcess(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", command], mergesErrors: true
+        )
+        var output: [String] = []
+        for await line in child.lines { output.append(line) }
+        let status = await child.waitUntilExit()
+        guard status == 0 else {
+            throw ProcessFailure(description: "\(command): \(output.joined(separator: " "))")
+        }
+        return output
+    }
+}
