@@ -54,6 +54,7 @@ struct AssetCommandTests {
     @Test(
         "A size that is none is refused in one sentence", arguments: ["0", "65G", "x", "1T", "-1"])
     func noSize(text: String) async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let error = try await #require(throws: ProcessFailure.self) {
             _ = try await program.run(["serve", "--max-asset-size=\(text)"])
         }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellProcesses
 
 /// What an operator does about a cloud that may be lost, or does by mistake.
-@Suite("Backups and mistakes on the command line", .timeLimit(.minutes(3)))
+@Suite("Backups and mistakes on the command line", .hangs)
 struct BackupCommandTests {
     private let program: TidebellProgram
     private let backup: URL

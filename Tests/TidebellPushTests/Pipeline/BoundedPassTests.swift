@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
 /// What one user's subscriptions and changes may cost all others.
-@Suite(.timeLimit(.minutes(1))) struct BoundedPassTests {
+@Suite(.hangs) struct BoundedPassTests {
     /// Subscribes a person with filters of about so many bytes.
     private func subscribe(
         _ person: Person, ids: [String], fillingBytes bytes: Int, in world: World
@@ -102,7 +103,7 @@ import TidebellWire
 }
 
 /// Whom notifications are made for.
-@Suite(.timeLimit(.minutes(1))) struct ReachableTests {
+@Suite(.hangs) struct ReachableTests {
     private func subscribed(_ world: World) async throws -> Person {
         let anna = try await world.person("anna", isReachable: false)
         try await world.subscribe(anna, .query, type: "FeedItem")

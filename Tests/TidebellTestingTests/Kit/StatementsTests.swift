@@ -2,14 +2,14 @@
 import Foundation
 import Testing
 
-@Suite("STATEMENTS.md")
+@Suite("STATEMENTS.md, BUGS.md")
 struct StatementsTests {
     private static let tests = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The test targets and display names that the list cites.
-    private static func cited() throws -> [(target: String, name: String)] {
-        let file = tests.appendingPathComponent("STATEMENTS.md")
+    /// The test targets and display names that a list cites.
+    private static func cited(in list: String) throws -> [(target: String, name: String)] {
+        let file = tests.appendingPathComponent(list)
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("| ") }
             .flatMap { $0.dropFirst(2).dropLast(2).split(separator: " | ").dropFirst() }
@@ -29,10 +29,13 @@ struct StatementsTests {
             .joined()
     }
 
-    @Test("every test that the list of statements cites exists")
-    func citedTestsExist() throws {
-        let cited = try Self.cited()
-        #expect(cited.count > 150)
+    @Test(
+        "every test that the lists of statements and bugs cite exists",
+        arguments: [("STATEMENTS.md", 150), ("BUGS.md", 30)]
+    )
+    func citedTestsExist(list: String, least: Int) throws {
+        let cited = try Self.cited(in: list)
+        #expect(cited.count > least)
         for (target, citations) in Dictionary(grouping: cited, by: \.target) {
             let source = try Self.source(of: target)
             for citation in citations {
