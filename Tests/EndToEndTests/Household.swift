@@ -91,6 +91,14 @@ struct Household: Sendable {
         (0..<count).map { _ in Watcher(household: self) }
     }
 
+    /// What a new device sees: every record's value by name.
+    func everything() async throws -> [String: Int] {
+        let (_, database) = try database()
+        var state = FetchedState()
+        try await state.fetch(from: database)
+        return state.values
+    }
+
     /// A device that speaks the Web Services itself.
     func wireDevice(_ clientID: String) -> WireDevice {
         WireDevice(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
 /// The server comes back from an older moment: every device ends equal to it, without a hand,
 /// and what was not sent yet is not lost.
-@Suite("Devices of a server that came back from an older moment", .timeLimit(.minutes(1)))
+@Suite("Devices of a server that came back from an older moment", .hangs)
 struct LostLifeTests {
     /// One app on one device.
     private struct App {
