@@ -21,13 +21,14 @@ struct Household: Sendable {
         webAuthToken = try await program.token(["user", "add", user])
     }
 
-    /// A device of its own, with nothing stored.
-    func database() throws -> (CKContainer, CKDatabase) {
+    /// A device of its own, with nothing stored; what it keeps is in `folder`, nil keeps it in memory and
+    /// downloads among temporary files.
+    func database(in folder: URL? = nil) throws -> (CKContainer, CKDatabase) {
         let server = address
         let configuration = DeviceConfiguration(
             server: server, apiToken: apiToken, webAuthToken: webAuthToken,
             environment: "development", defaultContainer: nil, deviceID: UUID().uuidString,
-            stateFolder: nil
+            stateFolder: folder
         )
         let session = DeviceSession(
             configuration: configuration, transport: HTTPTransport(server: server)

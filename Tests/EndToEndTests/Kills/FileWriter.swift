@@ -61,7 +61,7 @@ final class FileWriter: Sendable {
 
     /// Looks at every file that was acknowledged, and at every one that may be there.
     func check() async throws {
-        let (_, database) = try household.database()
+        let (_, database) = try household.database(in: folder)
         let (acknowledged, unknown) = state.withLock { ($0.acknowledged, $0.unknown) }
         let names = Array(acknowledged.keys) + Array(unknown.keys)
         for start in stride(from: 0, to: names.count, by: 100) {
