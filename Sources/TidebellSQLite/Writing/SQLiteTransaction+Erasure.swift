@@ -74,6 +74,7 @@ extension SQLiteTransaction {
             guard left > 0 else { return false }
             left -= try connection.rows(Self.zoneReferences, zone.key, left) { $0.int(0) }.count
             guard left > 0 else { return false }
+            try removeFieldKey(of: zone.key)
             try connection.run("DELETE FROM zone WHERE key = ?", zone.key)
             try noteErased(.zones, zone.lives ? 1 : 0, of: user.account)
             left -= 1
