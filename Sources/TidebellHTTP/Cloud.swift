@@ -137,7 +137,7 @@ package struct Randomness: Sendable {
 
     /// The machine's secure source.
     package static let system = Randomness(
-        makeUUID: { UUID() },
+        makeUUID: { UUID.random() },
         makeBytes: { count in
             var generator = SystemRandomNumberGenerator()
             return (0..<count).map { _ in generator.next() }

@@ -31,7 +31,7 @@ package final class PushPipeline: Service {
         routes: [any PushRoute],
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
-        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        makeUUID: @escaping @Sendable () -> UUID = { UUID.random() },
         logger: Logger,
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(),

@@ -3,11 +3,34 @@ import Foundation
 
 /// Prints a text and a line end at once: also who reads through a pipe sees it
 /// when it happens.
+///
+/// A command whose result cannot be written has failed, so it ends there.
 func say(_ text: String) {
-    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    guard !write(text, to: .standardOutput) else { return }
+    complain("The output could not be written: \(String(cString: strerror(errno))).")
+    exit(EXIT_FAILURE)
+}
+
+/// Prints a text like ``say(_:)``, for a server, which goes on where nobody reads.
+func announce(_ text: String) {
+    _ = write(text, to: .standardOutput)
 }
 
 /// Prints a sentence about something that went wrong.
 func complain(_ sentence: String) {
-    FileHandle.standardError.write(Data((sentence + "\n").utf8))
+    // There is no other place to complain of this one.
+    _ = write(sentence, to: .standardError)
+}
+
+/// Writes a text and a line end; false where that failed.
+///
+/// NB: `FileHandle.write(_:)` ends the process when the other side is gone or the disk is
+/// full.
+private func write(_ text: String, to file: FileHandle) -> Bool {
+    do {
+        try file.write(contentsOf: Data((text + "\n").utf8))
+        return true
+    } catch {
+        return false
+    }
 }

@@ -122,6 +122,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Who reads the output, or a client, may go away at any time.
+        signal(SIGPIPE, SIG_IGN)
         OpenFiles.raiseLimit()
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)
@@ -155,13 +157,13 @@ struct ServeCommand: AsyncParsableCommand {
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
                     try welcome(url, firstRun)
                 } else if try await server.cloud.accounts.tokens(.api).isEmpty {
-                    say(
+                    announce(
                         "Tidebell is listening on \(url), data in \(data.shortPath). It has no API "
                             + "token yet, which every program needs: "
                             + "tidebell api-token create\(data.hint)"
                     )
                 } else {
-                    say(
+                    announce(
                         "Tidebell is listening on \(url), data in \(data.shortPath). "
                             + "For a token: tidebell user token NAME\(data.hint)"
                     )
@@ -170,7 +172,7 @@ struct ServeCommand: AsyncParsableCommand {
                 complain("The first user and API token could not be created: \(error)")
             }
         }
-        say("Tidebell has stopped.")
+        announce("Tidebell has stopped.")
     }
 
     /// Where the first run's tokens are written when nobody sees them printed.
@@ -180,9 +182,9 @@ struct ServeCommand: AsyncParsableCommand {
     /// others read.
     private func welcome(_ url: String, _ firstRun: FirstRun) throws {
         let text = welcomeText(url, firstRun)
-        guard isatty(STDOUT_FILENO) == 0 else { return say(text) }
+        guard isatty(STDOUT_FILENO) == 0 else { return announce(text) }
         let path = try DataFolder(data.folder).write(text, named: Self.firstRunFile)
-        say(
+        announce(
             "Tidebell is listening on \(url), data in \(data.shortPath). This is its first run: an "
                 + "API token and the user '\(firstRun.userName)' were made. The tokens are in "
                 + "\(path), which only you can read; remove it when you have them."

@@ -38,7 +38,7 @@ struct AssetStaging: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
-        return folder.appendingPathComponent(UUID().uuidString.lowercased())
+        return folder.appendingPathComponent(UUID.random().uuidString.lowercased())
     }
 
     /// Purges at the first use in this process, and after every ``bytesPerPurge``.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 extension CKNotification {
     /// The identity of a push.
@@ -19,7 +20,7 @@ open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
     /// Creates an ID no push has.
     public override init() {
-        rawValue = UUID().uuidString.lowercased()
+        rawValue = UUID.random().uuidString.lowercased()
         super.init()
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// What every operation on a container or a database has in common.
 ///
@@ -40,7 +41,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Creates an operation.
     public override init() {
-        operationID = UUID().uuidString
+        operationID = UUID.random().uuidString
         super.init()
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// Operations that belong together in the eyes of the user, such as one sync.
 ///
@@ -33,7 +34,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
     /// Creates a group with an ID of its own.
     public override init() {
-        operationGroupID = UUID().uuidString
+        operationGroupID = UUID.random().uuidString
         state = Locked(Values())
         super.init()
     }
@@ -42,7 +43,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     public required init(coder: NSCoder) {
         let archived = coder.decodeArchiveBlob(Archived.self)
         if archived == nil { coder.failDecoding(of: Self.self) }
-        operationGroupID = archived?.operationGroupID ?? UUID().uuidString
+        operationGroupID = archived?.operationGroupID ?? UUID.random().uuidString
         state = Locked(archived?.values ?? Values())
         super.init()
     }

@@ -279,7 +279,7 @@ final class NotificationReceiver: Sendable {
                 writer.object { writer in
                     writer.member("ce", 2)
                     writer.member("cid", container.identifier)
-                    writer.member("nid", UUID().uuidString.lowercased())
+                    writer.member("nid", UUID.random().uuidString.lowercased())
                     writer.member("p", 1)
                     writer.key("met")
                     writer.object { $0.member("dbs", 1) }

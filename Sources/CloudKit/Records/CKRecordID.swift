@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 extension CKRecord {
     /// The identity of a record: its name and its zone.
@@ -33,12 +34,16 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
     ///   - zoneID: The zone of the record; the default zone when left out.
     /// - Precondition: `recordName` is not empty.
     public convenience init(
-        recordName: String = UUID().uuidString,
+        recordName: String = CKRecordID.freshName(),
         zoneID: CKRecordZone.ID = CKRecordZone.ID.default
     ) {
         precondition(!recordName.isEmpty, "The name of a record must not be empty.")
         self.init(unchecked: recordName, zoneID: zoneID)
     }
+
+    /// Makes a name that no other record has.
+    @usableFromInline
+    static func freshName() -> String { UUID.random().uuidString }
 
     /// Creates the ID of a record a server or an archive named; nothing is checked.
     init(unchecked recordName: String, zoneID: CKRecordZoneID) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A wish to be told about any change in the custom zones of a database (SUB-7, SUB-8).
 ///
@@ -12,7 +13,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
     @available(*, deprecated, renamed: "init(subscriptionID:)")
     public convenience init() {
-        self.init(subscriptionID: UUID().uuidString)
+        self.init(subscriptionID: UUID.random().uuidString)
     }
 
     /// Creates a subscription.
@@ -36,7 +37,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     public required init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKDatabaseSubscription.self) }
-        let common = values?.common ?? Common(subscriptionID: UUID().uuidString)
+        let common = values?.common ?? Common(subscriptionID: UUID.random().uuidString)
         type = Locked(values?.recordType)
         super.init(unchecked: .database, common)
     }

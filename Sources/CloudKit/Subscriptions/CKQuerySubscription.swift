@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A wish to be told about changes of single records that match a predicate (SUB-23).
 ///
@@ -25,7 +26,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         self.init(
             recordType: recordType,
             predicate: predicate,
-            subscriptionID: UUID().uuidString,
+            subscriptionID: UUID.random().uuidString,
             options: querySubscriptionOptions
         )
     }
@@ -76,7 +77,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         zone = Locked(values?.zoneID)
         super.init(
             unchecked: .query,
-            values?.common ?? Common(subscriptionID: UUID().uuidString)
+            values?.common ?? Common(subscriptionID: UUID.random().uuidString)
         )
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A wish to be told about any change of a record in a zone (SUB-53).
 ///
@@ -13,7 +14,7 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
     @available(*, deprecated, renamed: "init(zoneID:subscriptionID:)")
     public convenience init(zoneID: CKRecordZone.ID) {
-        self.init(zoneID: zoneID, subscriptionID: UUID().uuidString)
+        self.init(zoneID: zoneID, subscriptionID: UUID.random().uuidString)
     }
 
     /// Creates a subscription.
@@ -41,7 +42,7 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
         if values == nil { coder.failDecoding(of: CKRecordZoneSubscription.self) }
         zone = values?.zoneID ?? .default
         type = Locked(values?.recordType)
-        let common = values?.common ?? Common(subscriptionID: UUID().uuidString)
+        let common = values?.common ?? Common(subscriptionID: UUID.random().uuidString)
         super.init(unchecked: .recordZone, common)
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// Who is signed in on a device: from its configuration, from `tidebell login`, or by
 /// a test, and kept up to date while the program runs (ACCT-2).
@@ -140,7 +141,7 @@ final class DeviceAccounts: Sendable {
 
     /// A signal after each change of an account from now on.
     func changes() -> AsyncStream<Void> {
-        let id = UUID()
+        let id = UUID.random()
         let (stream, continuation) = AsyncStream<Void>.makeStream(
             bufferingPolicy: .bufferingNewest(1)
         )

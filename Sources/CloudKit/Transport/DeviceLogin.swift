@@ -181,7 +181,7 @@ package struct DeviceLogin: Sendable {
         keepsDevice: Bool = false
     ) async throws(CKError) {
         // The server forgets the device that asks: one it never knew, then.
-        let device = keepsDevice ? UUID().uuidString : configuration.deviceID
+        let device = keepsDevice ? UUID.random().uuidString : configuration.deviceID
         try await connection(of: session, device: device).signOut()
     }
 

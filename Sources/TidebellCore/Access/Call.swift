@@ -54,7 +54,7 @@ package struct Call: Sendable {
         storeIdentity: UInt64,
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
-        makeUUID: @escaping @Sendable () -> UUID = { UUID() },
+        makeUUID: @escaping @Sendable () -> UUID = { UUID.random() },
         assetSeals: any AssetSeals = NoAssetSeals(),
         fieldCipher: any FieldCipher = NoFieldCipher()
     ) {

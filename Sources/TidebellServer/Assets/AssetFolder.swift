@@ -31,14 +31,22 @@ package final class AssetFolder: AssetStore {
     private let disk = DispatchQueue(label: "tidebell.assets", attributes: .concurrent)
     private let logger: Logger
     private let rootKey: RootKey?
+    private let makeName: @Sendable () -> String
+    private let folders = DurableFolders()
     /// Kept files that the store is about to be told of: no strays.
     private let arriving = Mutex(Set<String>())
     /// Whether the last file found no room.
     private let isFull = Mutex(false)
 
     /// Opens the folder, made if it is absent.
-    package init(_ folder: URL, rootKey: RootKey? = nil, logger: Logger) throws {
+    ///
+    /// - Parameter makeName: Names kept files, each with a name of its own.
+    package init(
+        _ folder: URL, makeName: @escaping @Sendable () -> String = AssetFolder.randomName,
+        rootKey: RootKey? = nil, logger: Logger
+    ) throws {
         self.folder = folder
+        self.makeName = makeName
         self.logger = logger
         self.rootKey = rootKey
         try Self.makeFolder(folder)
@@ -47,6 +55,9 @@ package final class AssetFolder: AssetStore {
         try? FileManager.default.removeItem(at: incoming)  // it is often not there
         try Self.makeFolder(incoming)
         sealKey = try Self.key(in: folder)
+        // The files are flushed with their folders, so these must be durable as well.
+        try DurableFolders.flush(folder.path)
+        try DurableFolders.flush(folder.deletingLastPathComponent().path)
     }
 
     // MARK: Coming
@@ -56,7 +67,7 @@ package final class AssetFolder: AssetStore {
         from produce: @Sendable (inout any BodyWriter) async throws -> Void,
         keep: @Sendable (StoredAsset) async throws -> StoredAsset?
     ) async throws -> StoredAsset? {
-        let name = UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+        let name = makeName()
         let incoming = folder.appendingPathComponent("incoming/\(name)").path
         arriving.withLock { _ = $0.insert(name) }
         // A file the store was not told of is a stray from here on.
@@ -70,8 +81,8 @@ package final class AssetFolder: AssetStore {
             }
             var writer: any BodyWriter = IncomingFileWriter(file: file, disk: disk)
             try await produce(&writer)
-            var asset = try await onDisk { [place = place(of: name)] in
-                try file.finish(named: name, movingTo: place)
+            var asset = try await onDisk { [folders, place = place(of: name)] in
+                try file.finish(named: name, movingTo: place, in: folders)
             }
             asset.key = key?.wrapped
             let kept = try await keep(asset)
@@ -194,6 +205,11 @@ package final class AssetFolder: AssetStore {
 
     // MARK: -
 
+    /// Makes a name that no other file has, of 32 hexadecimal digits.
+    package static func randomName() -> String {
+        UUID.random().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+    }
+
     private func place(of name: String) -> URL {
         folder.appendingPathComponent("kept/\(name.prefix(2))/\(name)")
     }
@@ -224,7 +240,7 @@ package final class AssetFolder: AssetStore {
         unlink(draft)
         let file = try IncomingFile(path: draft, limit: Int64(keyLength))
         try file.write(key)
-        _ = try file.finish(named: "key", movingTo: url)
+        _ = try file.finish(named: "key", movingTo: url, in: DurableFolders())
         return key
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
+import Synchronization
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
@@ -68,28 +69,64 @@ final class IncomingFile: @unchecked Sendable {
     }
 
     /// Makes the file durable under its final name and says what it is.
-    func finish(named name: String, movingTo place: URL) throws -> StoredAsset {
+    ///
+    /// A name that is taken fails: a kept file is never replaced.
+    func finish(named name: String, movingTo place: URL, in folders: DurableFolders)
+        throws -> StoredAsset
+    {
         try appendFrame(waiting, isLast: true)
         guard fsync(descriptor) == 0 else { throw DiskError("flush") }
         let closing = descriptor
         descriptor = -1
         guard close(closing) == 0 else { throw DiskError("close") }
         let folder = place.deletingLastPathComponent().path
-        if mkdir(folder, 0o700) == 0 {
-            try Self.flush((folder as NSString).deletingLastPathComponent)
-        } else if errno != EEXIST {
-            throw DiskError("make a folder")
+        try folders.make(folder)
+        try Self.reserve(place.path)
+        guard rename(path, place.path) == 0 else {
+            let failure = DiskError("rename")
+            // It is this file's empty reservation.
+            unlink(place.path)
+            throw failure
         }
-        guard rename(path, place.path) == 0 else { throw DiskError("rename") }
         // The name is durable only with its folder.
-        try Self.flush(folder)
+        try DurableFolders.flush(folder)
         return StoredAsset(
             content: AssetContent(rawValue: Secret.hex(Array(content.finalize()))),
             file: name, size: size, checksum: FileChecksum.text(ofDigest: checksum.finalize())
         )
     }
 
-    private static func flush(_ folder: String) throws {
+    /// Takes the name, which must be free, by an empty file; `rename` alone would replace
+    /// what has it. What a crash leaves of it is a file the store does not know.
+    ///
+    /// Not every file system has hard links or `RENAME_NOREPLACE`; all have this.
+    private static func reserve(_ path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DiskError("take the name of a file") }
+        close(descriptor)
+    }
+}
+
+/// Folders whose own names are durable.
+///
+/// One that another upload has just made may not be: its maker flushes the parent only
+/// afterwards. So each of them is flushed with its parent once by this process, whoever
+/// made it.
+final class DurableFolders: Sendable {
+    private let known = Mutex(Set<String>())
+
+    /// Makes a folder for the owner only, if it is absent, and its name durable.
+    func make(_ folder: String) throws {
+        guard !known.withLock({ $0.contains(folder) }) else { return }
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw DiskError("make a folder")
+        }
+        try Self.flush((folder as NSString).deletingLastPathComponent)
+        known.withLock { _ = $0.insert(folder) }
+    }
+
+    /// Makes the names in a folder durable.
+    static func flush(_ folder: String) throws {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw DiskError("open a folder") }
         defer { close(descriptor) }

@@ -3,6 +3,7 @@ import CloudKit
 import Synchronization
 internal import TidebellCore
 internal import TidebellHTTP
+internal import TidebellWire
 
 /// What a ``TestCloud`` and its devices share; lives as long as any of them.
 final class CloudState: Sendable {
@@ -46,7 +47,7 @@ final class CloudState: Sendable {
         random = SeededRandom(seed: seed)
         rootKey = RootKey(Randomness.system.makeBytes(RootKey.length))
         folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-test-\(UUID().uuidString.lowercased())")
+            .appendingPathComponent("tidebell-test-\(UUID.random().uuidString.lowercased())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         clock.onSleep { [weak changes] in changes?.notify() }
     }

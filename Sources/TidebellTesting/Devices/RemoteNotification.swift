@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+internal import TidebellWire
 
 /// Payloads of CloudKit pushes, made by hand for tests that need no cloud.
 ///
@@ -95,7 +96,7 @@ public enum RemoteNotification {
     ) -> [AnyHashable: Any] {
         let common: [String: Any] = [
             "ce": 2, "cid": container, "ckuserid": user,
-            "nid": UUID().uuidString.lowercased(),
+            "nid": UUID.random().uuidString.lowercased(),
         ]
         return ["aps": ["content-available": 1], "ck": common.merging(kind) { $1 }]
     }

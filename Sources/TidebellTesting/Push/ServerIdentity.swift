@@ -2,6 +2,7 @@
 import Foundation
 internal import Crypto
 internal import NIOSSL
+internal import TidebellWire
 internal import X509
 
 /// A certificate for `localhost` that vouches for itself, made anew each time.
@@ -33,7 +34,7 @@ struct ServerIdentity {
     /// Writes the certificate to a new file in the temporary folder.
     func writeCertificate() throws -> URL {
         let file = FileManager.default.temporaryDirectory
-            .appendingPathComponent("fake-apns-\(UUID().uuidString.lowercased()).pem")
+            .appendingPathComponent("fake-apns-\(UUID.random().uuidString.lowercased()).pem")
         try certificate.write(to: file, atomically: true, encoding: .utf8)
         return file
     }

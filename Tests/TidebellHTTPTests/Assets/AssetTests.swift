@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Logging
 import Testing
 import TidebellHTTP
 import TidebellServer
@@ -272,6 +273,29 @@ struct AssetTests {
         #expect(try api.files(in: "incoming").isEmpty)
         #expect(try api.keptFiles().isEmpty)
         #expect(try await api.send("POST", path, "whole").status == 200)
+    }
+
+    @Test("H1: a kept file is never replaced, even by a file of the same name")
+    func keptFileIsNotReplaced() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-assets-\(UUID.random().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let assets = try AssetFolder(
+            folder, makeName: { "abcd" }, logger: Logger(label: "test")
+        )
+        func take(_ text: String) async throws -> StoredAsset? {
+            try await assets.take(upTo: 100) {
+                try await $0.write(Array(text.utf8))
+            } keep: {
+                $0
+            }
+        }
+        let first = try #require(try await take("photo of me"))
+        await #expect(throws: (any Error).self) { try await take("SECRET OF BOB") }
+        let kept = try await assets.contents(of: first.file, in: 0..<first.size)
+        #expect(try await kept?.collect() == Array("photo of me".utf8))
+        let incoming = folder.appendingPathComponent("incoming").path
+        #expect(try FileManager.default.contentsOfDirectory(atPath: incoming).isEmpty)
     }
 
     @Test("ASSET-4: a file that the store was not told of goes with the next round")
