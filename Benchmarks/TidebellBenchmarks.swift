@@ -82,7 +82,11 @@ struct BenchServer {
             dataFolder: folder, port: try LoopbackPort.free()
         )
         let process = try await program.serve(
-            arguments: ["--log-level", "error"] + arguments
+            arguments: [
+                "--log-level", "error",
+                // One user stands for many here.
+                "--requests-per-second", "0", "--streams-per-caller", "100000",
+            ] + arguments
         )
         return BenchServer(
             program: program, process: process,

@@ -19,7 +19,7 @@ package struct Cloud: Sendable {
     /// The topic of a container's native pushes; nil where none are sent.
     package var topic: @Sendable (ContainerKey) -> String?
     /// Where passwords are checked.
-    package var signIns = SignInGate()
+    package var signIns: SignInGate
     /// What was logged as damaged.
     package let damage = DamageReports()
     /// Whether the store can be written.
@@ -32,6 +32,8 @@ package struct Cloud: Sendable {
     package var transfers: HeldRequests
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
+    /// What callers have of the server now.
+    package var shares: Shares
     package var limits: Limits
     /// Where reads wait that look at much.
     package var longReads: LongReads
@@ -55,10 +57,9 @@ package struct Cloud: Sendable {
         topic: @escaping @Sendable (ContainerKey) -> String? = { _ in nil },
         heldRequests: HeldRequests = HeldRequests(),
         assets: any AssetStore = NoAssetStore(),
-        transfers: HeldRequests = HeldRequests(
-            capacity: Cloud.transferCapacity, of: "transfers of files"
-        ),
+        transfers: HeldRequests? = nil,
         rootKey: RootKey? = nil,
+        shares: Shares = Shares(),
         limits: Limits = Limits(),
         time: Time,
         randomness: Randomness = .system,
@@ -73,7 +74,14 @@ package struct Cloud: Sendable {
         self.topic = topic
         self.heldRequests = heldRequests
         self.assets = assets
-        self.transfers = transfers
+        self.transfers =
+            transfers
+            ?? HeldRequests(
+                capacity: Cloud.transferCapacity, share: shares.limits.transfersPerCaller,
+                of: "transfers of files", metrics: shares.metrics
+            )
+        self.shares = shares
+        signIns = SignInGate(clock: time.clock, metrics: shares.metrics)
         self.rootKey = rootKey
         self.limits = limits
         longReads = LongReads(limits.longReads)

@@ -53,24 +53,20 @@ package struct WebServices: Sendable {
         guard destination.methods.contains(request.method) else {
             throw WrongMethod(allowed: destination.methods)
         }
-        if case .asset(let endpoint, let token) = destination {
+        switch destination {
+        case .asset(let endpoint, let token):
+            try cloud.shares.countRequest(cloud.shares.caller(nil, of: request))
             return try await endpoint.respond(
                 to: request, token: token, baseURL: publicURL ?? request.baseURL, in: cloud
             )
-        }
-        guard case .bytes(let body) = request.body, body.count <= cloud.limits.bodyBytes else {
-            throw WireError.badRequest(
-                "the request body is longer than \(cloud.limits.bodyBytes) bytes",
-                ckCode: CKErrorCode.limitExceeded
-            )
-        }
-        switch destination {
-        case .asset: preconditionFailure("assets were answered above")
         case .server(let endpoint, let argument):
-            return try await endpoint.respond(to: argument, in: cloud)
+            let caller = cloud.shares.caller(nil, of: request)
+            try cloud.shares.countRequest(caller)
+            _ = try await body(of: request, upTo: Self.ignoredBodyBytes, from: caller)
+            return try await endpoint.respond(to: argument, from: caller, in: cloud)
         case .container(let endpoint, let container, let scope):
             let exchange = try await exchange(
-                request, body, target, access: endpoint.access, container: container, scope: scope
+                request, target, access: endpoint.access, container: container, scope: scope
             )
             var response = try await endpoint.respond(to: exchange)
             if let token = exchange.nextWebToken {
@@ -78,26 +74,54 @@ package struct WebServices: Sendable {
             }
             return response
         case .admin(let endpoint, let container):
+            let caller = cloud.shares.caller(nil, of: request)
+            try cloud.shares.countRequest(caller)
             try await cloud.requireAdmin(request)
+            _ = try await body(of: request, upTo: Self.ignoredBodyBytes, from: caller)
             return try await endpoint.respond(to: target, of: container, in: cloud)
         }
     }
 
+    /// Bytes of a body that nobody looks at.
+    private static let ignoredBodyBytes = 4096
+
+    /// Reads the body of a request whose head is in order, and says what it counts for.
+    private func body(
+        of request: WebRequest, upTo limit: Int, from caller: Caller?
+    ) async throws -> (bytes: [UInt8], share: BodyBytes.Share?) {
+        switch request.body {
+        case .bytes(let bytes) where bytes.count <= limit: return (bytes, nil)
+        case .pending(let pending):
+            let share = cloud.shares.bodies.share(of: caller)
+            if case .user = caller { pending.isFromUser() }
+            guard let bytes = try await pending.collect(upTo: limit, on: share) else { break }
+            return (bytes, share)
+        case .bytes, .tooLong, .stream: break
+        }
+        throw WireError.badRequest(
+            "the request body is longer than \(limit) bytes", ckCode: CKErrorCode.limitExceeded
+        )
+    }
+
+    /// Looks at the head of a request, then reads its body.
+    ///
+    /// Before a token is seen, a request costs its head.
     private func exchange(
-        _ request: WebRequest, _ body: [UInt8], _ target: RequestTarget, access: EndpointAccess,
+        _ request: WebRequest, _ target: RequestTarget, access: EndpointAccess,
         container: ContainerKey, scope: DatabaseScope
     ) async throws -> Exchange {
-        let now = cloud.time.now()
         let baseURL = publicURL ?? request.baseURL
         let signIn = SignInPage(baseURL: baseURL, container: container)
-        let caller = try await authentication.caller(
-            of: request, target, in: container, signIn: signIn, at: now
-        )
+        let caller = try await caller(of: request, target, in: container, signIn: signIn)
         let user = caller.user
         if user == nil, access == .user || access == .reader && scope != .public {
             throw signIn.required
         }
         let clientID = try target.clientID()
+        let body = try await body(
+            of: request, upTo: cloud.limits.bodyBytes,
+            from: cloud.shares.caller(user?.id, of: request)
+        )
         var call = Call(
             container: container,
             scope: scope,
@@ -110,7 +134,7 @@ package struct WebServices: Sendable {
                     .deviceID(of: clientID, usedBy: user.recordName)
             },
             usesExtensions: request.usesExtensions,
-            now: now,
+            now: cloud.time.now(),
             storeIdentity: cloud.store.identity,
             storeIncarnation: cloud.store.incarnation,
             limits: cloud.limits,
@@ -123,8 +147,27 @@ package struct WebServices: Sendable {
         }
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
-            nextWebToken: caller.nextWebToken, body: body
+            nextWebToken: caller.nextWebToken, body: body.bytes, bodyShare: body.share
         )
+    }
+
+    /// Returns who calls, and counts the request as its own; one whose tokens are not good
+    /// counts for its address.
+    private func caller(
+        of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
+        signIn: SignInPage
+    ) async throws -> CallerCache.Caller {
+        let caller: CallerCache.Caller
+        do {
+            caller = try await authentication.caller(
+                of: request, target, in: container, signIn: signIn, at: cloud.time.now()
+            )
+        } catch let error as WireError {
+            try cloud.shares.countRequest(cloud.shares.caller(nil, of: request))
+            throw error
+        }
+        try cloud.shares.countRequest(cloud.shares.caller(caller.user?.id, of: request))
+        return caller
     }
 }
 

@@ -36,6 +36,7 @@ package struct CloudServices: Sendable {
     ///   - assets: Where files of records are kept.
     ///   - rootKey: What fields and kept answers are encrypted with; nil keeps them as
     ///     they are.
+    ///   - shares: How much of the server one caller may take.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
     ///   - apns: The way to Apple's push service; nil for none.
@@ -49,7 +50,9 @@ package struct CloudServices: Sendable {
         push: PushConfiguration = PushConfiguration(),
         time: Time = .system,
         randomness: Randomness = .system,
-        heldRequests: HeldRequests = HeldRequests(),
+        heldRequests: HeldRequests? = nil,
+        transferCapacity: Int = Cloud.transferCapacity,
+        shares: ShareLimits = ShareLimits(),
         publicURL: String? = nil,
         apns: APNsConfiguration? = nil,
         onIdle: @escaping @Sendable () -> Void = {},
@@ -98,6 +101,7 @@ package struct CloudServices: Sendable {
             time: time,
             logger: logger
         )
+        let shares = Shares(limits: shares, clock: time.clock)
         webServices = WebServices(
             cloud: Cloud(
                 store: store,
@@ -107,9 +111,18 @@ package struct CloudServices: Sendable {
                 nativeTokenRegistered: { apns.registered($0, in: $1) },
                 tokenUses: tokenUses,
                 topic: { apns.topic(of: $0) },
-                heldRequests: heldRequests,
+                heldRequests: heldRequests
+                    ?? HeldRequests(
+                        share: shares.limits.heldRequestsPerCaller, metrics: shares.metrics
+                    ),
                 assets: assets,
+                transfers: HeldRequests(
+                    capacity: transferCapacity,
+                    share: min(shares.limits.transfersPerCaller, max(1, transferCapacity / 4)),
+                    of: "transfers of files", metrics: shares.metrics
+                ),
                 rootKey: rootKey,
+                shares: shares,
                 limits: limits,
                 time: time,
                 randomness: randomness,

@@ -3,27 +3,72 @@ import Foundation
 import TidebellHTTP
 
 /// The files this process may have open, of which each connection is one.
+///
+/// The process must never reach the limit. It would not only fail to open a file then:
+/// libdispatch, which looks after its threads in `/proc`, ends the process when it cannot.
 package enum OpenFiles {
-    /// Files kept for everything that is no connection: the store, the log, and those that
-    /// come or go.
-    private static let reserve = 64 + rlim_t(Cloud.transferCapacity)
+    /// What the limit is divided into.
+    package struct Shares: Sendable, Hashable {
+        package var connections: Int
+        /// Files of records that come or go; each has one descriptor beside its
+        /// connection's.
+        package var transfers: Int
+    }
+
+    /// Files kept free for what comes and goes for a moment: the store's temporary files,
+    /// ways to other servers, folders that are flushed, the system's libraries.
+    private static let reserve = 64
+    /// The same below a small limit.
+    private static let leastReserve = 14
+    /// Descriptors of an event loop, of which there is one for each core.
+    private static let filesPerLoop = 3
+    /// Descriptors of the store's readers, opened when they are needed first.
+    private static let laterFiles = 16
     /// The most connections, even where the system sets no limit.
-    private static let mostConnections: rlim_t = 1_000_000
+    private static let mostConnections = 1_000_000
 
     /// Raises the limit of open files as far as the system lets it.
     package static func raiseLimit() {
         guard var limit = current() else { return }
         limit.rlim_cur = limit.rlim_max
-        // A system that refuses leaves the limit as it was, which
-        // `connections` respects.
+        // A system that refuses leaves the limit as it was, which `shares` respects.
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// The connections that fit below the limit. More would not fail, but hang
+    /// Opens standard input, output and error where they were closed: another file would
+    /// get their number, and then what is printed.
+    package static func openStandardFiles() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 {
+            // It gets the lowest free number, this one. Without /dev nothing can be done.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
+    /// Divides what is left below the limit. More connections would not fail, but hang
     /// unaccepted.
-    package static func connections() -> Int {
-        let most = current()?.rlim_cur ?? 1024
-        return Int(min(most > reserve * 2 ? most - reserve : most / 2, mostConnections))
+    package static func shares() -> Shares {
+        let limit = Int(min(current()?.rlim_cur ?? 1024, rlim_t(mostConnections * 2)))
+        let loops = ProcessInfo.processInfo.activeProcessorCount * filesPerLoop
+        return shares(of: limit, used: openCount(below: limit) + loops + laterFiles)
+    }
+
+    /// Divides what is left of a limit beside the files in use.
+    package static func shares(of limit: Int, used: Int) -> Shares {
+        let reserve = min(reserve, max(leastReserve, limit / 8))
+        let free = max(2, limit - used - reserve)
+        let transfers = max(1, min(Cloud.transferCapacity, free / 4))
+        return Shares(
+            connections: min(max(1, free - transfers), mostConnections), transfers: transfers
+        )
+    }
+
+    /// The descriptors that are open.
+    private static func openCount(below limit: Int) -> Int {
+        if let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            return names.count
+        }
+        // Without /proc. A process that has just started has no higher ones.
+        return (0..<Int32(min(limit, 1024))).count { fcntl($0, F_GETFD) != -1 }
     }
 
     private static func current() -> rlimit? {

@@ -57,7 +57,7 @@ package enum RootKeySource: Sendable, Hashable {
         do {
             let file = try IncomingFile(path: draft, limit: .max)
             try file.write(Array((Secret.hex(bytes) + "\n").utf8))
-            _ = try file.finish(named: url.lastPathComponent, movingTo: url)
+            _ = try file.finish(named: url.lastPathComponent, movingTo: url, in: DurableFolders())
         } catch {
             throw OperatorError("The root key \(url.path) cannot be made: \(error)")
         }

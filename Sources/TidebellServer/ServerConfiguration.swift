@@ -10,6 +10,10 @@ package struct ServerConfiguration: Sendable {
     /// The port unless the operator chooses another.
     package static let defaultPort = 8642
 
+    /// Requests a second of one caller: a fifth of what a core answers, and many times
+    /// what a device asks, which waits for most of its answers.
+    package static let defaultRequestsPerSecond = 1000
+
     package var host = "127.0.0.1"
     /// 0 lets the system choose.
     package var port = defaultPort
@@ -24,6 +28,10 @@ package struct ServerConfiguration: Sendable {
     package var publicURL: String?
     /// Streams and courier polls held open at a time.
     package var heldRequests = HeldRequests.defaultCapacity
+    /// The most connections; nil is what the limit of open files leaves room for.
+    package var connections: Int?
+    /// How much of the server one caller may take.
+    package var shares = ShareLimits()
     /// The way to Apple's push service.
     package var apns = APNsSettings()
 
@@ -35,5 +43,6 @@ package struct ServerConfiguration: Sendable {
     /// Creates a configuration with defaults.
     package init(dataFolder: URL) {
         self.dataFolder = dataFolder
+        shares.requestsPerSecond = Self.defaultRequestsPerSecond
     }
 }

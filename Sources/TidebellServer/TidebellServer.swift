@@ -16,6 +16,7 @@ package struct TidebellServer: Sendable {
     /// What it was told.
     package let configuration: ServerConfiguration
     private let logger: Logger
+    private let openFiles: OpenFiles.Shares
 
     /// Opens the cloud of the data folder; what an operator can put right fails
     /// with ``OperatorError``.
@@ -47,13 +48,19 @@ package struct TidebellServer: Sendable {
             try await store.close()
             throw error
         }
+        openFiles = OpenFiles.shares()
         cloud = CloudServices(
             store: store,
             assets: try folder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             limits: configuration.limits,
             push: configuration.push,
-            heldRequests: HeldRequests(capacity: configuration.heldRequests),
+            heldRequests: HeldRequests(
+                capacity: configuration.heldRequests,
+                share: configuration.shares.heldRequestsPerCaller
+            ),
+            transferCapacity: openFiles.transfers,
+            shares: configuration.shares,
             publicURL: configuration.publicURL,
             apns: apns,
             logger: logger
@@ -78,7 +85,9 @@ package struct TidebellServer: Sendable {
         let server = HTTPServer(
             cloud.webServices,
             at: HTTPServer.SocketPlace(host: configuration.host, port: configuration.port),
-            connectionLimit: OpenFiles.connections(),
+            connectionLimit: min(
+                configuration.connections ?? openFiles.connections, openFiles.connections
+            ),
             onRunning: onRunning
         )
         var group = ServiceGroupConfiguration(

@@ -102,6 +102,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Encryption") var rootKey: RootKeyOptions
 
+    @OptionGroup(title: "One caller's share") var shares: ShareOptions
+
     @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
 
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
@@ -124,6 +126,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         // Who reads the output, or a client, may go away at any time.
         signal(SIGPIPE, SIG_IGN)
+        OpenFiles.openStandardFiles()
         OpenFiles.raiseLimit()
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)
@@ -141,6 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
         assets.apply(to: &configuration.limits)
         configuration.rootKey = rootKey.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys
+        shares.apply(to: &configuration.shares)
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)

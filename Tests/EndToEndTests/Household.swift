@@ -21,6 +21,12 @@ struct Household: Sendable {
         webAuthToken = try await program.token(["user", "add", user])
     }
 
+    /// The port of the server.
+    var port: Int { program.port }
+
+    /// The query of a web client.
+    var tokens: String { "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)" }
+
     /// A device of its own, with nothing stored; what it keeps is in `folder`, nil keeps it in memory and
     /// downloads among temporary files.
     func database(in folder: URL? = nil) throws -> (CKContainer, CKDatabase) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -14,9 +15,13 @@ struct SignInTests {
     }
 
     /// Signs in with a password and returns the new token.
-    private func signIn(_ user: String, _ password: String) async throws -> TestAPI.Answer {
+    private func signIn(
+        _ user: String, _ password: String, from address: String? = nil
+    ) async throws -> TestAPI.Answer {
         try await api.send(
-            "POST", anonymous("account/signIn"), #"{"user":"\#(user)","password":"\#(password)"}"#
+            "POST", anonymous("account/signIn"),
+            #"{"user":"\#(user)","password":"\#(password)"}"#,
+            from: address.flatMap(PeerAddress.init)
         )
     }
 
@@ -60,21 +65,37 @@ struct SignInTests {
         }
     }
 
-    @Test("After ten wrong passwords the account waits a quarter of an hour, others do not")
+    @Test("After ten wrong passwords an address waits a quarter of an hour for the account")
     func attempts() async throws {
         for user in ["me", "ben"] {
             if user == "ben" { _ = try await api.cloud.accounts.add(named: user) }
             try await api.cloud.accounts.setPassword("correct horse", of: user, cost: .least)
         }
         for _ in 0..<SignInAttempts.maximumFailures {
-            #expect(try await signIn("me", "wrong").status == 401)
+            #expect(try await signIn("me", "wrong", from: "192.0.2.1").status == 401)
         }
-        let refused = try await signIn("me", "correct horse")
+        let refused = try await signIn("me", "correct horse", from: "192.0.2.1")
         #expect(refused.status == 429)
         #expect(refused.error?.retryAfter == 900)
-        #expect(try await signIn("ben", "correct horse").status == 200)
+        #expect(try await signIn("ben", "correct horse", from: "192.0.2.1").status == 200)
         api.clock.advance(by: SignInAttempts.window)
-        #expect(try await signIn("me", "correct horse").status == 200)
+        #expect(try await signIn("me", "correct horse", from: "192.0.2.1").status == 200)
+    }
+
+    @Test("M2: a stranger with wrong passwords does not lock a user out at home, nor elsewhere")
+    func nobodyIsLockedOut() async throws {
+        try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
+        #expect(try await signIn("me", "correct horse", from: "198.51.100.7").status == 200)
+        for _ in 0..<SignInAttempts.maximumFailures {
+            #expect(try await signIn("me", "wrong", from: "192.0.2.1").status == 401)
+        }
+        #expect(try await signIn("me", "correct horse", from: "192.0.2.1").status == 429)
+        #expect(try await signIn("me", "correct horse", from: "198.51.100.7").status == 200)
+        // From a new address it waits a second.
+        async let elsewhere = signIn("me", "correct horse", from: "203.0.113.5")
+        #expect(await eventually { api.clock.sleeperCount == 1 })
+        api.clock.advance(by: SignInAttempts.firstDelay)
+        #expect(try await elsewhere.status == 200)
     }
 
     @Test("A web token is exchanged for one of the device, and both work")

@@ -11,6 +11,7 @@ import TidebellServer
 struct SocketTests {
     /// Serves a cloud in a new folder on a free port while `body` runs.
     func serving(
+        _ configure: (inout ServerConfiguration) -> Void = { _ in },
         _ body:
             @escaping @Sendable (TidebellServer, RawConnection.Port, FirstRun) async throws -> Void
     ) async throws {
@@ -20,6 +21,7 @@ struct SocketTests {
         var configuration = ServerConfiguration(dataFolder: folder)
         configuration.port = 0
         configuration.logLevel = .error
+        configure(&configuration)
         let server = try await TidebellServer(configuration)
         let firstRun = try #require(try await server.cloud.accounts.prepareFirstRun())
         let (running, started) = AsyncStream.makeStream(of: Int.self)
@@ -35,7 +37,7 @@ struct SocketTests {
         }
     }
 
-    private static func tokens(_ firstRun: FirstRun) -> String {
+    static func tokens(_ firstRun: FirstRun) -> String {
         "ckAPIToken=\(firstRun.apiToken)&ckWebAuthToken=\(firstRun.webToken)"
     }
 
@@ -59,9 +61,10 @@ struct SocketTests {
 
     @Test("A body over the limit is refused before it is read")
     func longBody() async throws {
-        try await serving { _, port, _ in
+        try await serving { _, port, firstRun in
+            let path = "/database/1/c/development/private/zones/lookup"
             let answer = try await RawConnection(port).request(
-                "POST /database/1/c/development/private/zones/lookup HTTP/1.1\r\n"
+                "POST \(path)?\(Self.tokens(firstRun)) HTTP/1.1\r\n"
                     + "Host: here\r\nContent-Length: 99999999\r\n\r\n"
             )
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
@@ -139,6 +142,22 @@ final class RawConnection: Sendable {
             // Off the threads of Swift's tasks, which the server needs.
             Self.queue.async { [descriptor] in
                 continuation.resume(with: Result { try Self.exchange(text, descriptor) })
+            }
+        }
+    }
+
+    /// Returns what comes next; an empty text when the server closed the connection.
+    func next() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { [descriptor] in
+                var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno != ECONNRESET {
+                    continuation.resume(throwing: Failure(what: "read: \(errno)"))
+                } else {
+                    let bytes = buffer[..<max(0, count)]
+                    continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+                }
             }
         }
     }

@@ -165,6 +165,26 @@ struct StreamTests {
         #expect(await open(api).status == 200)
     }
 
+    @Test("M10: one user cannot take all streams; the refusal names the bound")
+    func tooManyOfOneUser() async throws {
+        let api = try await subscribedAPI(heldRequests: HeldRequests(capacity: 2, share: 1))
+        let other = try await api.cloud.accounts.add(named: "ben")
+        var pieces = Pieces(await open(api))
+        _ = try await pieces.next()
+        let target = api.target(under: "ext", "notifications/stream") + "&clientId=d2"
+        let refused = try await api.send("GET", target)
+        #expect(refused.status == 429)
+        #expect(
+            refused.error
+                == WireError(
+                    .throttled, "the server already holds 1 streams and polls of yours",
+                    retryAfter: 30
+                )
+        )
+        let response = await api.cloud.respond("GET", target.replacing(api.webToken, with: other))
+        #expect(response.status == 200)
+    }
+
     @Test(
         "Requests about a device are refused where they are not clear",
         arguments: [

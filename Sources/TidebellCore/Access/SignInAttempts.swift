@@ -1,48 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// Counts wrong passwords, so that nobody tries many.
+/// Counts wrong passwords, so that nobody tries many and nobody locks another one out.
+///
+/// A caller is refused for what came from its own address. What came for an account from
+/// elsewhere only makes it wait, and not where the account has signed in before.
 package struct SignInAttempts: Sendable {
-    /// The most wrong passwords for one account in a ``window``.
+    /// The most wrong passwords for one account from one address in a ``window``.
     package static let maximumFailures = 10
+    /// The most wrong passwords from one address in a ``window``, whatever the account.
+    package static let maximumFailuresOfAddress = 100
     /// How long a wrong password counts.
     package static let window = Duration.seconds(15 * 60)
-    /// The most names counted at a time: far more than one server can check in a
-    /// ``window``.
+    /// Wrong passwords for one account, from anywhere, after which sign-ins from new
+    /// addresses wait for one another; with as many more again, twice as long.
+    package static let failuresBeforeDelay = 10
+    /// The wait for the first of them.
+    package static let firstDelay = Duration.seconds(1)
+    /// The longest wait. Who would wait longer is refused, and told to come back then.
+    package static let longestDelay = Duration.seconds(30)
+    /// The most names, addresses or pairs counted at a time: more than one server can
+    /// check in a ``window``.
     package static let capacity = 10_000
+
+    /// An account's name and an address.
+    private struct Pair: Hashable {
+        var name: String
+        var address: String
+    }
 
     private struct Count {
         var failures = 0
         var since: Instant
+        /// When the last one who waits is let in.
+        var lastTurn: Instant
+
+        init(since: Instant) {
+            self.since = since
+            lastTurn = since
+        }
     }
 
-    private var counts: [String: Count] = [:]
+    private var pairs: [Pair: Count] = [:]
+    private var addresses: [String: Count] = [:]
+    private var names: [String: Count] = [:]
+    /// Who signed in before, and when.
+    private var known: [Pair: Instant] = [:]
 
     /// Creates a count of nothing.
     package init() {}
 
-    /// Counts an attempt as failed before it is made, so that many at once count, or
-    /// fails with `THROTTLED` and the time to wait.
-    package mutating func begin(_ name: String, at now: Instant) throws {
-        forget(before: now.advanced(by: .zero - Self.window))
-        var count = counts[name] ?? Count(since: now)
-        guard count.failures < Self.maximumFailures, counts.count < Self.capacity else {
-            let end = count.since.advanced(by: Self.window)
-            throw WireError(
-                .throttled, "too many sign-ins with wrong passwords: try again later",
-                retryAfter: Double(end.rawValue - now.rawValue) / 1000
-            )
-        }
-        count.failures += 1
-        counts[name] = count
+    /// Whether the account has signed in from this address lately.
+    package func knows(_ name: String, from address: String?) -> Bool {
+        address.map { known[Pair(name: name, address: $0)] != nil } ?? false
     }
 
-    /// Forgets the wrong passwords of who knew the right one.
-    package mutating func succeeded(_ name: String) {
-        counts[name] = nil
+    /// Counts an attempt as failed before it is made, so that many at once count; returns
+    /// how long it has to wait.
+    ///
+    /// Fails with `THROTTLED` and the time to wait after too many from the address, which
+    /// is nil where addresses tell nobody apart.
+    package mutating func begin(
+        _ name: String, from address: String?, at now: Instant
+    ) throws -> Duration {
+        forget(before: now.advanced(by: .zero - Self.window))
+        var delay = Duration.zero
+        if let address {
+            let pair = Pair(name: name, address: address)
+            try Self.check(pairs[pair], mostFailures: Self.maximumFailures, at: now)
+            if !knows(name, from: address) {
+                try Self.check(
+                    addresses[address], mostFailures: Self.maximumFailuresOfAddress, at: now)
+                delay = try turn(of: name, at: now)
+            }
+            pairs[pair, default: Count(since: now)].failures += 1
+            addresses[address, default: Count(since: now)].failures += 1
+        } else {
+            delay = try turn(of: name, at: now)
+        }
+        names[name, default: Count(since: now)].failures += 1
+        return delay
+    }
+
+    /// Takes back what ``begin(_:from:at:)`` counted, for an attempt that was not made.
+    package mutating func withdrew(_ name: String, from address: String?) {
+        names[name]?.failures -= 1
+        guard let address else { return }
+        pairs[Pair(name: name, address: address)]?.failures -= 1
+        addresses[address]?.failures -= 1
+    }
+
+    /// Forgets the wrong passwords of who knew the right one, not those of others.
+    package mutating func succeeded(_ name: String, from address: String?, at now: Instant) {
+        guard let address else {
+            names[name] = nil
+            return
+        }
+        let pair = Pair(name: name, address: address)
+        let own = pairs.removeValue(forKey: pair)?.failures ?? 0
+        addresses[address]?.failures -= own
+        names[name]?.failures -= own
+        if known.count >= Self.capacity { forgetOldest() }
+        known[pair] = now
+    }
+
+    private static func check(_ count: Count?, mostFailures: Int, at now: Instant) throws {
+        guard let count, count.failures >= mostFailures else { return }
+        throw WireError.tooManyWrongPasswords(until: count.since.advanced(by: window), at: now)
+    }
+
+    /// Returns how long an attempt from a new address waits for the ones before it.
+    private mutating func turn(of name: String, at now: Instant) throws -> Duration {
+        guard var count = names[name], count.failures >= Self.failuresBeforeDelay else {
+            return .zero
+        }
+        let doublings = min(count.failures / Self.failuresBeforeDelay - 1, 8)
+        let pause = min(Self.firstDelay * (1 << doublings), Self.longestDelay)
+        let turn = max(count.lastTurn, now).advanced(by: pause)
+        guard turn <= now.advanced(by: Self.longestDelay) else {
+            throw WireError.tooManyWrongPasswords(until: turn, at: now)
+        }
+        count.lastTurn = turn
+        names[name] = count
+        return .milliseconds(turn.rawValue - now.rawValue)
     }
 
     private mutating func forget(before moment: Instant) {
-        counts = counts.filter { $1.since > moment }
+        pairs = pairs.filter { $1.since > moment }
+        addresses = addresses.filter { $1.since > moment }
+        names = names.filter { $1.since > moment }
+        if names.count >= Self.capacity { names = [:] }
+        if pairs.count >= Self.capacity { pairs = [:] }
+        if addresses.count >= Self.capacity { addresses = [:] }
+    }
+
+    private mutating func forgetOldest() {
+        let middle = known.values.sorted()[known.count / 2]
+        known = known.filter { $1 > middle }
+    }
+}
+
+extension WireError {
+    fileprivate static func tooManyWrongPasswords(
+        until end: Instant, at now: Instant
+    ) -> WireError {
+        WireError(
+            .throttled, "too many sign-ins with wrong passwords: try again later",
+            retryAfter: Double(max(0, end.rawValue - now.rawValue)) / 1000
+        )
     }
 }

@@ -17,6 +17,8 @@ package struct Exchange: Sendable {
     /// The web token that takes the place of the request's; nil for none.
     let nextWebToken: String?
     let body: [UInt8]
+    /// What the body counts for as long as the request is under way.
+    let bodyShare: BodyBytes.Share?
 
     /// Reads the body, which must be one JSON document of what `read` expects.
     package func read<Value>(_ read: (inout JSONReader) throws -> Value) throws -> Value {

@@ -38,11 +38,8 @@ package struct WebRequest: Sendable {
         case tooLong
         /// A file on its way: handed on piece by piece as it comes.
         case stream(@Sendable (inout any BodyWriter) async throws -> Void)
-    }
-
-    /// Whether a request brings a file, which is not to be read into memory.
-    package static func bringsFile(_ method: Method, _ target: String) -> Bool {
-        ReceiveAsset.methods.contains(method) && target.hasPrefix(ReceiveAsset.path)
+        /// Still with the client: read when the head is in order.
+        case pending(any PendingBody)
     }
 
     package var method: Method
@@ -50,17 +47,33 @@ package struct WebRequest: Sendable {
     package var target: String
     package var headers: Headers
     package var body: Body
+    /// Where the request comes from; nil for one of the same process.
+    package var remoteAddress: PeerAddress?
 
     /// Creates a request.
     package init(
         _ method: Method,
         _ target: String,
         headers: Headers = Headers(),
-        body: Body = .bytes([])
+        body: Body = .bytes([]),
+        from remoteAddress: PeerAddress? = nil
     ) {
         self.method = method
         self.target = target
         self.headers = headers
         self.body = body
+        self.remoteAddress = remoteAddress
     }
+}
+
+/// The body of a request whose head has come; to be read at most once.
+package protocol PendingBody: Sendable {
+    /// Reads the body into memory; nil when it is longer than `limit`.
+    ///
+    /// Every piece is counted on `share` before it is kept.
+    func collect(upTo limit: Int, on share: BodyBytes.Share) async throws -> [UInt8]?
+    /// Hands the body on piece by piece as it comes.
+    func stream(to writer: inout any BodyWriter) async throws
+    /// Learns that the client showed the token of a user.
+    func isFromUser()
 }

@@ -6,47 +6,108 @@ import TidebellWire
 
 /// Where passwords are checked: one at a time, apart from the threads that answer
 /// requests, and not many times for one account.
+///
+/// Who waits is let in by ``SignInLine``, so that a crowd from one address is one of those
+/// who wait.
 package final class SignInGate: Sendable {
-    /// The most sign-ins that wait for their turn.
-    package static let maximumWaiting = 16
-    /// The wait a client is told when more come.
+    /// The wait a client is told when more come than can wait.
     private static let retryAfter = 2.0
+
+    private typealias Turn = CheckedContinuation<Void, any Error>
 
     private struct State {
         var attempts = SignInAttempts()
-        var waiting = 0
+        var line = SignInLine<Turn>()
+        var isBusy = false
     }
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
+    private let clock: any Clock<Duration>
+    private let metrics: HTTPMetrics
 
     /// Creates a gate.
-    package init() {}
+    package init(
+        clock: any Clock<Duration> = ContinuousClock(), metrics: HTTPMetrics = HTTPMetrics()
+    ) {
+        self.clock = clock
+        self.metrics = metrics
+    }
+
+    /// The sign-ins that wait for their turn now.
+    package var waiting: Int { state.withLock { $0.line.count } }
 
     /// Returns whether the password is the one that was hashed.
     ///
-    /// Fails with `THROTTLED` after many wrong ones for the name, with
+    /// Fails with `THROTTLED` after many wrong ones from the address, with
     /// `TRY_AGAIN_LATER` when too many sign-ins wait.
     func matches(
-        _ password: String, _ hash: String?, of name: String, at now: Instant
+        _ password: String, _ hash: String?, of name: String, from peer: PeerAddress?,
+        at now: Instant
     ) async throws -> Bool {
-        try state.withLock { state in
-            guard state.waiting < Self.maximumWaiting else {
-                throw WireError(
-                    .tryAgainLater, "many sign-ins are waiting: try again",
-                    retryAfter: Self.retryAfter
-                )
-            }
-            try state.attempts.begin(name, at: now)
-            state.waiting += 1
+        // Behind a proxy on this machine an address tells nobody apart.
+        let address = peer.flatMap { $0.isLoopback ? nil : $0.network }
+        let (delay, isKnown) = try begin(name, from: address, at: now)
+        do {
+            if delay > .zero { try await clock.sleep(for: delay) }
+            try await takeTurn(from: peer?.network ?? "", isKnown: isKnown)
+        } catch {
+            state.withLock { $0.attempts.withdrew(name, from: address) }
+            throw error
         }
-        defer { state.withLock { $0.waiting -= 1 } }
+        defer { endTurn() }
         let matches = try await withCheckedThrowingContinuation { continuation in
             queue.async {
                 continuation.resume(with: Result { try Password.matches(password, hash) })
             }
         }
-        if matches { state.withLock { $0.attempts.succeeded(name) } }
+        if matches {
+            state.withLock { $0.attempts.succeeded(name, from: address, at: now) }
+        }
         return matches
+    }
+
+    private func begin(
+        _ name: String, from address: String?, at now: Instant
+    ) throws -> (delay: Duration, isKnown: Bool) {
+        do {
+            return try state.withLock { state in
+                let isKnown = state.attempts.knows(name, from: address)
+                return (try state.attempts.begin(name, from: address, at: now), isKnown)
+            }
+        } catch {
+            metrics.refused(.wrongPasswords)
+            throw error
+        }
+    }
+
+    private func takeTurn(from address: String, isKnown: Bool) async throws {
+        try await withCheckedThrowingContinuation { (turn: Turn) in
+            let outcome = state.withLock { state -> (granted: Turn?, refused: Turn?) in
+                guard state.isBusy else {
+                    state.isBusy = true
+                    return (turn, nil)
+                }
+                return (nil, state.line.enter(turn, from: address, goesFirst: isKnown))
+            }
+            outcome.granted?.resume()
+            guard let refused = outcome.refused else { return }
+            metrics.refused(.waitingSignIns)
+            refused.resume(
+                throwing: WireError(
+                    .tryAgainLater, "many sign-ins are waiting: try again",
+                    retryAfter: Self.retryAfter
+                )
+            )
+        }
+    }
+
+    private func endTurn() {
+        let next = state.withLock { state -> Turn? in
+            let next = state.line.next()
+            state.isBusy = next != nil
+            return next
+        }
+        next?.resume()
     }
 }

@@ -9,8 +9,11 @@ import TidebellWire
 
 /// The API on a socket: HTTP/1.1.
 package struct HTTPServer: Service {
-    /// How long an idle connection is kept.
-    private static let idleTimeout = TimeAmount.seconds(75)
+    /// How long after the shutdown began a connection is closed whatever it does, such as
+    /// a client that does not read its answer; shorter than what the services have.
+    private static let drainTime = Duration.seconds(8)
+    /// Connections beyond the limit that are told so, and then closed.
+    private static let refusedConnections = 32
     /// How long a client may leave what was sent to it unacknowledged, or not make
     /// room for it, before its connection is closed: four signs of life of a
     /// stream.
@@ -62,12 +65,17 @@ package struct HTTPServer: Service {
         let address = address
         let onRunning = onRunning
         let logger = webServices.cloud.logger
+        let shares = webServices.cloud.shares
+        let refused = min(Self.refusedConnections, max(1, connectionLimit / 8))
+        let connections = Connections(limit: connectionLimit - refused, shares: shares)
         let application = Application(
-            responder: SocketResponder(webServices: webServices),
+            responder: SocketResponder(webServices: webServices, connections: connections),
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [UnreadTimeout(Self.unreadTimeout)],
-                    idleTimeout: Self.idleTimeout
+                    additionalChannelHandlers: [
+                        UnreadTimeout(Self.unreadTimeout),
+                        RequestWatch(connections, shares: shares),
+                    ]
                 )
             ),
             configuration: ApplicationConfiguration(
@@ -81,13 +89,33 @@ package struct HTTPServer: Service {
             logger: logger
         )
         do {
-            try await application.run()
+            try await Self.run(application, until: connections)
         } catch let error as IOError {
             throw CannotListen(at: address, because: error)
         } catch is SocketAddressError.UnknownHost {
             throw CannotListen(unknownHost: address)
         } catch is SocketAddressError {
             throw CannotListen(unknownHost: address)
+        }
+    }
+
+    /// Serves until the service group shuts down and all connections are closed: most as
+    /// soon as their requests are answered, the rest when their time is up.
+    private static func run(
+        _ application: some Service, until connections: Connections
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await gracefulShutdown()
+                    try await ContinuousClock().sleep(for: drainTime)
+                    connections.closeAll()
+                } catch is CancellationError {
+                    // The application ended before.
+                }
+            }
+            defer { group.cancelAll() }
+            try await application.run()
         }
     }
 }

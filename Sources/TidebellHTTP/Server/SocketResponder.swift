@@ -2,67 +2,111 @@
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
+import Synchronization
 import TidebellCore
 import TidebellPush
 
 /// Carries requests from Hummingbird to ``WebServices`` and answers back.
 struct SocketResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
+    /// What a request comes with: the connection it comes on.
+    struct Context: RequestContext {
+        var coreContext: CoreRequestContextStorage
+        let channel: any Channel
+
+        init(source: ApplicationRequestContextSource) {
+            coreContext = .init(source: source)
+            channel = source.channel
+        }
+    }
 
     let webServices: WebServices
+    let connections: Connections
 
     @Sendable func respond(to request: Request, context: Context) async throws -> Response {
-        var request = request
-        let method = WebRequest.Method(request.method.rawValue)
-        let bringsFile = WebRequest.bringsFile(method, request.uri.string)
-        let body = bringsFile ? request.fileBody : try await collectBody(of: &request)
+        let connection = connections.connection(of: context.channel)
+        let body = SocketBody(request, on: connection)
         let answer = await webServices.respond(
             to: WebRequest(
-                method,
+                WebRequest.Method(request.method.rawValue),
                 request.uri.string,
                 headers: Headers(request),
-                body: body
+                body: .pending(body),
+                from: connection?.peer
             )
         )
+        let request = body.request
         // The answer to HEAD is the head alone: a body would be taken for the
         // next answer.
         let response = answer.response(to: request)
         return request.method == .head ? response.createHeadResponse() : response
     }
-
-    /// Reads the body and leaves the request with what was read.
-    ///
-    /// NB: a stream needs it so: Hummingbird's watch for the client's going away
-    /// traps on a body that was read elsewhere, or that nobody read to its end.
-    private func collectBody(of request: inout Request) async throws -> WebRequest.Body {
-        let limit = webServices.cloud.limits.bodyBytes
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
-            return .tooLong
-        }
-        do {
-            return .bytes(Array(buffer: try await request.collectBody(upTo: limit)))
-        } catch is NIOTooManyBytesError {
-            return .tooLong
-        }
-    }
 }
 
-extension Request {
-    /// The body piece by piece, for who reads it only once.
-    fileprivate var fileBody: WebRequest.Body {
-        .stream { [body] writer in
-            var pieces = body.makeAsyncIterator()
-            while true {
-                let piece: ByteBuffer?
-                do {
-                    piece = try await pieces.next()
-                } catch {
-                    // The client went away: nobody's failure.
-                    throw CancellationError()
-                }
-                guard let piece else { return }
-                try await writer.write(Array(buffer: piece))
+/// The body of a request, read when it is asked for.
+///
+/// NB: a stream needs the body read: Hummingbird's watch for the client's going away
+/// traps on a body that was read elsewhere, or that nobody read to its end.
+private final class SocketBody: PendingBody {
+    private let state: Mutex<Request>
+    private let connection: Connection?
+    private let number: Int
+
+    init(_ request: Request, on connection: Connection?) {
+        state = Mutex(request)
+        self.connection = connection
+        number = connection?.beginRequest() ?? 0
+    }
+
+    /// The request with what was read of it.
+    var request: Request { state.withLock { $0 } }
+
+    func isFromUser() { connection?.isFromUser = true }
+
+    func collect(upTo limit: Int, on share: BodyBytes.Share) async throws -> [UInt8]? {
+        let request = request
+        let announced = request.headers[.contentLength].flatMap { Int($0) }
+        guard announced ?? 0 <= limit else { return nil }
+        var bytes: [UInt8] = []
+        // The system gives memory when it is written to, so this costs what comes.
+        bytes.reserveCapacity(announced ?? 0)
+        let isWhole = try await forEachPiece(of: request) { piece in
+            guard bytes.count + piece.readableBytes <= limit else { return false }
+            try share.add(piece.readableBytes)
+            bytes.append(contentsOf: piece.readableBytesView)
+            return true
+        }
+        guard isWhole else { return nil }
+        // Nobody reads it again, so an empty one does.
+        state.withLock { $0.body = RequestBody(buffer: ByteBuffer()) }
+        return bytes
+    }
+
+    func stream(to writer: inout any BodyWriter) async throws {
+        _ = try await forEachPiece(of: request) { piece in
+            try await writer.write(Array(buffer: piece))
+            return true
+        }
+    }
+
+    /// Reads the body until its end or until `take` has enough; false for the latter.
+    private func forEachPiece(
+        of request: Request, _ take: (ByteBuffer) async throws -> Bool
+    ) async throws -> Bool {
+        var pieces = request.body.makeAsyncIterator()
+        while true {
+            let piece: ByteBuffer?
+            do {
+                piece = try await pieces.next()
+            } catch {
+                // The client went away: nobody's failure.
+                throw CancellationError()
             }
+            guard let piece else {
+                // A connection that was closed looks like the end of the body.
+                guard connection?.isWhole(number) ?? true else { throw CancellationError() }
+                return true
+            }
+            guard try await take(piece) else { return false }
         }
     }
 }

@@ -118,10 +118,11 @@ final class DurableFolders: Sendable {
     /// Makes a folder for the owner only, if it is absent, and its name durable.
     func make(_ folder: String) throws {
         guard !known.withLock({ $0.contains(folder) }) else { return }
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw DiskError("make a folder")
-        }
-        try Self.flush((folder as NSString).deletingLastPathComponent)
+        let isNew = mkdir(folder, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw DiskError("make a folder") }
+        let parent = (folder as NSString).deletingLastPathComponent
+        // A parent that is not ours to read has no folders that were made by us.
+        if isNew || access(parent, R_OK) == 0 { try Self.flush(parent) }
         known.withLock { _ = $0.insert(folder) }
     }
 

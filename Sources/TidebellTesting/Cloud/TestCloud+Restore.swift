@@ -2,6 +2,7 @@
 import CloudKit
 internal import TidebellCore
 internal import TidebellServer
+internal import TidebellWire
 
 extension TestCloud {
     /// The store of a cloud as it was at a moment.
@@ -20,7 +21,7 @@ extension TestCloud {
     /// Copies the store, while the server is stopped for a moment.
     package func backUp() async throws -> Backup {
         try await stop()
-        let backup = Backup(file: state.folder.appendingPathComponent("backup-\(UUID())"))
+        let backup = Backup(file: state.folder.appendingPathComponent("backup-\(UUID.random())"))
         try FileManager.default.copyItem(at: state.storeFile, to: backup.file)
         try await start()
         return backup

@@ -27,7 +27,7 @@ final class TestAPI: Sendable {
 
     init(
         limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests(),
-        rootKey: RootKey? = TestAPI.rootKey
+        rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits()
     ) async throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-http-\(UUID().uuidString)")
@@ -44,6 +44,7 @@ final class TestAPI: Sendable {
             time: Time(now: { clock.instant }, clock: clock),
             randomness: .seeded(1),
             heldRequests: heldRequests,
+            shares: shares,
             logger: Logger(label: "test") { [log] _ in log }
         )
         let firstRun = try await cloud.accounts.prepareFirstRun()
@@ -94,10 +95,14 @@ final class TestAPI: Sendable {
 
     /// Sends any request.
     func send(
-        _ method: String, _ target: String, _ body: String = "", headers: [String: String] = [:]
+        _ method: String, _ target: String, _ body: String = "", headers: [String: String] = [:],
+        from address: PeerAddress? = nil
     ) async throws -> Answer {
         let response = await cloud.respond(
-            method, target, headers: headers, body: Array(body.utf8)
+            to: WebRequest(
+                WebRequest.Method(method), target, headers: Headers(headers),
+                body: .bytes(Array(body.utf8)), from: address
+            )
         )
         return Answer(
             status: response.status,

@@ -43,7 +43,8 @@ struct RandomUUIDTests {
             checked += 1
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             let culprits = lines.filter {
-                $0.contains("UUID()") && !$0.drop(while: \.isWhitespace).hasPrefix("///")
+                $0.contains(/(?:^|[^A-Za-z])UUID\(\)/)
+                    && !$0.drop(while: \.isWhitespace).hasPrefix("///")
             }
             #expect(culprits.isEmpty, "\(file.lastPathComponent): say UUID.random()")
         }

@@ -37,7 +37,7 @@ extension Exchange {
         }
         let known = try await cloud.store.read { try $0.signIn(calledBy: name) }
         let matches = try await cloud.signIns.matches(
-            password, known?.password, of: name, at: call.now
+            password, known?.password, of: name, from: request.remoteAddress, at: call.now
         )
         guard let known, matches else { throw WireError.wrongPassword }
         guard !known.isDisabled else { throw WireError.accountDisabled }

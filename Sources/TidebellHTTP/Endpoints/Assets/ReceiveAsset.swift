@@ -18,13 +18,15 @@ package enum ReceiveAsset: AssetEndpoint {
     package static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        let place = try cloud.transfers.takePlace()
-        defer { withExtendedLifetime(place) {} }
         let hash = Secret.hash(token)
         let upload = try await cloud.store.read { try $0.awaitedUpload(tokenHash: hash) }
         guard let upload, upload.expiresAt > cloud.time.now() else {
             throw WireError.uploadNotAwaited
         }
+        // Not before: who has no upload to make takes nobody's place.
+        let caller = cloud.shares.caller(upload.field.database.owner, of: request)
+        let place = try cloud.transfers.takePlace(for: caller)
+        defer { withExtendedLifetime(place) {} }
         guard let kept = try await take(request, for: upload, in: cloud) else {
             throw WireError.uploadNotAwaited
         }
@@ -42,6 +44,9 @@ package enum ReceiveAsset: AssetEndpoint {
                 case .bytes(let bytes): try await writer.write(bytes)
                 case .tooLong: throw FileTooLong()
                 case .stream(let produce): try await produce(&writer)
+                case .pending(let body):
+                    body.isFromUser()
+                    try await body.stream(to: &writer)
                 }
             } keep: { asset in
                 let now = cloud.time.now()

@@ -13,7 +13,6 @@ package enum SendAsset: AssetEndpoint {
     package static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        let place = try cloud.transfers.takePlace()
         let seal = AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
         guard let link = seal.link(token: token) else {
             throw WireError(.accessDenied, "the download URL was not made by this server")
@@ -23,6 +22,8 @@ package enum SendAsset: AssetEndpoint {
                 .accessDenied, "the time of the download URL is up; fetch the record again"
             )
         }
+        let caller = cloud.shares.caller(nil, of: request)
+        let place = try cloud.transfers.takePlace(for: caller)
         let assets = try await cloud.store.read { try $0.assets([link.content]) }
         guard let asset = assets[link.content] else { throw WireError.assetIsGone }
         let tag = "\"\(asset.content.rawValue)\""

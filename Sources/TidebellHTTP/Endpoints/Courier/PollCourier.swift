@@ -14,9 +14,9 @@ package enum PollCourier: ServerEndpoint {
     /// Answers with one notification, then the poll is over; with nothing when
     /// the time is up.
     package static func respond(
-        to capability: String, in cloud: Cloud
+        to capability: String, from caller: Caller?, in cloud: Cloud
     ) async throws -> WebResponse {
-        let place = try cloud.heldRequests.takePlace()
+        let place = try cloud.heldRequests.takePlace(for: caller)
         let couriers = cloud.couriers
         // Fails for an unknown courier before the answer has begun.
         let waiting = try await couriers.next(courier: capability, waitingUpTo: .zero)

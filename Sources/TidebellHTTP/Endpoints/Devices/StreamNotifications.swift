@@ -14,7 +14,9 @@ package enum StreamNotifications: Endpoint {
     /// the device acknowledged.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let cloud = exchange.cloud
-        let place = try cloud.heldRequests.takePlace()
+        let place = try cloud.heldRequests.takePlace(
+            for: .user(try exchange.call.requireUser().id)
+        )
         let begin = try await registerDevice(exchange)
         // Live before it is announced: nothing that comes now is missed.
         let stream = cloud.streams.open(device: begin.device, after: begin.start)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellWire
+
+/// Bounds the requests that are held open: device streams and courier polls, and
+/// likewise transfers of files.
+package final class HeldRequests: Sendable {
+    /// The most requests held at a time, unless the server is told otherwise.
+    package static let defaultCapacity = 10_000
+    /// How long a refused client should wait.
+    private static let retryAfter = 30.0
+
+    private let capacity: Int
+    private let share: Int
+    private let kind: String
+    private let metrics: HTTPMetrics
+
+    private struct State {
+        var count = 0
+        var callers: [Caller: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates a bound of requests of a kind.
+    ///
+    /// - Parameter share: The most of one caller.
+    package init(
+        capacity: Int = HeldRequests.defaultCapacity,
+        share: Int = ShareLimits().heldRequestsPerCaller,
+        of kind: String = "streams and polls", metrics: HTTPMetrics = HTTPMetrics()
+    ) {
+        self.capacity = capacity
+        self.share = share
+        self.kind = kind
+        self.metrics = metrics
+    }
+
+    /// A place among the held requests, given back with its last reference.
+    package final class Place: Sendable {
+        private let requests: HeldRequests
+        private let caller: Caller?
+
+        fileprivate init(_ requests: HeldRequests, _ caller: Caller?) {
+            self.requests = requests
+            self.caller = caller
+        }
+
+        deinit { requests.giveBack(caller) }
+    }
+
+    /// Returns a place, or fails with `TRY_AGAIN_LATER` when all are taken, with
+    /// `THROTTLED` when the caller has its share of them.
+    package func takePlace(for caller: Caller?) throws -> Place {
+        let refusal = state.withLock { state -> WireError? in
+            guard state.count < capacity else {
+                metrics.refused(.heldRequests)
+                return WireError(
+                    .tryAgainLater, "the server already holds \(capacity) \(kind)",
+                    retryAfter: Self.retryAfter
+                )
+            }
+            if let caller {
+                let own = state.callers[caller, default: 0]
+                guard own < share else {
+                    metrics.refused(.heldRequestsPerCaller)
+                    return WireError(
+                        .throttled, "the server already holds \(share) \(kind) of yours",
+                        retryAfter: Self.retryAfter
+                    )
+                }
+                state.callers[caller] = own + 1
+            }
+            state.count += 1
+            return nil
+        }
+        if let refusal { throw refusal }
+        return Place(self, caller)
+    }
+
+    /// The number of requests held now.
+    package var current: Int { state.withLock { $0.count } }
+
+    private func giveBack(_ caller: Caller?) {
+        state.withLock { state in
+            state.count -= 1
+            guard let caller, let own = state.callers[caller] else { return }
+            state.callers[caller] = own > 1 ? own - 1 : nil
+        }
+    }
+}

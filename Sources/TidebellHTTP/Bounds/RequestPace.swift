@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TidebellCore
+import TidebellWire
+
+/// Bounds how many requests a second a caller makes.
+package final class RequestPace: Sendable {
+    private let rates: Mutex<RequestRates<Caller>>
+    private let perSecond: Int
+    private let uptime: @Sendable () -> Int64
+    private let metrics: HTTPMetrics
+
+    /// Creates a bound; nil where the limits know none.
+    init?(limits: ShareLimits, clock: any Clock<Duration>, metrics: HTTPMetrics) {
+        guard limits.requestsPerSecond > 0 else { return nil }
+        perSecond = limits.requestsPerSecond
+        rates = Mutex(
+            RequestRates(
+                perSecond: perSecond, burst: perSecond * max(1, limits.burstSeconds)
+            )
+        )
+        uptime = clock.nanoseconds()
+        self.metrics = metrics
+    }
+
+    /// Counts a request, or fails with `THROTTLED`.
+    package func count(_ caller: Caller) throws {
+        let now = uptime()
+        guard let wait = rates.withLock({ $0.count(caller, at: now) }) else { return }
+        metrics.refused(.requestRate)
+        throw WireError(
+            .throttled, "you make more than \(perSecond) requests a second: wait a little",
+            retryAfter: max(1, (Double(wait) / 1_000_000_000).rounded(.up))
+        )
+    }
+}
+
+extension Clock where Duration == Swift.Duration {
+    /// Returns a function that says how many nanoseconds passed since now.
+    fileprivate func nanoseconds() -> @Sendable () -> Int64 {
+        let start = now
+        return {
+            let (seconds, attoseconds) = start.duration(to: now).components
+            return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        }
+    }
+}

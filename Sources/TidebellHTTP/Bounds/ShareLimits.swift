@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// How much of the server one caller may take, and how much all together.
+///
+/// A caller is a user, wherever it comes from, or the address of who is none. Behind a
+/// proxy on this machine all come from one address, this one, so that it is not counted
+/// unless asked to.
+package struct ShareLimits: Sendable, Hashable {
+    /// Whether addresses of this machine are held to what holds for addresses.
+    package var countsLoopback = false
+    /// Connections from one address; nil is half of all.
+    package var connectionsPerAddress: Int?
+    /// How long a connection may be idle on which nobody has shown a user's token, and how
+    /// long it may take for its first request.
+    package var strangersIdleTime = Duration.seconds(15)
+    /// How long another connection may be idle.
+    package var idleTime = Duration.seconds(75)
+    /// How long a request may take to arrive, but for what ``leastBodyRate`` adds.
+    package var bodyTime = Duration.seconds(30)
+    /// Bytes a second of a request body: so slow a network may be.
+    package var leastBodyRate = 8 * 1024
+    /// Bytes of request bodies in memory, of all callers; each has at most
+    /// ``Limits/bodyBytes``. Callers who are no users have half of them.
+    package var bodyBytes = 128 * 1024 * 1024
+    /// Bytes of them of one caller.
+    package var bodyBytesPerCaller = 32 * 1024 * 1024
+    /// Device streams and courier polls of one caller.
+    package var heldRequestsPerCaller = 1000
+    /// Files of one caller that come or go.
+    package var transfersPerCaller = 32
+    /// Requests a second of one caller; 0 is no bound, for programs that are server and
+    /// client in one.
+    package var requestsPerSecond = 0
+    /// The seconds of a pause after which a caller may make all requests at once that it
+    /// did not make meanwhile.
+    package var burstSeconds = 10
+
+    /// Creates the default limits.
+    package init() {}
+}

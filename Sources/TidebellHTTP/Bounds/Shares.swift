@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// What callers have of the server now, held to ``ShareLimits``.
+package struct Shares: Sendable {
+    package let limits: ShareLimits
+    /// Counts who was refused.
+    package let metrics: HTTPMetrics
+    /// Bytes of request bodies.
+    package let bodies: BodyBytes
+    private let pace: RequestPace?
+
+    /// Creates the shares of nobody yet.
+    package init(
+        limits: ShareLimits = ShareLimits(), clock: any Clock<Duration> = ContinuousClock(),
+        metrics: HTTPMetrics = HTTPMetrics()
+    ) {
+        self.limits = limits
+        self.metrics = metrics
+        bodies = BodyBytes(limits: limits, metrics: metrics)
+        pace = RequestPace(limits: limits, clock: clock, metrics: metrics)
+    }
+
+    /// The address that a request counts for; nil in the same process, and on the same
+    /// machine unless that is asked for.
+    package func address(of request: WebRequest) -> String? {
+        guard let peer = request.remoteAddress, !peer.isLoopback || limits.countsLoopback else {
+            return nil
+        }
+        return peer.network
+    }
+
+    /// The share a request counts on: the user's, or that of its address.
+    package func caller(_ user: UserID?, of request: WebRequest) -> Caller? {
+        if let user { return .user(user) }
+        return address(of: request).map(Caller.address)
+    }
+
+    /// Counts a request, or fails with `THROTTLED`.
+    package func countRequest(_ caller: Caller?) throws {
+        guard let pace, let caller else { return }
+        try pace.count(caller)
+    }
+}

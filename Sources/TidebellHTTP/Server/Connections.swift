@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import Synchronization
+
+/// One connection of a client.
+final class Connection: Sendable {
+    /// Where it comes from.
+    let peer: PeerAddress?
+    let channel: any Channel
+    /// When it became idle, in nanoseconds of the event loops' clock; zero while a request
+    /// is under way.
+    private let idleSince: Atomic<UInt64>
+    private let isUsers = Atomic(false)
+    private let begunRequests = Atomic(0)
+    private let wholeRequests = Atomic(0)
+
+    init(_ channel: any Channel) {
+        self.channel = channel
+        peer = channel.remoteAddress?.ipAddress.flatMap(PeerAddress.init)
+        idleSince = Atomic(NIODeadline.now().uptimeNanoseconds)
+    }
+
+    /// Whether a user's token was shown on it.
+    var isFromUser: Bool {
+        get { isUsers.load(ordering: .relaxed) }
+        set { isUsers.store(newValue, ordering: .relaxed) }
+    }
+
+    /// When it became idle; nil while a request is under way.
+    var idleBeginning: UInt64? {
+        let value = idleSince.load(ordering: .relaxed)
+        return value == 0 ? nil : value
+    }
+
+    func becameBusy() { idleSince.store(0, ordering: .relaxed) }
+
+    func becameIdle(at moment: NIODeadline) {
+        idleSince.store(max(1, moment.uptimeNanoseconds), ordering: .relaxed)
+    }
+
+    /// Counts a request that is to be answered; returns its number.
+    func beginRequest() -> Int { begunRequests.add(1, ordering: .relaxed).newValue }
+
+    /// Counts a request that has come to its end.
+    func requestIsWhole() { wholeRequests.add(1, ordering: .releasing) }
+
+    /// Whether a request has come to its end. A closed connection ends a body just so.
+    func isWhole(_ request: Int) -> Bool { wholeRequests.load(ordering: .acquiring) >= request }
+}
+
+/// The connections of the server, of which one address has a part only.
+///
+/// When all places are taken, the longest idle ones are closed for who comes: first those
+/// on which no user was seen.
+final class Connections: Sendable {
+    /// Why a connection is not served.
+    enum Refusal: Sendable {
+        case full
+        case tooManyFromAddress(Int)
+    }
+
+    /// The part of the idle connections that is closed at a time, so that a crowd is not
+    /// gone through for each newcomer.
+    private static let evictedPart = 20
+
+    private struct State {
+        var open: [ObjectIdentifier: Connection] = [:]
+        /// On their way out, to be given back when they have closed.
+        var evicted: Set<ObjectIdentifier> = []
+        var addresses: [String: Int] = [:]
+    }
+
+    private let limit: Int
+    private let perAddress: Int
+    private let limits: ShareLimits
+    private let metrics: HTTPMetrics
+    private let state = Mutex(State())
+
+    /// Creates a table of at most `limit` connections.
+    init(limit: Int, shares: Shares) {
+        self.limit = max(1, limit)
+        limits = shares.limits
+        metrics = shares.metrics
+        perAddress = limits.connectionsPerAddress ?? max(1, limit / 2)
+    }
+
+    /// The connections now.
+    var count: Int { state.withLock { $0.open.count } }
+
+    /// Takes in a connection, unless it is one too many.
+    func open(_ connection: Connection) -> Refusal? {
+        let address = share(of: connection)
+        let (refusal, victims) = state.withLock { state -> (Refusal?, [Connection]) in
+            if let address, state.addresses[address, default: 0] >= perAddress {
+                return (.tooManyFromAddress(perAddress), [])
+            }
+            var victims: [Connection] = []
+            if state.open.count >= limit {
+                victims = Self.evict(from: &state)
+                if victims.isEmpty { return (.full, []) }
+            }
+            state.open[ObjectIdentifier(connection.channel)] = connection
+            if let address { state.addresses[address, default: 0] += 1 }
+            return (nil, victims)
+        }
+        for victim in victims { victim.channel.close(promise: nil) }
+        switch refusal {
+        case .full: metrics.refused(.connections)
+        case .tooManyFromAddress: metrics.refused(.connectionsPerAddress)
+        case nil: break
+        }
+        return refusal
+    }
+
+    /// Forgets a connection that has closed.
+    func closed(_ connection: Connection) {
+        let id = ObjectIdentifier(connection.channel)
+        state.withLock { state in
+            let wasOpen = state.open.removeValue(forKey: id) != nil
+            guard state.evicted.remove(id) != nil || wasOpen else { return }
+            guard let address = share(of: connection), let count = state.addresses[address]
+            else { return }
+            state.addresses[address] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    /// Returns the connection of a channel.
+    func connection(of channel: any Channel) -> Connection? {
+        state.withLock { $0.open[ObjectIdentifier(channel)] }
+    }
+
+    /// Closes all, whatever they do.
+    func closeAll() {
+        let all = state.withLock { Array($0.open.values) }
+        for connection in all { connection.channel.close(promise: nil) }
+    }
+
+    private func share(of connection: Connection) -> String? {
+        guard let peer = connection.peer, !peer.isLoopback || limits.countsLoopback else {
+            return nil
+        }
+        return peer.network
+    }
+
+    private static func evict(from state: inout State) -> [Connection] {
+        let idle = state.open.compactMap { id, connection in
+            connection.idleBeginning.map { (id, $0, connection) }
+        }
+        let victims = idle.sorted { left, right in
+            left.2.isFromUser == right.2.isFromUser ? left.1 < right.1 : !left.2.isFromUser
+        }.prefix(max(1, idle.count / evictedPart))
+        for (id, _, _) in victims {
+            state.open[id] = nil
+            state.evicted.insert(id)
+        }
+        return victims.map(\.2)
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellHTTP
+import TidebellServer
+
+/// The options of `tidebell serve` about how much of it one caller may take: a user, or
+/// the address of who is none.
+struct ShareOptions: ParsableArguments {
+    private static let standard = ShareLimits()
+    private static let mega = 1 << 20
+
+    @Option(
+        help: ArgumentHelp(
+            "Requests a second of one caller, after a pause more at once; 0 is no bound.",
+            valueName: "count"
+        )
+    )
+    var requestsPerSecond = ServerConfiguration.defaultRequestsPerSecond
+
+    @Option(
+        help: ArgumentHelp(
+            "Connections from one address (default: half of all that the system allows).",
+            valueName: "count"
+        )
+    )
+    var connectionsPerAddress: Int?
+
+    @Option(
+        help: ArgumentHelp("Device streams and courier polls of one caller.", valueName: "count")
+    )
+    var streamsPerCaller = Self.standard.heldRequestsPerCaller
+
+    @Option(
+        help: ArgumentHelp(
+            "Files that one caller sends or fetches at a time.", valueName: "count")
+    )
+    var transfersPerCaller = Self.standard.transfersPerCaller
+
+    @Option(
+        help: ArgumentHelp("Megabytes of all request bodies in memory.", valueName: "count")
+    )
+    var bodyMegabytes = Self.standard.bodyBytes / Self.mega
+
+    @Option(
+        help: ArgumentHelp("The same of one caller.", valueName: "count")
+    )
+    var bodyMegabytesPerCaller = Self.standard.bodyBytesPerCaller / Self.mega
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long a request may take to arrive, but for one second more per \
+            \(Self.standard.leastBodyRate / 1024) KB.
+            """,
+            valueName: "seconds"
+        )
+    )
+    var bodySeconds = Int(Self.standard.bodyTime.components.seconds)
+
+    @Flag(
+        help: """
+            Hold addresses of this machine to the bounds for addresses, too: where no proxy \
+            on it stands before the server.
+            """
+    )
+    var countLoopback = false
+
+    func validate() throws {
+        let positive = [
+            ("--connections-per-address", connectionsPerAddress ?? 1),
+            ("--streams-per-caller", streamsPerCaller),
+            ("--transfers-per-caller", transfersPerCaller),
+            ("--body-megabytes", bodyMegabytes),
+            ("--body-megabytes-per-caller", bodyMegabytesPerCaller),
+            ("--body-seconds", bodySeconds),
+        ]
+        for (name, value) in positive where !(1...1_000_000).contains(value) {
+            throw ValidationError("\(name) must be 1 to 1000000, not \(value).")
+        }
+        guard (0...1_000_000).contains(requestsPerSecond) else {
+            throw ValidationError(
+                "--requests-per-second must be 0 to 1000000, not \(requestsPerSecond).")
+        }
+    }
+
+    /// Puts the options into the limits.
+    func apply(to limits: inout ShareLimits) {
+        limits.requestsPerSecond = requestsPerSecond
+        limits.connectionsPerAddress = connectionsPerAddress
+        limits.heldRequestsPerCaller = streamsPerCaller
+        limits.transfersPerCaller = transfersPerCaller
+        limits.bodyBytes = bodyMegabytes * Self.mega
+        limits.bodyBytesPerCaller = bodyMegabytesPerCaller * Self.mega
+        limits.bodyTime = .seconds(bodySeconds)
+        limits.countsLoopback = countLoopback
+    }
+}
