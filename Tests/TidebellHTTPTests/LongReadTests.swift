@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
-@Suite("M1: long reads apart from short ones")
+@Suite("M1: long reads apart from short ones", .hangs)
 struct LongReadTests {
     private static let container = ContainerKey(
         container: TestAPI.container, environment: .development
