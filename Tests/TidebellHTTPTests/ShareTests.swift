@@ -189,7 +189,7 @@ struct ShareTests {
         }
     }
 
-    @Test("ERR-30: more requests a second than a caller's share are THROTTLED, of others not")
+    @Test("ERR-16: more requests a second than a caller's share are THROTTLED, of others not")
     func requestRate() async throws {
         var shares = ShareLimits()
         shares.requestsPerSecond = 2

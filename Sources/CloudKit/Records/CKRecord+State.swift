@@ -10,7 +10,7 @@ extension CKRecord {
         /// The fields everyone with access can read on the server.
         var plain = Fields()
 
-        /// The fields that are encrypted before they leave the device (REC-11).
+        /// The fields that the server keeps encrypted (REC-11).
         var encrypted = Fields()
 
         /// The record above this one in a shared hierarchy.
@@ -103,7 +103,7 @@ extension CKRecord {
         /// The value; nil when the field was removed.
         var value: FieldValue?
 
-        /// Whether the value is encrypted before it leaves the device.
+        /// Whether the server keeps the value encrypted.
         var isEncrypted = false
     }
 }

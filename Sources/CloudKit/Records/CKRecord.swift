@@ -136,7 +136,9 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
         state.withLock { $0.plain.changedKeys.sorted() }
     }
 
-    /// The fields that are encrypted before they leave the device (REC-11).
+    /// The fields that the server keeps encrypted (REC-11).
+    ///
+    /// They are encrypted there and not on the device: who runs the server can read them.
     open var encryptedValues: any CKRecordKeyValueSetting & Sendable {
         EncryptedRecordValues(of: self)
     }

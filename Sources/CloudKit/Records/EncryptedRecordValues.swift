@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The fields of a record that are encrypted before they leave the device (REC-11).
+/// The fields of a record that the server keeps encrypted (REC-11).
 ///
 /// A view: it keeps the record alive and reads and writes its state.
 final class EncryptedRecordValues: NSObject, CKRecordKeyValueSetting, Sendable {
