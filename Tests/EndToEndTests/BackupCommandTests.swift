@@ -41,7 +41,7 @@ struct BackupCommandTests {
                 recordID: CKRecord.ID(recordName: name, zoneID: FetchedState.zoneID)
             )
             record["value"] = value
-            try await device.modifyRecords(
+            _ = try await device.modifyRecords(
                 saving: [record], deleting: [], savePolicy: .allKeys)
         }
         for number in 0..<10 { try await save("r\(number)", number) }

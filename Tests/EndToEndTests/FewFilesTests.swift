@@ -41,7 +41,7 @@ struct FewFilesTests {
         try await waitUntilItAnswers()
         var uploads: [SilentConnection] = []
         for name in ["anna", "ben"] {
-            let home = try await Household(program: program, user: "slow \(name)")
+            let home = try await Household(program: program, user: "slow-\(name)")
             // Uploads that have begun and never end, and connections that ask for nothing.
             for _ in 0..<6 {
                 // Some are told that there is no place.

@@ -9,6 +9,11 @@ struct NotificationsTests {
     /// A cloud whose user was told of a change in each of these zones.
     private func api(zones: [String], limits: Limits = Limits()) async throws -> TestAPI {
         let api = try await TestAPI(limits: limits)
+        // Notifications are made for users who have a device.
+        _ = try await api.send(
+            "POST", api.target(under: "device", "tokens/create") + "&clientId=listener",
+            #"{"apnsEnvironment":"development"}"#
+        )
         for zone in zones {
             try await api.makeZone(zone)
             try await api.subscribe(to: zone)

@@ -292,7 +292,7 @@ struct AssetTests {
         }
         let first = try #require(try await take("photo of me"))
         await #expect(throws: (any Error).self) { try await take("SECRET OF BOB") }
-        let kept = try await assets.contents(of: first.file, in: 0..<first.size)
+        let kept = try await assets.contents(of: first, in: 0..<first.size)
         #expect(try await kept?.collect() == Array("photo of me".utf8))
         let incoming = folder.appendingPathComponent("incoming").path
         #expect(try FileManager.default.contentsOfDirectory(atPath: incoming).isEmpty)
