@@ -16,6 +16,11 @@ struct ExplainPushTests {
         let api = try await TestAPI(limits: limits)
         try await api.makeZone("Notes")
         try await api.subscribe(to: "Notes")
+        // Notifications are made for users who have a device.
+        _ = try await api.send(
+            "POST", api.target(under: "device", "tokens/create") + "&clientId=listener",
+            #"{"apnsEnvironment":"development"}"#
+        )
         _ = try await api.cloud.pipeline.drain()
         try await api.save("n1", in: "Notes")
         _ = try await api.cloud.pipeline.drain()

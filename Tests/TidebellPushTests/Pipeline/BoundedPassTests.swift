@@ -65,7 +65,8 @@ import TidebellWire
             #expect(
                 try await told(to: anna, in: world) == ids.map { "\($0) a" } + ids.map { "\($0) b" }
             )
-            #expect(world.tally.values["tidebell.push.passes.cut"] == 4)
+            // Three subscriptions a pass, eighteen pairs: every pass but the last is cut.
+            #expect(world.tally.values["tidebell.push.passes.cut"] == 5)
         }
     }
 
@@ -197,11 +198,30 @@ import TidebellWire
 
 /// Opened once, by one task, for another that waits.
 private final class Gate: Sendable {
-    private let signal = WakeSignal()
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
 
-    func open() { signal.raise() }
+    private let state = Mutex(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
     /// Waits on, cancelled or not.
     func wait() async {
-        while await !signal.wait() { await Task.yield() }
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
     }
 }
