@@ -181,12 +181,33 @@ struct WireChanges: Codable {
 }
 
 /// The answer of `changes/zone`.
-struct WireChangesAnswer: Codable {
-    struct Page: Codable {
+struct WireChangesAnswer: Decodable {
+    struct Page: Decodable {
         var syncToken: String
         var moreComing: Bool
         var records: [WireEntry]
+
+        private enum Key: String, CodingKey {
+            case syncToken, moreComing, records, serverErrorCode, reason
+        }
+
+        /// Fails with what the server says of a zone whose changes it refuses.
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Key.self)
+            if let code = try members.decodeIfPresent(String.self, forKey: .serverErrorCode) {
+                let reason = try members.decodeIfPresent(String.self, forKey: .reason) ?? ""
+                throw ZoneRefused(description: "changes/zone: \(code): \(reason)")
+            }
+            syncToken = try members.decode(String.self, forKey: .syncToken)
+            moreComing = try members.decode(Bool.self, forKey: .moreComing)
+            records = try members.decode([WireEntry].self, forKey: .records)
+        }
     }
 
     var zones: [Page]
+}
+
+/// What a server says that refuses a zone.
+struct ZoneRefused: Error, CustomStringConvertible {
+    var description: String
 }
