@@ -29,13 +29,10 @@ extension SQLiteStore {
             var loss: LostLife?
             // Another store under the same name has nothing to do with the note.
             if let noted = note.note, noted.identity == identity {
+                // That the log is gone says nothing by itself: a command that was the last one at
+                // the store has copied it back, and may have been killed before it said so.
                 if progress.isBehind(noted.progress) {
-                    loss = .databaseIsOlder
-                } else if isLogGone, progress.incarnation == noted.progress.incarnation {
-                    // A restored store has begun its life already, and has a log of its own.
-                    loss = .logIsGone
-                }
-                if loss != nil {
+                    loss = isLogGone ? .logIsGone : .databaseIsOlder
                     try transaction.connection.run("BEGIN IMMEDIATE")
                     _ = try transaction.beginNewIncarnation(past: noted.progress, at: now())
                     try transaction.connection.run("COMMIT")
