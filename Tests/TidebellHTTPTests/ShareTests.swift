@@ -97,7 +97,7 @@ struct ShareTests {
     @Test("H2: a body that drips is cut off")
     func dripping() async throws {
         try await sockets.serving {
-            $0.shares.bodyTime = .milliseconds(100)
+            $0.shares.bodyTime = .seconds(2)
         } _: { server, port, firstRun in
             let connection = try RawConnection(port)
             let answer = try await connection.request(post(firstRun, length: 2, body: "{"))
@@ -110,7 +110,7 @@ struct ShareTests {
     @Test("H2: an upload that is cut off is no file, though its connection ends like one")
     func cutUpload() async throws {
         try await sockets.serving {
-            $0.shares.bodyTime = .milliseconds(100)
+            $0.shares.bodyTime = .seconds(2)
         } _: { server, port, firstRun in
             let asked = try await RawConnection(port).request(
                 post(
@@ -137,7 +137,7 @@ struct ShareTests {
     @Test("M10: an idle stranger is closed soon, a user later")
     func idleStrangers() async throws {
         try await sockets.serving {
-            $0.shares.strangersIdleTime = .milliseconds(100)
+            $0.shares.strangersIdleTime = .seconds(5)
         } _: { _, port, firstRun in
             let user = try RawConnection(port)
             let path = "/database/1/c/development/private/zones/list?"
