@@ -9,9 +9,7 @@ import TidebellWire
 struct StoreLife: Sendable {
     /// Nil for who does not serve.
     var note: StoreNoteFile?
-    var lostLife: LostLife?
-    /// Whether the write-ahead log held anything.
-    var hadLog: Bool
+    var cameBackOlder: Bool
 }
 
 /// The embedded engine: one SQLite file, written by one connection and read by
@@ -33,9 +31,9 @@ package final class SQLiteStore: Store {
         Incarnation(rawValue: currentIncarnation.load(ordering: .relaxed))
     }
 
-    /// How it was seen at the start that the store came back from an older moment, and so
-    /// began a new life; nil where it did not.
-    package var lostLife: LostLife? { life.lostLife }
+    /// Whether the store was seen at the start to lack what it had before, and so began a new
+    /// life.
+    package var cameBackOlder: Bool { life.cameBackOlder }
 
     private let currentIncarnation: Atomic<Int64>
     private let life: StoreLife
@@ -142,7 +140,7 @@ package final class SQLiteStore: Store {
         currentIncarnation.store(begun.incarnation.rawValue, ordering: .relaxed)
         try await pool.writeWithoutTransaction { [life, identity] _ in
             life.note?.write(
-                StoreNote(identity: identity, progress: begun, hasLog: true), flushing: true
+                StoreNote(identity: identity, progress: begun), flushing: true
             )
         }
     }
@@ -159,21 +157,18 @@ package final class SQLiteStore: Store {
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.
         await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [log, server, life, path = pool.path] database in
+            pool.asyncWriteWithoutTransaction { [log, server, life] database in
                 log.detach(from: database)
-                // Before the log is gone: a note must not be ahead of what is there.
-                life.note?.noteLog(false)
+                life.note?.flush()
                 // Only who serves copies the log: see DESIGN.md, "Who checkpoints". Where a
                 // reader is in the way, the next open does it.
                 if server != nil {
                     try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
                 }
-                if StoreNoteFile.hasLog(storeAt: path) { life.note?.noteLog(true) }
                 continuation.resume()
             }
         }
         try pool.close()
-        if server == nil { Self.noteLogIsCopied(at: pool.path, hadLog: life.hadLog) }
     }
 
     /// Whether the file at the store's path is still the one that is open.

@@ -32,10 +32,9 @@ package struct TidebellServer: Sendable {
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
         troubles.nameDefects()
-        if let loss = store.lostLife {
+        if store.cameBackOlder {
             logger.warning(
-                "the store came back from an older moment; devices fetch everything anew",
-                metadata: ["reason": "\(loss)"]
+                "the store lacks changes it had before; devices fetch everything anew"
             )
         }
         let rootKey: RootKey

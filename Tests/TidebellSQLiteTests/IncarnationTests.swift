@@ -176,24 +176,24 @@ final class LostLifeTests {
         try await store.close()
         let copy = try files([""])
         store = try open()
-        #expect(store.lostLife == nil)
+        #expect(store.cameBackOlder == false)
         let lost = try await change(store, at: 60)
         try await store.close()
         try put(copy)
         store = try open()
-        #expect(store.lostLife == .databaseIsOlder)
+        #expect(store.cameBackOlder)
         #expect(store.incarnation == Incarnation(rawValue: moment.rawValue))
         #expect(try await change(store) > lost)
         try await store.close()
         // Once is enough.
         store = try open()
-        #expect(store.lostLife == nil)
+        #expect(store.cameBackOlder == false)
         #expect(store.incarnation == Incarnation(rawValue: moment.rawValue))
         try await store.close()
         // Of a life before: later than the one that was lost.
         try put(copy)
         store = try open()
-        #expect(store.lostLife == .databaseIsOlder)
+        #expect(store.cameBackOlder)
         #expect(store.incarnation == Incarnation(rawValue: moment.rawValue + 1))
         try await store.close()
     }
@@ -206,20 +206,20 @@ final class LostLifeTests {
         let killed = try await kill(store)
         let log = try #require(killed["-wal"])
         for (length, expected) in [
-            (log.count, nil), (log.count - 100, .databaseIsOlder), (32, .logIsGone),
-        ] as [(Int, LostLife?)] {
+            (log.count, false), (log.count - 100, true), (32, true),
+        ] {
             var files = killed
             files["-wal"] = log.prefix(length)
             try put(files)
             store = try open()
-            #expect(store.lostLife == expected, "\(length) of \(log.count) bytes")
+            #expect(store.cameBackOlder == expected, "\(length) of \(log.count) bytes")
             try await store.close()
         }
         var files = killed
         files["-wal"] = nil
         try put(files)
         store = try open()
-        #expect(store.lostLife != nil)
+        #expect(store.cameBackOlder)
         try await store.close()
     }
 
@@ -235,7 +235,7 @@ final class LostLifeTests {
         try command.close()
         #expect(FileManager.default.contents(atPath: "\(path)-wal")?.isEmpty != false)
         store = try open()
-        #expect(store.lostLife == nil)
+        #expect(store.cameBackOlder == false)
         try await store.close()
     }
 
@@ -250,20 +250,19 @@ final class LostLifeTests {
         try await command.close()
         for _ in 0..<2 {
             store = try open()
-            #expect(store.lostLife == nil)
+            #expect(store.cameBackOlder == false)
             #expect(store.incarnation == .first)
             try await store.close()
         }
         // A store of an earlier version has an empty file there, and another store its own.
         let other = StoreNote(
             identity: 8,
-            progress: StoreProgress(incarnation: .first, position: Position(rawValue: .max)),
-            hasLog: true
+            progress: StoreProgress(incarnation: .first, position: Position(rawValue: .max))
         )
         for note in [Data(), Data(other.bytes)] {
             try note.write(to: URL(fileURLWithPath: "\(path)-server"))
             store = try open()
-            #expect(store.lostLife == nil)
+            #expect(store.cameBackOlder == false)
             try await store.close()
         }
     }
@@ -278,7 +277,7 @@ final class LostLifeTests {
         try await store.close()
         try put(copy)
         store = try open()
-        #expect(store.lostLife == .databaseIsOlder)
+        #expect(store.cameBackOlder)
         #expect(store.incarnation > Incarnation(rawValue: moment.rawValue))
         try await store.close()
     }
@@ -291,7 +290,6 @@ final class LostLifeTests {
                 incarnation: Incarnation(rawValue: .max), position: Position(rawValue: .max),
                 notification: NotificationSequence(rawValue: .max)
             ),
-            hasLog: true
         )
         #expect(note.bytes.count == StoreNote.size)
         #expect(StoreNote(bytes: note.bytes) == note)

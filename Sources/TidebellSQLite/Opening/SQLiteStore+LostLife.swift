@@ -7,32 +7,24 @@ extension SQLiteStore {
     struct Arrival {
         /// The note beside the store; nil for who does not hold its lock.
         let note: StoreNoteFile?
-        private let isLogGone: Bool
 
-        /// Looks at the files, before SQLite copies the log back and removes it.
+        /// Reads the note of the store at `path`.
         init(at path: String, server: ServerLock?) {
             note = server == nil ? nil : StoreNoteFile(storeAt: path)
-            let hasLog = StoreNoteFile.hasLog(storeAt: path)
-            isLogGone = note?.note?.hasLog == true && !hasLog
-            // From here on a start that is killed may have copied the log back.
-            if hasLog { note?.noteLog(false) }
         }
 
         /// Compares the open store with its note, begins a new life where it came back from an
         /// older moment, and notes how far it is.
         func settle(
-            _ transaction: SQLiteTransaction, identity: UInt64, path: String,
-            at now: () -> Instant
-        ) throws -> LostLife? {
-            guard let note else { return nil }
+            _ transaction: SQLiteTransaction, identity: UInt64, at now: () -> Instant
+        ) throws -> Bool {
+            guard let note else { return false }
             var progress = try transaction.progress()
-            var loss: LostLife?
+            var isOlder = false
             // Another store under the same name has nothing to do with the note.
             if let noted = note.note, noted.identity == identity {
-                // That the log is gone says nothing by itself: a command that was the last one at
-                // the store has copied it back, and may have been killed before it said so.
-                if progress.isBehind(noted.progress) {
-                    loss = isLogGone ? .logIsGone : .databaseIsOlder
+                isOlder = progress.isBehind(noted.progress)
+                if isOlder {
                     try transaction.connection.run("BEGIN IMMEDIATE")
                     _ = try transaction.beginNewIncarnation(past: noted.progress, at: now())
                     try transaction.connection.run("COMMIT")
@@ -40,26 +32,9 @@ extension SQLiteStore {
                 }
             }
             note.write(
-                StoreNote(
-                    identity: identity, progress: progress,
-                    hasLog: StoreNoteFile.hasLog(storeAt: path)
-                ),
-                flushing: true
+                StoreNote(identity: identity, progress: progress), flushing: true
             )
-            return loss
+            return isOlder
         }
-    }
-
-    /// Notes that the log is in the database again, where a command was the last one at the
-    /// store and no server runs: SQLite copies it back when the last connection closes.
-    ///
-    /// `hadLog` is whether it was there when the command began: one that was gone already is
-    /// for the next server to notice.
-    static func noteLogIsCopied(at path: String, hadLog: Bool) {
-        guard hadLog, !StoreNoteFile.hasLog(storeAt: path),
-            let lock = try? ServerLock(storeAt: path)
-        else { return }
-        StoreNoteFile(storeAt: path)?.noteLog(false)
-        lock.release()
     }
 }

@@ -25,7 +25,7 @@ extension SQLiteStore {
     ///
     /// A new store gets `newIdentity`. One that is opened for serving and came back from an
     /// older moment than the one that was served last begins a new life, as of `now`:
-    /// ``lostLife`` says so.
+    /// ``cameBackOlder`` says so.
     package static func open(
         at path: String,
         for purpose: Purpose = .serving,
@@ -34,7 +34,6 @@ extension SQLiteStore {
     ) throws(StoreOpenError) -> SQLiteStore {
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
-        let hadLog = StoreNoteFile.hasLog(storeAt: path)
         let arrival = Arrival(at: path, server: server)
         do {
             // A running server must not find its tables changed.
@@ -45,18 +44,18 @@ extension SQLiteStore {
             let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
             let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
-            let (incarnation, lostLife) = try pool.writeWithoutTransaction { database in
+            let (incarnation, cameBackOlder) = try pool.writeWithoutTransaction { database in
                 try makeDurable(database)
                 log.attach(to: database)
                 let transaction = SQLiteTransaction(Connection(database))
-                let lostLife = try arrival.settle(
-                    transaction, identity: identity, path: path, at: now
+                let cameBackOlder = try arrival.settle(
+                    transaction, identity: identity, at: now
                 )
-                return (try transaction.incarnation(), lostLife)
+                return (try transaction.incarnation(), cameBackOlder)
             }
             return SQLiteStore(
                 pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
-                life: StoreLife(note: arrival.note, lostLife: lostLife, hadLog: hadLog)
+                life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder)
             )
         } catch let error as StoreOpenError {
             throw error

@@ -22,8 +22,6 @@ struct StoreProgress: Sendable, Hashable {
 struct StoreNote: Sendable, Hashable {
     var identity: UInt64
     var progress: StoreProgress
-    /// Whether the write-ahead log held commits that the database file lacks.
-    var hasLog: Bool
 
     /// The size of a note; one write of a part of one sector is whole or not done.
     static let size = 192
@@ -32,7 +30,7 @@ struct StoreNote: Sendable, Hashable {
     var bytes: [UInt8] {
         let words = """
             tidebell \(identity) \(progress.incarnation.rawValue) \(progress.position.rawValue) \
-            \(progress.notification.rawValue) \(hasLog ? 1 : 0)
+            \(progress.notification.rawValue)
             """
         let text = "\(words) \(Self.checksum(words))"
         let blanks = String(repeating: " ", count: max(0, Self.size - 1 - text.utf8.count))
@@ -43,8 +41,8 @@ struct StoreNote: Sendable, Hashable {
     init?(bytes: [UInt8]) {
         let words = String(decoding: bytes, as: UTF8.self)
             .split { $0 == " " || $0 == "\n" }
-        guard bytes.count == Self.size, words.count == 7,
-            words[6] == "\(Self.checksum(words[..<6].joined(separator: " ")))",
+        guard bytes.count == Self.size, words.count == 6,
+            words[5] == "\(Self.checksum(words[..<5].joined(separator: " ")))",
             let identity = UInt64(words[1]), let incarnation = Int64(words[2]),
             let position = Int64(words[3]), let notification = Int64(words[4])
         else { return nil }
@@ -54,35 +52,18 @@ struct StoreNote: Sendable, Hashable {
                 incarnation: Incarnation(rawValue: incarnation),
                 position: Position(rawValue: position),
                 notification: NotificationSequence(rawValue: notification)
-            ),
-            hasLog: words[5] == "1"
+            )
         )
     }
 
     /// Creates a note.
-    init(identity: UInt64, progress: StoreProgress, hasLog: Bool) {
+    init(identity: UInt64, progress: StoreProgress) {
         self.identity = identity
         self.progress = progress
-        self.hasLog = hasLog
     }
 
     /// FNV-1a.
     private static func checksum(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
-    }
-}
-
-/// How it was seen that a store came back from an older moment.
-package enum LostLife: Sendable, Hashable, CustomStringConvertible {
-    /// The database is behind what was noted of it.
-    case databaseIsOlder
-    /// The write-ahead log is gone with what was in it.
-    case logIsGone
-
-    package var description: String {
-        switch self {
-        case .databaseIsOlder: "the database is older than the one that was served last"
-        case .logIsGone: "the -wal file of the database is gone, and commits with it"
-        }
     }
 }

@@ -34,13 +34,6 @@ final class StoreNoteFile: @unchecked Sendable {
         _ = Foundation.close(descriptor)
     }
 
-    /// Whether the write-ahead log of the store at `path` holds anything.
-    static func hasLog(storeAt path: String) -> Bool {
-        var status = stat()
-        // Its header alone says nothing.
-        return stat("\(path)-wal", &status) == 0 && status.st_size > 32
-    }
-
     /// Writes a note, and waits for the disk if asked to.
     ///
     /// A note that cannot be written makes nothing worse: the store itself says what is wrong
@@ -57,19 +50,12 @@ final class StoreNoteFile: @unchecked Sendable {
         guard var next = note else { return }
         next.progress.position = max(next.progress.position, position)
         next.progress.notification = max(next.progress.notification, notification)
-        next.hasLog = true
         if next != note { write(next, flushing: false) }
         if ContinuousClock.now - flushed > Self.flushInterval { flush() }
     }
 
-    /// Notes whether the write-ahead log holds anything, and waits for the disk.
-    func noteLog(_ hasLog: Bool) {
-        guard var next = note else { return }
-        next.hasLog = hasLog
-        write(next, flushing: true)
-    }
-
-    private func flush() {
+    /// Waits until the note is on the disk.
+    func flush() {
         _ = fsync(descriptor)
         flushed = .now
     }
