@@ -56,8 +56,8 @@ package final class AssetFolder: AssetStore {
         try Self.makeFolder(incoming)
         sealKey = try Self.key(in: folder)
         // The files are flushed with their folders, so these must be durable as well.
-        try DurableFolders.flush(folder.path)
-        try DurableFolders.flush(folder.deletingLastPathComponent().path)
+        try DurableFile.flush(folder)
+        try DurableFile.flush(folder.deletingLastPathComponent())
     }
 
     // MARK: Coming

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
-import Synchronization
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
@@ -56,16 +55,7 @@ final class IncomingFile: @unchecked Sendable {
     }
 
     private func append(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
-                let count = Foundation.write(descriptor, start, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw DiskError("write") }
-                rest = rest.dropFirst(count)
-            }
-        }
+        try bytes.withUnsafeBytes { try DurableFile.write($0, to: descriptor) }
     }
 
     /// Makes the file durable under its final name and says what it is.
@@ -79,8 +69,8 @@ final class IncomingFile: @unchecked Sendable {
         let closing = descriptor
         descriptor = -1
         guard close(closing) == 0 else { throw DiskError("close") }
-        let folder = place.deletingLastPathComponent().path
-        try folders.make(folder)
+        let folder = place.deletingLastPathComponent()
+        try folders.make(folder.path)
         try Self.reserve(place.path)
         guard rename(path, place.path) == 0 else {
             let failure = DiskError("rename")
@@ -89,7 +79,7 @@ final class IncomingFile: @unchecked Sendable {
             throw failure
         }
         // The name is durable only with its folder.
-        try DurableFolders.flush(folder)
+        try DurableFile.flush(folder)
         return StoredAsset(
             content: AssetContent(rawValue: Secret.hex(Array(content.finalize()))),
             file: name, size: size, checksum: FileChecksum.text(ofDigest: checksum.finalize())
@@ -104,34 +94,6 @@ final class IncomingFile: @unchecked Sendable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DiskError("take the name of a file") }
         close(descriptor)
-    }
-}
-
-/// Folders whose own names are durable.
-///
-/// One that another upload has just made may not be: its maker flushes the parent only
-/// afterwards. So each of them is flushed with its parent once by this process, whoever
-/// made it.
-final class DurableFolders: Sendable {
-    private let known = Mutex(Set<String>())
-
-    /// Makes a folder for the owner only, if it is absent, and its name durable.
-    func make(_ folder: String) throws {
-        guard !known.withLock({ $0.contains(folder) }) else { return }
-        let isNew = mkdir(folder, 0o700) == 0
-        guard isNew || errno == EEXIST else { throw DiskError("make a folder") }
-        let parent = (folder as NSString).deletingLastPathComponent
-        // A parent that is not ours to read has no folders that were made by us.
-        if isNew || access(parent, R_OK) == 0 { try Self.flush(parent) }
-        known.withLock { _ = $0.insert(folder) }
-    }
-
-    /// Makes the names in a folder durable.
-    static func flush(_ folder: String) throws {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw DiskError("open a folder") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw DiskError("flush a folder") }
     }
 }
 

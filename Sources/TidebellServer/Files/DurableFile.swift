@@ -74,7 +74,8 @@ enum DurableFile {
         return Digest(bytes: bytes, sha256: Secret.hex(Array(digest.finalize())))
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+    /// Writes bytes, all of them, where the file stands.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
