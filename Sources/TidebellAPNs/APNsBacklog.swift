@@ -144,8 +144,9 @@ extension APNsBacklog {
         guard let entry = entries.removeValue(forKey: key) else { return }
         busyCount -= 1
         switch (outcome, entry.phase) {
+        // One that is gone may have been registered again, in another session.
+        case (.gone, .busyAgain), (.done, .busyAgain), (.more, _): enqueue(key, failures: 0)
         case (.gone, _): break
-        case (.done, .busyAgain), (.more, _): enqueue(key, failures: 0)
         case (.done, _): break
         case (.rests(let least, let most), _):
             let wait = configuration.wait(

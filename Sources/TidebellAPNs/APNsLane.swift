@@ -112,7 +112,10 @@ final class APNsLane: Sendable {
     private func deliver(to key: PushTargetKey) async -> APNsBacklog.Outcome {
         let limit = configuration.notificationsPerPage
         do {
-            let page = try await surroundings.store.read { try $0.page(of: key, limit: limit) }
+            let now = surroundings.now()
+            let page = try await surroundings.store.read {
+                try $0.page(of: key, limit: limit, at: now)
+            }
             guard let (target, notifications) = page else { return .gone }
             var outcome: APNsBacklog.Outcome = notifications.count < limit ? .done : .more
             for notification in notifications {
@@ -191,9 +194,9 @@ final class APNsLane: Sendable {
 extension StoreReader {
     /// A target and what it is to be told next; nil if it is gone.
     fileprivate func page(
-        of key: PushTargetKey, limit: Int
+        of key: PushTargetKey, limit: Int, at now: Instant
     ) throws -> (PushTarget, [StoredNotification])? {
-        guard let target = try pushTarget(key) else { return nil }
+        guard let target = try pushTarget(key, at: now) else { return nil }
         let notifications = try notifications(
             for: target.user, after: target.delivered, excludingOrigin: target.clientID,
             limit: limit

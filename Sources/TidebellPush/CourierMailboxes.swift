@@ -43,6 +43,8 @@ package final class CourierMailboxes: PushRoute {
 
     private let store: any Store
     private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Instant
+    private let watch: ListenerWatch?
     private let limit: Int
     private let metrics: PushMetrics
     private let registry = Mutex(Registry())
@@ -51,11 +53,15 @@ package final class CourierMailboxes: PushRoute {
     package init(
         store: any Store,
         clock: any Clock<Duration>,
+        now: @escaping @Sendable () -> Instant,
         configuration: PushConfiguration = PushConfiguration(),
-        metrics: PushMetrics = PushMetrics()
+        metrics: PushMetrics = PushMetrics(),
+        watch: ListenerWatch? = nil
     ) {
         self.store = store
         self.clock = clock
+        self.now = now
+        self.watch = watch
         limit = configuration.waitingPerCourier
         self.metrics = metrics
     }
@@ -116,12 +122,18 @@ package final class CourierMailboxes: PushRoute {
 
     // MARK: -
 
-    private func look(
-        into courier: String
-    ) async throws -> (users: Set<UserID>, message: CourierMessage?) {
-        let limit = limit
+    /// What one look finds.
+    private struct Look: Sendable {
+        var token: String
+        /// Whom the token tells.
+        var users: Set<UserID>
+        var message: CourierMessage?
+    }
+
+    private func look(into courier: String) async throws -> Look {
+        let (limit, now) = (limit, now())
         return try await store.read { reader in
-            guard let (token, devices) = try reader.pushToken(courier: courier),
+            guard let (token, devices) = try reader.pushToken(courier: courier, at: now),
                 !devices.isEmpty
             else { throw Self.unknownCourier }
             var oldest: Pending?
@@ -143,7 +155,7 @@ package final class CourierMailboxes: PushRoute {
                     }
                 )
             }
-            return (Set(devices.map(\.user)), message)
+            return Look(token: token.token, users: Set(devices.map(\.user)), message: message)
         }
     }
 
@@ -162,18 +174,24 @@ package final class CourierMailboxes: PushRoute {
             return registry.nextID
         }
         var watched: Set<UserID> = []
+        var ending: WatchedListener?
+        defer { withExtendedLifetime(ending) {} }
         defer { stopWaiting(id, at: courier, for: watched) }
         while true {
-            let (users, message): (Set<UserID>, CourierMessage?)
+            let look: Look
             do {
-                (users, message) = try await look(into: courier)
+                look = try await self.look(into: courier)
             } catch let error as WireError where error == Self.unknownCourier {
                 return nil
             }
-            if let message { return message }
-            let unwatched = users.subtracting(watched)
+            if let message = look.message { return message }
+            let unwatched = look.users.subtracting(watched)
+            if ending == nil {
+                // The next look finds that the token tells nobody.
+                ending = watch?.watch(.courier(token: look.token)) { bell.raise() }
+            }
             guard unwatched.isEmpty else {
-                watch(unwatched, bell, id)
+                raise(bell, id, for: unwatched)
                 watched.formUnion(unwatched)
                 // Something may have come before anybody watched: look again.
                 continue
@@ -182,7 +200,7 @@ package final class CourierMailboxes: PushRoute {
         }
     }
 
-    private func watch(_ users: Set<UserID>, _ bell: WakeSignal, _ id: UInt64) {
+    private func raise(_ bell: WakeSignal, _ id: UInt64, for users: Set<UserID>) {
         registry.withLock { registry in
             for user in users { registry.byUser[user, default: [:]][id] = bell }
         }

@@ -3,12 +3,14 @@ import TidebellCore
 
 /// The notifications of one device, in order, for as long as somebody iterates.
 ///
-/// Ends when the task is cancelled; fails with the store's error. Cancelling a
-/// call of `next` takes no event away, so it can be raced against a timer. Iterate
-/// once.
+/// Ends when the task is cancelled, or when the device may hear no more; fails with
+/// the store's error. Cancelling a call of `next` takes no event away, so it can be
+/// raced against a timer. Iterate once.
 package struct DeviceStream: AsyncSequence, Sendable {
     /// Whose it is.
     package let device: StoredDevice
+    /// Who hears; nil for a stream that was opened outside of sessions.
+    let listener: Listener?
     let start: NotificationSequence
     let streams: DeviceStreams
     let seat: StreamSeat
@@ -45,7 +47,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
         /// ``DeviceStreams/heartbeatInterval`` after the one before or sooner; nil
         /// at the end.
         package mutating func nextPart() async throws -> StreamPart? {
-            while !Task.isCancelled {
+            while !Task.isCancelled, !stream.seat.queue.hasEnded {
                 if let event = page.popLast() {
                     // An idle stream keeps no memory for its backlog.
                     if page.isEmpty { page = [] }
@@ -66,7 +68,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 case .event(let event): return .event(given(event))
                 case .overflowed: isBehind = true
                 case .silence: return .silence
-                case nil: return nil
+                case .ended, nil: return nil
                 }
             }
             return nil
@@ -80,8 +82,12 @@ package struct DeviceStream: AsyncSequence, Sendable {
 
         private mutating func readPage() async throws {
             let (device, after, isFirst) = (stream.device, cursor, !hasStarted)
+            let (listener, watch) = (stream.listener, stream.streams.watch)
             let limit = stream.streams.configuration.notificationsPerPage
-            let (start, notifications) = try await stream.streams.store.read { reader in
+            let read = try await stream.streams.store.read {
+                reader -> (NotificationSequence, [StoredNotification])? in
+                // Who was signed out while the stream was being opened was not watched yet.
+                if let listener, let watch, try !watch.mayHear(listener, in: reader) { return nil }
                 // A cursor from a store that was since restored from a backup
                 // would keep the device deaf until the log catches up.
                 let start = isFirst ? Swift.min(after, try reader.notificationHead()) : after
@@ -90,6 +96,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 )
                 return (start, notifications)
             }
+            guard let (start, notifications) = read else { return stream.seat.queue.end() }
             hasStarted = true
             cursor = start
             page = notifications.reversed().map(StreamEvent.init)

@@ -25,6 +25,7 @@ package final class DeviceStreams: PushRoute, Service {
     let configuration: PushConfiguration
     let metrics: PushMetrics
     private let clock: any Clock<Duration>
+    let watch: ListenerWatch?
     private let registry = Mutex(Registry())
 
     /// Creates an empty registry; ``run()`` keeps its connections alive.
@@ -32,12 +33,14 @@ package final class DeviceStreams: PushRoute, Service {
         store: any Store,
         clock: any Clock<Duration> = ContinuousClock(),
         configuration: PushConfiguration = PushConfiguration(),
-        metrics: PushMetrics = PushMetrics()
+        metrics: PushMetrics = PushMetrics(),
+        watch: ListenerWatch? = nil
     ) {
         self.store = store
         self.clock = clock
         self.configuration = configuration
         self.metrics = metrics
+        self.watch = watch
     }
 
     /// How many streams are open.
@@ -48,9 +51,9 @@ package final class DeviceStreams: PushRoute, Service {
     /// the device caused itself (SUB-46).
     ///
     /// The stream is live when this returns. It closes when it and its iterator
-    /// are gone.
+    /// are gone, and ends with its device or `session`, if it was opened in one.
     package func open(
-        device: StoredDevice, after sequence: NotificationSequence
+        device: StoredDevice, after sequence: NotificationSequence, in session: SessionID? = nil
     ) -> DeviceStream {
         let queue = LiveQueue(
             clientID: device.clientID, limit: configuration.waitingPerStream, metrics: metrics
@@ -62,8 +65,14 @@ package final class DeviceStreams: PushRoute, Service {
             return (registry.nextID, registry.count)
         }
         metrics.openStreams.record(count)
-        let seat = StreamSeat(queue: queue) { [weak self] in self?.close(id, of: device.user) }
-        return DeviceStream(device: device, start: sequence, streams: self, seat: seat)
+        let listener = session.map { Listener.stream(device.key, $0) }
+        let watched = listener.flatMap { watch?.watch($0) { queue.end() } }
+        let seat = StreamSeat(queue: queue, watched) { [weak self] in
+            self?.close(id, of: device.user)
+        }
+        return DeviceStream(
+            device: device, listener: listener, start: sequence, streams: self, seat: seat
+        )
     }
 
     /// Hands notifications to the connected devices of their users, but not to
@@ -128,10 +137,14 @@ package final class DeviceStreams: PushRoute, Service {
 /// Holds a stream's place in the registry; letting go of it closes the stream.
 final class StreamSeat: Sendable {
     let queue: LiveQueue
+    private let watched: WatchedListener?
     private let onClose: @Sendable () -> Void
 
-    init(queue: LiveQueue, onClose: @escaping @Sendable () -> Void) {
+    init(
+        queue: LiveQueue, _ watched: WatchedListener?, onClose: @escaping @Sendable () -> Void
+    ) {
         self.queue = queue
+        self.watched = watched
         self.onClose = onClose
     }
 

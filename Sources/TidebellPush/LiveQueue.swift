@@ -39,12 +39,15 @@ final class LiveQueue: Sendable {
         case overflowed
         /// Nothing to tell, but a sign of life is due.
         case silence
+        /// The device may hear no more.
+        case ended
     }
 
     private struct State {
         var waiting: [LiveNotification] = []
         var hasOverflowed = false
         var needsSignOfLife = false
+        var hasEnded = false
     }
 
     /// The device's own client ID: what it caused is not for it.
@@ -64,12 +67,13 @@ final class LiveQueue: Sendable {
     func append(_ notification: LiveNotification) {
         let overflows = state.withLock { state in
             // The stream reads the log from its cursor; that finds this one too.
-            guard !state.hasOverflowed else { return false }
+            guard !state.hasOverflowed, !state.hasEnded else { return false }
             if let place = notification.place, !state.waiting.isEmpty {
                 state.waiting.removeAll { $0.place == place }
             }
             guard state.waiting.count < limit else {
-                state = State(hasOverflowed: true, needsSignOfLife: state.needsSignOfLife)
+                state.waiting = []
+                state.hasOverflowed = true
                 return true
             }
             state.waiting.append(notification)
@@ -78,6 +82,18 @@ final class LiveQueue: Sendable {
         if overflows { metrics.streamOverflows.increment() }
         bell.raise()
     }
+
+    /// Ends the stream: nothing that waits is given out.
+    func end() {
+        state.withLock { state in
+            state.hasEnded = true
+            state.waiting = []
+        }
+        bell.raise()
+    }
+
+    /// Whether the device may hear no more.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     /// Asks for a sign of life on the connection.
     func beat() {
@@ -103,6 +119,7 @@ final class LiveQueue: Sendable {
 
     private func take() -> Next? {
         state.withLock { state in
+            if state.hasEnded { return .ended }
             if state.hasOverflowed {
                 state.hasOverflowed = false
                 return .overflowed

@@ -23,6 +23,8 @@ package struct PushMetrics: Sendable {
     let streamOverflows: Counter
     /// Open device streams.
     let openStreams: Gauge
+    /// Streams and polls that ended because their caller may hear no more.
+    let endedListeners: Counter
     /// Notifications that a courier's poller received.
     let courierDeliveries: Counter
 
@@ -47,6 +49,7 @@ package struct PushMetrics: Sendable {
         streamDeliveries = counter("deliveries", route: "stream")
         streamOverflows = counter("streams.overflowed")
         openStreams = gauge("streams.open")
+        endedListeners = counter("listeners.ended")
         courierDeliveries = counter("deliveries", route: "courier")
     }
 }

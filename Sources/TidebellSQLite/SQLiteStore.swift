@@ -41,6 +41,7 @@ package final class SQLiteStore: Store {
     private let writes: GroupCommit
     private let log: WriteAheadLog
     private let outbox = OutboxSignal()
+    private let access = OutboxSignal()
     private let server: ServerLock?
     /// Whether writes meet a full or failing disk.
     package let troubles = StoreTroubles()
@@ -61,7 +62,7 @@ package final class SQLiteStore: Store {
         self.server = server
         file = FileIdentity(path: pool.path)
         writes = GroupCommit(
-            pool, log: log, outbox: outbox, troubles: troubles, note: life.note
+            pool, log: log, outbox: outbox, access: access, troubles: troubles, note: life.note
         )
     }
 
@@ -149,10 +150,15 @@ package final class SQLiteStore: Store {
         outbox.stream()
     }
 
+    package func accessCommits() -> AsyncStream<Void> {
+        access.stream()
+    }
+
     package func close() async throws {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         writes.close()
         outbox.finish()
+        access.finish()
         defer { server?.release() }
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.

@@ -18,6 +18,8 @@ package struct CloudServices: Sendable {
     package let pipeline: PushPipeline
     /// The devices that are connected.
     package let streams: DeviceStreams
+    /// What ends the streams and polls of those who may hear no more.
+    package let watch: ListenerWatch
     /// The Web Services API.
     package let webServices: WebServices
     /// Users and tokens.
@@ -66,11 +68,16 @@ package struct CloudServices: Sendable {
             store: push.keepsExplanations ? store : nil, clock: time.clock, logger: logger
         )
         self.journal = journal
+        let watch = ListenerWatch(
+            store: store, clock: time.clock, now: time.now, metrics: metrics, logger: logger
+        )
+        self.watch = watch
         let streams = DeviceStreams(
-            store: store, clock: time.clock, configuration: push, metrics: metrics
+            store: store, clock: time.clock, configuration: push, metrics: metrics, watch: watch
         )
         let couriers = CourierMailboxes(
-            store: store, clock: time.clock, configuration: push, metrics: metrics
+            store: store, clock: time.clock, now: time.now, configuration: push,
+            metrics: metrics, watch: watch
         )
         let devices = DeviceSeal(key: assets.sealKey)
         webhookRoute = WebhookRoute(
@@ -136,7 +143,7 @@ package struct CloudServices: Sendable {
     /// ends after all who write into it, the pipeline, the routes and the
     /// maintenance.
     package var services: [any Service] {
-        [journal, pipeline, streams, apns, webhookRoute, maintenance]
+        [journal, pipeline, streams, watch, apns, webhookRoute, maintenance]
     }
 
     /// Answers a request as the socket would; never fails.

@@ -280,7 +280,7 @@ extension StoreConformance {
                 #expect(try transaction.devices(of: .anna).isEmpty)
                 #expect(try transaction.devices(of: .ben) == [bens])
                 #expect(try transaction.devices(of: UserID(rawValue: 7)) == [elsewhere])
-                #expect(try transaction.pushToken(courier: "c")?.devices == [])
+                #expect(try transaction.pushToken(courier: "c", at: .noon)?.devices == [])
             }
         },
         Check("An acknowledgement never goes back, and is one device's own") { store in
@@ -319,12 +319,12 @@ extension StoreConformance {
                 try transaction.putPushToken(issued, tells: devices[1].key)
                 try transaction.putPushToken(issued, tells: devices[0].key)
                 try transaction.putPushToken(native, tells: devices[2].key)
-                let found = try transaction.pushToken(courier: "c")
+                let found = try transaction.pushToken(courier: "c", at: .noon)
                 #expect(found?.token == issued)
                 #expect(found?.devices == Array(devices.prefix(2)))
                 #expect(try transaction.pushToken("native") == native)
                 #expect(try transaction.pushToken("nope") == nil)
-                #expect(try transaction.pushToken(courier: "nope") == nil)
+                #expect(try transaction.pushToken(courier: "nope", at: .noon) == nil)
             }
         },
         Check("A push token put again is replaced") { store in
@@ -340,8 +340,8 @@ extension StoreConformance {
                 token.apnsEnvironment = .production
                 try transaction.putPushToken(token, tells: device.key)
                 #expect(try transaction.pushToken("t") == token)
-                #expect(try transaction.pushToken(courier: "old") == nil)
-                #expect(try transaction.pushToken(courier: "new")?.devices == [device])
+                #expect(try transaction.pushToken(courier: "old", at: .noon) == nil)
+                #expect(try transaction.pushToken(courier: "new", at: .noon)?.devices == [device])
             }
         },
     ]

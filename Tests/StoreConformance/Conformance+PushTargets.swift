@@ -15,12 +15,12 @@ extension StoreConformance {
                     clientID: "phone", apnsEnvironment: .development, topic: "org.example.notes",
                     registeredAt: .noon, delivered: head
                 )
-                #expect(try transaction.pushTarget(target.key) == target)
+                #expect(try transaction.pushTarget(target.key, at: .noon) == target)
                 // Registered again, it keeps its place.
                 _ = try transaction.appendNotifications([.push("after", from: nil)])
                 let later = Instant.noon.advanced(by: .seconds(60))
                 try transaction.register("aa", for: phone, at: later)
-                let again = try #require(try transaction.pushTarget(target.key))
+                let again = try #require(try transaction.pushTarget(target.key, at: .noon))
                 #expect(again.registeredAt == later && again.delivered == head)
             }
         },
@@ -33,7 +33,8 @@ extension StoreConformance {
                 try transaction.putPushToken(token, tells: phone.key)
                 let sent = try transaction.appendNotifications([.push("p", from: nil)])
                 #expect(
-                    try transaction.pushTarget(PushTargetKey(token: "aa", device: phone.key)) == nil
+                    try transaction.pushTarget(
+                        PushTargetKey(token: "aa", device: phone.key), at: .noon) == nil
                 )
                 #expect(try transaction.pending() == [])
                 let notified = try transaction.pushTargets(notifiedAfter: .start, limit: 10)
@@ -51,7 +52,8 @@ extension StoreConformance {
                     try transaction.register("aa", for: device)
                 }
                 func told(_ device: StoredDevice) throws -> Bool {
-                    try transaction.pushTarget(PushTargetKey(token: "aa", device: device.key))
+                    try transaction.pushTarget(
+                        PushTargetKey(token: "aa", device: device.key), at: .noon)
                         != nil
                 }
                 #expect(try told(annas) == false)
@@ -90,7 +92,7 @@ extension StoreConformance {
                         PushTargetKey(token: "gone", device: phone.key): .start,
                     ])
                 }
-                #expect(try transaction.pushTarget(key)?.delivered.rawValue == 5)
+                #expect(try transaction.pushTarget(key, at: .noon)?.delivered.rawValue == 5)
             }
         },
         Check("Pending targets are found page by page, those of the container only") { store in
@@ -149,7 +151,7 @@ extension StoreConformance {
                 #expect(try transaction.removePushToken("aa", registeredUpTo: .noon) == true)
                 #expect(try transaction.pushToken("aa") == nil)
                 let key = PushTargetKey(token: "aa", device: phone.key)
-                #expect(try transaction.pushTarget(key) == nil)
+                #expect(try transaction.pushTarget(key, at: .noon) == nil)
                 #expect(try transaction.removePushToken("aa", registeredUpTo: .noon) == true)
             }
         },
@@ -166,12 +168,12 @@ extension StoreConformance {
                 #expect(try transaction.trimPushTokens(of: .anna, to: 2) == 0)
                 let left = try ["aa", "bb", "cc"].filter {
                     let key = PushTargetKey(token: $0, device: phone.key)
-                    return try transaction.pushTarget(key) != nil
+                    return try transaction.pushTarget(key, at: .noon) != nil
                 }
                 #expect(left == ["aa", "bb"])
                 #expect(try transaction.pushToken("cc") == nil)
                 let key = PushTargetKey(token: "ff", device: other.key)
-                #expect(try transaction.pushTarget(key) != nil)
+                #expect(try transaction.pushTarget(key, at: .noon) != nil)
             }
         },
     ]

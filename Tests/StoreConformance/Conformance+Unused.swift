@@ -80,7 +80,8 @@ extension StoreConformance {
                 #expect(try transaction.removeDevices(unseenSince: .day(3), limit: 9) == 1)
                 #expect(try transaction.devices(of: .anna) == [used, marked, recent])
                 #expect(try transaction.pushToken("alone") == nil)
-                #expect(try transaction.pushToken(courier: "c-shared")?.devices == [recent])
+                #expect(
+                    try transaction.pushToken(courier: "c-shared", at: .noon)?.devices == [recent])
                 #expect(try transaction.removeDevices(unseenSince: .day(9), limit: 2) == 2)
                 #expect(try transaction.devices(of: .anna) == [recent])
             }

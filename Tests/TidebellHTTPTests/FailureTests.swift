@@ -22,6 +22,7 @@ struct FailureTests {
             _ body: @escaping @Sendable (any StoreReader) throws -> Result
         ) async throws -> Result { throw error }
 
+        func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
         func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func close() async throws {}
     }

@@ -24,7 +24,9 @@ struct NativeTokenTests {
             let caller = try #require(try reader.user(of: account, in: container))
             #expect(caller.recordName == user)
             return try reader.devices(of: caller.id).compactMap { device in
-                try reader.pushTarget(PushTargetKey(token: token, device: device.key))
+                try reader.pushTarget(
+                    PushTargetKey(token: token, device: device.key), at: TestAPI.start
+                )
             }.first
         }
     }

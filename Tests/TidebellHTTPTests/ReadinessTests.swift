@@ -32,6 +32,7 @@ struct ReadinessTests {
             if let error = trouble.withLock({ $0 }) { throw error }
         }
 
+        func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func close() async throws {}
     }

@@ -154,6 +154,7 @@ struct ShareTests {
         try await sockets.serving {
             $0.shares.countsLoopback = true
             $0.shares.connectionsPerAddress = 2
+            $0.shares.refusalTime = .seconds(600)
         } _: { _, port, _ in
             let get = "GET /health HTTP/1.1\r\nHost: here\r\n\r\n"
             let first = try RawConnection(port)

@@ -35,6 +35,10 @@ package protocol Store: Sendable {
     /// may yield once (bounded to one waiting element).
     func outboxCommits() -> AsyncStream<Void>
 
+    /// Yields after commits that may have ended what somebody is allowed to hear; a hint
+    /// like ``outboxCommits()``.
+    func accessCommits() -> AsyncStream<Void>
+
     /// A random number that tells this store from any other; part of every sync
     /// token.
     var identity: UInt64 { get }

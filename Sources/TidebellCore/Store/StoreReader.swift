@@ -166,10 +166,19 @@ package protocol StoreReader {
     /// and not disabled, and they have a device, or their container has a webhook.
     func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser]
 
-    /// Returns the push token, and the devices it tells, found by its courier
+    /// Returns the push token, and the devices it tells now, found by its courier
     /// capability; ``StoredDevice/acknowledged`` is how far the courier has given out
     /// what is for the device, which is the token's own position.
-    func pushToken(courier: String) throws -> (token: StoredPushToken, devices: [StoredDevice])?
+    ///
+    /// A token tells a device while the session lasts in which it was registered for it;
+    /// tokens from before sessions, while the account is not disabled.
+    func pushToken(
+        courier: String, at now: Instant
+    ) throws -> (token: StoredPushToken, devices: [StoredDevice])?
+
+    /// Returns those of the listeners who may go on hearing. Cost grows with the
+    /// listeners, in a bounded number of statements.
+    func listening(among listeners: Set<Listener>, at now: Instant) throws -> Set<Listener>
 
     /// Returns a push token.
     func pushToken(_ token: String) throws -> StoredPushToken?
@@ -236,8 +245,8 @@ package protocol StoreReader {
 
     // MARK: Native push tokens
 
-    /// Returns a target as it is now, or nil if it is gone.
-    func pushTarget(_ key: PushTargetKey) throws -> PushTarget?
+    /// Returns a target as it is now, or nil if it is gone, or its session has ended.
+    func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget?
 
     /// Returns the targets that the notifications after `sequence` are for, at
     /// most `limit` notifications, and the place of the last one looked at.

@@ -175,7 +175,12 @@ package protocol StoreTransaction: StoreReader {
     /// A token tells devices of one account, the one it was put for last (SUB-51), and a
     /// native one only one device of a container. For each device it starts at the head of
     /// the log.
-    func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws
+    ///
+    /// It tells the device for as long as `session` lasts; put again in another one, it
+    /// keeps its position.
+    func putPushToken(
+        _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
+    ) throws
 
     // MARK: Badges and history
 
@@ -345,4 +350,11 @@ package protocol StoreTransaction: StoreReader {
     /// Removes answers kept before `moment`; then, beyond `bytes` of ``KeptAnswer/size``,
     /// the oldest of the users who have most. At most about `limit`; returns how many went.
     func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int
+}
+
+extension StoreTransaction {
+    /// Inserts or replaces a push token that tells a device whatever sessions end.
+    package func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
+        try putPushToken(token, tells: device, in: nil)
+    }
 }

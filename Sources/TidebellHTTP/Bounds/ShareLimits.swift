@@ -14,6 +14,9 @@ package struct ShareLimits: Sendable, Hashable {
     /// How long a connection may be idle on which nobody has shown a user's token, and how
     /// long it may take for its first request.
     package var strangersIdleTime = Duration.seconds(15)
+    /// How long a connection that is one too many may take to send the head of a request,
+    /// which is answered with the reason.
+    package var refusalTime = Duration.seconds(2)
     /// How long another connection may be idle.
     package var idleTime = Duration.seconds(75)
     /// How long a request may take to arrive, but for what ``leastBodyRate`` adds.

@@ -21,8 +21,6 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private static let lingerTime = TimeAmount.seconds(5)
     /// The rest of an unwanted body that a connection outlives.
     private static let smallRest = 64 * 1024
-    /// What a refused connection may take to send the head of a request.
-    private static let refusalTime = TimeAmount.seconds(2)
 
     private enum Phase {
         /// Between two requests, or before the first.
@@ -66,7 +64,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         self.connection = connection
         if let refusal = connections.open(connection) {
             phase = .refused(refusal)
-            expect(by: .now() + Self.refusalTime, context)
+            expect(by: .now() + TimeAmount(limits.refusalTime), context)
         } else {
             expect(by: .now() + idleTime, context)
         }

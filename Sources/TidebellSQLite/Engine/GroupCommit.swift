@@ -29,17 +29,19 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let log: WriteAheadLog
     private let outbox: OutboxSignal
+    private let access: OutboxSignal
     private let troubles: StoreTroubles
     private let note: StoreNoteFile?
 
     /// Creates a queue for the writer connection of `pool`.
     init(
-        _ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal, troubles: StoreTroubles,
-        note: StoreNoteFile?
+        _ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal,
+        access: OutboxSignal, troubles: StoreTroubles, note: StoreNoteFile?
     ) {
         self.pool = pool
         self.log = log
         self.outbox = outbox
+        self.access = access
         self.troubles = troubles
         self.note = note
     }
@@ -105,6 +107,7 @@ final class GroupCommit: Sendable {
         var ran: [any WaitingWrite] = []
         var tellsOutbox = false
         var progress = (position: Position.start, notification: NotificationSequence.start)
+        var endsAccess = false
         do {
             while let write = rest.popFirst() {
                 ran.append(write)
@@ -114,6 +117,7 @@ final class GroupCommit: Sendable {
                     fail([write], error)
                 } else {
                     if transaction.hasAppendedOutbox { tellsOutbox = true }
+                    if transaction.hasEndedAccess { endsAccess = true }
                     progress.position = max(progress.position, transaction.lastPosition)
                     progress.notification = max(
                         progress.notification, transaction.lastNotification
@@ -133,6 +137,7 @@ final class GroupCommit: Sendable {
         }
         for write in ran { write.finish(nil) }
         if tellsOutbox { outbox.yield() }
+        if endsAccess { access.yield() }
         return rest
     }
 

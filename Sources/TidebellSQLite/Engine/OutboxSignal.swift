@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Tells all who listen that the outbox has something new.
+/// Signals to all who listen that the outbox has something new, or that an access ended.
 final class OutboxSignal: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]

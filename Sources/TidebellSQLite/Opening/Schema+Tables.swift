@@ -189,6 +189,7 @@ extension Schema {
             device INTEGER NOT NULL,
             delivered INTEGER,
             given_out INTEGER,
+            session TEXT,
             PRIMARY KEY (token, device)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX push_token_device_device ON push_token_device (device);

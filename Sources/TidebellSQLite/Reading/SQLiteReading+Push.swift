@@ -55,14 +55,14 @@ extension SQLiteReading {
     }
 
     package func pushToken(
-        courier: String
+        courier: String, at now: Instant
     ) throws -> (token: StoredPushToken, devices: [StoredDevice])? {
         let token = try connection.first(
             StoredPushToken.withCourier, courier, read: StoredPushToken.init
         )
         guard let token else { return nil }
         let devices = try connection.rows(
-            StoredDevice.withToken, token.token, read: StoredDevice.init
+            StoredDevice.withToken, now, token.token, read: StoredDevice.init
         )
         return (token, devices)
     }
@@ -138,7 +138,8 @@ extension StoredDevice {
     fileprivate static let withToken = """
         SELECT device.key, device.user, device.client_id, push_token_device.given_out
         FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
-        WHERE push_token_device.token = ? AND push_token_device.given_out IS NOT NULL
+        WHERE push_token_device.token = ?2 AND push_token_device.given_out IS NOT NULL
+            AND \(Listener.mayHear(at: "?1"))
         ORDER BY device.key
         """
     /// The devices of a user, each with the moment of its registration.

@@ -3,8 +3,8 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func pushTarget(_ key: PushTargetKey) throws -> PushTarget? {
-        try connection.first(PushTarget.byKey, key.token, key.device, read: PushTarget.init)
+    package func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget? {
+        try connection.first(PushTarget.byKey, now, key.token, key.device, read: PushTarget.init)
     }
 
     package func pushTargets(
@@ -67,8 +67,8 @@ extension PushTarget {
         FROM push_token_device
             CROSS JOIN push_token ON push_token.token = push_token_device.token
             CROSS JOIN device ON device.key = push_token_device.device
-        WHERE push_token_device.token = ? AND push_token_device.device = ?
-            AND push_token_device.delivered IS NOT NULL
+        WHERE push_token_device.token = ?2 AND push_token_device.device = ?3
+            AND push_token_device.delivered IS NOT NULL AND \(Listener.mayHear(at: "?1"))
         """
 
     fileprivate static let notified = """

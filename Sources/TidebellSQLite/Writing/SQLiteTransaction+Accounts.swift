@@ -12,6 +12,7 @@ extension SQLiteTransaction {
     }
 
     func removeAccount(_ account: AccountID, at now: Instant) throws {
+        hasEndedAccess = true
         try connection.run(
             """
             INSERT INTO removed_account (account, name, removed_at)
@@ -39,6 +40,7 @@ extension SQLiteTransaction {
     }
 
     func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws {
+        hasEndedAccess = true
         try connection.run("UPDATE account SET disabled = ? WHERE id = ?", isDisabled, account)
     }
 

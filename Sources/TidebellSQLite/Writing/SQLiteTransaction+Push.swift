@@ -122,6 +122,7 @@ extension SQLiteTransaction {
 
     /// Removes a device, and it from its push tokens (SUB-51).
     func removeDevice(_ device: DeviceKey) throws {
+        hasEndedAccess = true
         try connection.run("DELETE FROM push_token_device WHERE device = ?", device)
         try connection.run("DELETE FROM device WHERE key = ?", device)
     }

@@ -3,7 +3,9 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteTransaction {
-    func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
+    func putPushToken(
+        _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
+    ) throws {
         try connection.run(
             """
             INSERT INTO push_token (token, apns_environment, courier, topic, registered_at)
@@ -19,11 +21,12 @@ extension SQLiteTransaction {
         let head = try notificationHead()
         try connection.run(
             """
-            INSERT INTO push_token_device (token, device, delivered, given_out)
-            VALUES (?, ?, ?, ?)
-            ON CONFLICT DO NOTHING
+            INSERT INTO push_token_device (token, device, delivered, given_out, session)
+            VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (token, device) DO UPDATE SET session = excluded.session
             """,
-            token.token, device, token.isNative ? head : nil, token.isNative ? nil : head
+            token.token, device, token.isNative ? head : nil, token.isNative ? nil : head,
+            session
         )
     }
 
@@ -31,7 +34,7 @@ extension SQLiteTransaction {
     private func takePushToken(
         _ token: String, fromOtherAccountsThanOf device: DeviceKey
     ) throws {
-        try connection.run(
+        let taken = try connection.rows(
             """
             DELETE FROM push_token_device
             WHERE token = ?1 AND device IN (
@@ -42,10 +45,11 @@ extension SQLiteTransaction {
                     CROSS JOIN device AS own ON own.key = ?2
                     CROSS JOIN user AS mine ON mine.id = own.user
                 WHERE told.token = ?1 AND theirs.account <> mine.account
-            )
+            ) RETURNING device
             """,
             token, device
-        )
+        ) { $0.int(0) }
+        if !taken.isEmpty { hasEndedAccess = true }
     }
 
     /// Ends what a token tells other devices of the same container.
@@ -98,6 +102,7 @@ extension SQLiteTransaction {
             """,
             user, limit
         ) { $0.text(0) }
+        if !tokens.isEmpty { hasEndedAccess = true }
         for token in tokens {
             try connection.run(
                 """

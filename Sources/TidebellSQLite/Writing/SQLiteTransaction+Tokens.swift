@@ -23,12 +23,14 @@ extension SQLiteTransaction {
     }
 
     func removeSession(_ session: SessionID) throws {
+        hasEndedAccess = true
         try connection.run(
             "DELETE FROM web_token WHERE session IN (\(Self.withChildren))", session
         )
     }
 
     func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
+        hasEndedAccess = true
         let ended =
             switch tokens {
             case .session(let session):

@@ -13,6 +13,9 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     /// The latest notification given out.
     var lastNotification = NotificationSequence.start
 
+    /// Whether somebody may not hear any more what they heard.
+    var hasEndedAccess = false
+
     /// Wraps the writer connection inside a transaction.
     init(_ connection: Connection) {
         self.connection = connection

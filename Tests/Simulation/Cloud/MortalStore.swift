@@ -59,6 +59,7 @@ final class MortalStore: Store {
 
     /// Wake-ups are all lost: the walk says when the pipeline runs.
     func outboxCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
+    func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
 
     func close() async throws { try await base.close() }
 

@@ -69,6 +69,18 @@ struct BacklogTests {
         #expect(backlog.next(at: Self.noon) == Self.key(3))
     }
 
+    @Test("a target that is found again while it turns out to be gone has another turn")
+    func goneAndBack() {
+        var backlog = Self.backlog()
+        backlog.found(Self.key(1))
+        #expect(backlog.next(at: Self.noon) == Self.key(1))
+        backlog.found(Self.key(1))
+        backlog.finished(Self.key(1), .gone, at: Self.noon, jitter: 0)
+        #expect(backlog.next(at: Self.noon) == Self.key(1))
+        backlog.finished(Self.key(1), .gone, at: Self.noon, jitter: 0)
+        #expect(backlog.next(at: Self.noon) == nil && backlog.isIdle(at: Self.noon))
+    }
+
     @Test("a target that fails rests for longer each time, the others go on")
     func resting() {
         var backlog = Self.backlog()

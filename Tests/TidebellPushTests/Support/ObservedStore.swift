@@ -56,6 +56,8 @@ final class ObservedStore: Store {
         return try await base.read(body)
     }
 
+    func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+
     func outboxCommits() -> AsyncStream<Void> {
         losesWakeUps ? AsyncStream { _ in } : base.outboxCommits()
     }

@@ -40,7 +40,8 @@ final class World: Sendable {
             store: store, clock: clock, configuration: configuration, metrics: metrics
         )
         couriers = CourierMailboxes(
-            store: store, clock: clock, configuration: configuration, metrics: metrics
+            store: store, clock: clock, now: { World.noon }, configuration: configuration,
+            metrics: metrics
         )
         let end = End()
         self.end = end

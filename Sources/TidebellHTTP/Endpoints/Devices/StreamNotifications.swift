@@ -19,7 +19,9 @@ package enum StreamNotifications: Endpoint {
         )
         let begin = try await registerDevice(exchange)
         // Live before it is announced: nothing that comes now is missed.
-        let stream = cloud.streams.open(device: begin.device, after: begin.start)
+        let stream = cloud.streams.open(
+            device: begin.device, after: begin.start, in: exchange.call.session
+        )
         return WebResponse(
             headers: [
                 "Content-Type": "text/event-stream",
@@ -58,6 +60,8 @@ package enum StreamNotifications: Endpoint {
         let clientID = try exchange.requireClientID()
         let cursor = try exchange.cursor()
         return try await exchange.cloud.store.write { transaction in
+            // The caller may be a remembered one, who was signed out since.
+            _ = try exchange.webToken(in: transaction)
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container, at: call.now
             )

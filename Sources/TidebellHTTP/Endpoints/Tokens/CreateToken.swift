@@ -50,9 +50,11 @@ extension Exchange {
         let limit = cloud.limits.pushTokensPerUser
         let newCourier = Secret.make(from: cloud.randomness)
         return try await cloud.store.write { transaction in
+            // The caller may be a remembered one, who was signed out since.
+            _ = try webToken(in: transaction)
             var token = token
             if let courier = token.courier,
-                let known = try transaction.pushToken(courier: courier)
+                let known = try transaction.pushToken(courier: courier, at: call.now)
             {
                 let owners = try transaction.users(Set(known.devices.map(\.user)))
                 if !owners.values.contains(where: { $0.account == user.account }) {
@@ -62,7 +64,7 @@ extension Exchange {
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user.id, container: call.container, at: call.now
             )
-            try transaction.putPushToken(token, tells: device.key)
+            try transaction.putPushToken(token, tells: device.key, in: call.session)
             _ = try transaction.trimPushTokens(of: user.id, to: limit)
             return token
         }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TidebellCore
+
+/// Ends the streams and polls of those who may hear no more: signed out, expired,
+/// disabled, removed, or of a device that another user took over.
+///
+/// A change that this process made ends them at once; one that another made, or the time,
+/// within ``interval``. All are looked at together, a bounded number in each read; who
+/// begins to listen asks once more after it is watched, so that nobody slips through
+/// between the check of a request and the watch.
+package final class ListenerWatch: Service {
+    /// How long it takes at most to notice what no commit of this process said.
+    package static let interval = Duration.seconds(5)
+    /// Listeners that one read of the store looks at.
+    private static let listenersPerRead = 1000
+
+    private struct Entry {
+        var listener: Listener
+        var end: @Sendable () -> Void
+    }
+
+    private struct State {
+        var entries: [UInt64: Entry] = [:]
+        var nextID: UInt64 = 0
+    }
+
+    private let store: any Store
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Instant
+    private let metrics: PushMetrics
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// Creates a watch over nobody; ``run()`` ends whom it watches then.
+    package init(
+        store: any Store, clock: any Clock<Duration>, now: @escaping @Sendable () -> Instant,
+        metrics: PushMetrics = PushMetrics(), logger: Logger
+    ) {
+        self.store = store
+        self.clock = clock
+        self.now = now
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// Calls `end`, once, when the listener may hear no more; for as long as what this
+    /// returns is held.
+    func watch(_ listener: Listener, end: @escaping @Sendable () -> Void) -> WatchedListener {
+        let id = state.withLock { state in
+            state.nextID += 1
+            state.entries[state.nextID] = Entry(listener: listener, end: end)
+            return state.nextID
+        }
+        return WatchedListener { [weak self] in
+            _ = self?.state.withLock { $0.entries.removeValue(forKey: id) }
+        }
+    }
+
+    /// Whether the listener may hear as the store is now.
+    func mayHear(_ listener: Listener, in reader: any StoreReader) throws -> Bool {
+        try reader.listening(among: [listener], at: now()).contains(listener)
+    }
+
+    /// How many listeners are watched.
+    package var count: Int { state.withLock(\.entries.count) }
+
+    /// Looks at all listeners, and ends those who may hear no more.
+    package func look() async throws {
+        let entries = state.withLock(\.entries)
+        let listeners = Array(Set(entries.values.map(\.listener)))
+        var ended: Set<Listener> = []
+        for start in stride(from: 0, to: listeners.count, by: Self.listenersPerRead) {
+            let group = Set(listeners[start...].prefix(Self.listenersPerRead))
+            let moment = now()
+            let listening = try await store.read { try $0.listening(among: group, at: moment) }
+            ended.formUnion(group.subtracting(listening))
+        }
+        guard !ended.isEmpty else { return }
+        for (id, entry) in entries where ended.contains(entry.listener) {
+            // Who left meanwhile is not called.
+            guard state.withLock({ $0.entries.removeValue(forKey: id) }) != nil else { continue }
+            metrics.endedListeners.increment()
+            entry.end()
+        }
+    }
+
+    /// Looks when this process changed who may hear, and every ``interval``, until the task
+    /// is cancelled or the service group shuts down.
+    package func run() async throws {
+        let commits = store.accessCommits()
+        let wake = WakeSignal(isRaised: true)
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in commits { wake.raise() } }
+                group.addTask { [clock = self.clock] in
+                    // Sleeping fails by cancellation only, which is the end.
+                    while (try? await clock.sleep(for: Self.interval)) != nil { wake.raise() }
+                }
+                while await wake.wait() { await self.lookAgain() }
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func lookAgain() async {
+        do {
+            try await look()
+        } catch {
+            // The next look is soon; a store that cannot be read has nothing to tell either.
+            logger.debug("listeners cannot be checked", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// A listener that is watched until the last reference to this goes.
+final class WatchedListener: Sendable {
+    private let onRelease: @Sendable () -> Void
+
+    init(onRelease: @escaping @Sendable () -> Void) {
+        self.onRelease = onRelease
+    }
+
+    deinit { onRelease() }
+}
