@@ -5,7 +5,7 @@ import TidebellWire
 /// All routes of the API.
 package enum Router {
     /// `/database/1/{container}/{environment}/{database}/…` (web-services 5).
-    private static let database: [String: any Endpoint.Type] = [
+    static let database: [String: any Endpoint.Type] = [
         "zones/list": ListZones.self,
         "zones/lookup": LookupZones.self,
         "zones/modify": ModifyZones.self,
@@ -32,19 +32,19 @@ package enum Router {
     ]
 
     /// The same with the public database only (web-services 2.1).
-    private static let publicDatabase: [String: any Endpoint.Type] = [
+    static let publicDatabase: [String: any Endpoint.Type] = [
         "users/caller": FetchCaller.self,
         "users/current": FetchCaller.self,
     ]
 
     /// `/device/1/{container}/{environment}/…` (web-services 5.12).
-    private static let device: [String: any Endpoint.Type] = [
+    static let device: [String: any Endpoint.Type] = [
         "tokens/create": CreateToken.self,
         "tokens/register": RegisterToken.self,
     ]
 
     /// `/ext/1/{container}/{environment}/…` (web-services 9).
-    private static let extensions: [String: any Endpoint.Type] = [
+    static let extensions: [String: any Endpoint.Type] = [
         "account/signIn": SignIn.self,
         "account/signOut": SignOut.self,
         "account/webToken": FetchWebAuthToken.self,
@@ -58,19 +58,19 @@ package enum Router {
     ]
 
     /// `/admin/1/{container}/{environment}/…`, for the operator.
-    private static let admin: [String: any AdminEndpoint.Type] = [
+    static let admin: [String: any AdminEndpoint.Type] = [
         "push/explain": ExplainPush.self
     ]
 
     /// `/…` and `/…/{argument}`.
-    private static let server: [String: any ServerEndpoint.Type] = [
+    static let server: [String: any ServerEndpoint.Type] = [
         "health": ReportHealth.self,
         "ready": ReportReadiness.self,
         "courier": PollCourier.self,
     ]
 
     /// `/assets/1/…/{token}`, called by whom the URL was given to.
-    private static let assets: [String: any AssetEndpoint.Type] = [
+    static let assets: [String: any AssetEndpoint.Type] = [
         "upload": ReceiveAsset.self,
         "download": SendAsset.self,
     ]

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellServer
+import TidebellWire
+
+@testable import TidebellHTTP
+
+/// The table caller × database × endpoint × container × environment × (fresh, signed out,
+/// expired, disabled, removed): every cell asserted.
+@Suite("Who may call what", .hangs)
+struct AccessTableTests {
+    /// A request to each endpoint that a user may make in their private database; `API` is
+    /// an API token.
+    private static let bodies: [String: String] = [
+        "database zones/list": "{}",
+        "database zones/lookup": #"{"zones":[]}"#,
+        "database zones/modify": #"{"operations":[]}"#,
+        "database zones/changes": "{}",
+        "database records/query": #"{"query":{"recordType":"Note"}}"#,
+        "database records/lookup": #"{"records":[{"recordName":"a"}]}"#,
+        "database records/modify": """
+        {"operations":[{"operationType":"forceUpdate","record":{"recordName":"a",\
+        "recordType":"Note","fields":{}}}]}
+        """,
+        "database records/changes": #"{"zoneID":{"zoneName":"Notes"}}"#,
+        "database assets/upload": #"{"tokens":[]}"#,
+        "database assets/rereference": #"{"assets":[]}"#,
+        "database changes/database": "{}",
+        "database changes/zone": #"{"zones":[]}"#,
+        "database subscriptions/list": "{}",
+        "database subscriptions/lookup": #"{"subscriptions":[]}"#,
+        "database subscriptions/modify": #"{"operations":[]}"#,
+        "database tokens/create": #"{"apnsEnvironment":"development"}"#,
+        "database tokens/register": #"{"apnsEnvironment":"development","apnsToken":"ab"}"#,
+        "database users/caller": "{}",
+        "database users/current": "{}",
+        "device tokens/create": #"{"apnsEnvironment":"development"}"#,
+        "device tokens/register": #"{"apnsEnvironment":"development","apnsToken":"ab"}"#,
+        "ext account/signIn": "{}",
+        "ext account/signOut": "{}",
+        "ext account/webToken": #"{"apiToken":"API"}"#,
+        "ext account/permission": #"{"permission":"userDiscoverability","action":"grant"}"#,
+        "ext notifications/stream": "",
+        "ext notifications/ack": #"{"cursor":"0"}"#,
+        "ext notifications/changes": "{}",
+        "ext notifications/markRead": #"{"notificationIDs":[]}"#,
+        "ext notifications/badge": #"{"value":0}"#,
+    ]
+
+    private static let containers = [
+        ContainerKey(container: TestAPI.container, environment: .development),
+        ContainerKey(container: TestAPI.container, environment: .production),
+    ]
+
+    private struct Row {
+        var name: String
+        var root: String
+        var endpoint: any Endpoint.Type
+        var scopes: [DatabaseScope]
+        /// The only database that has it; nil for all.
+        var only: DatabaseScope?
+
+        func path(in scope: DatabaseScope) -> String {
+            root == "database" ? "\(scope.rawValue)/\(name)" : name
+        }
+
+        var key: String { "\(root) \(name)" }
+
+        func outcome(in scope: DatabaseScope, for caller: AccessCaller) -> AccessOutcome {
+            if let only, only != scope { return .elsewhere }
+            return AccessOutcome(endpoint.access, in: scope, for: caller)
+        }
+    }
+
+    private static let rows: [Row] =
+        rows("database", Router.database, DatabaseScope.allCases)
+        + rows("database", Router.publicDatabase, DatabaseScope.allCases, only: .public)
+        + rows("device", Router.device, [.private])
+        + rows("ext", Router.extensions, [.private])
+
+    private static func rows(
+        _ root: String, _ routes: [String: any Endpoint.Type], _ scopes: [DatabaseScope],
+        only: DatabaseScope? = nil
+    ) -> [Row] {
+        routes.sorted { $0.key < $1.key }.map { name, endpoint in
+            Row(name: name, root: root, endpoint: endpoint, scopes: scopes, only: only)
+        }
+    }
+
+    @Test("Every endpoint is in the table")
+    func rows() {
+        #expect(Set(Self.rows.map(\.key)) == Set(Self.bodies.keys))
+        #expect(Router.admin.keys.sorted() == ["push/explain"])
+        #expect(Router.server.keys.sorted() == ["courier", "health", "ready"])
+        #expect(Router.assets.keys.sorted() == ["download", "upload"])
+    }
+
+    @Test("Every caller gets what they may, and no more", arguments: containers)
+    func cells(container: ContainerKey) async throws {
+        let api = try await TestAPI()
+        let tokens = try await AccessTokens(api, in: container)
+        try await makeZone(tokens)
+        for row in Self.rows {
+            let method = row.endpoint.methods.contains(.post) ? "POST" : "GET"
+            for scope in row.scopes {
+                for caller in AccessCaller.all {
+                    let expected = row.outcome(in: scope, for: caller)
+                    let response = await api.cloud.respond(
+                        method,
+                        tokens.path(row.root, row.path(in: scope))
+                            + (try await tokens.freshQuery(of: caller)),
+                        body: Array(body(of: row, for: caller, in: api).utf8)
+                    )
+                    let cell: Comment = "\(row.key) in \(scope) of \(container) for \(caller)"
+                    // The body of an open stream has no end.
+                    let isStream = response.status == 200 && method == "GET"
+                    let text = isStream ? "" : try await text(response)
+                    let error = try? JSONReader.read(Array(text.utf8), WireError.init(from:))
+                    #expect(AccessOutcome(response.status, error) == expected, cell)
+                    if expected != .granted {
+                        #expect(error != nil && response.status >= 400, cell)
+                    } else if caller.user != .none, scope == row.only ?? .private {
+                        #expect(response.status == 200, "\(cell): \(text)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Where no token is asked for, none makes a difference", arguments: containers)
+    func capabilities(container: ContainerKey) async throws {
+        let api = try await TestAPI()
+        let tokens = try await AccessTokens(api, in: container)
+        let paths = [
+            ("GET", "/health", 200), ("GET", "/courier/unknown", 404),
+            ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
+        ]
+        for (method, path, status) in paths {
+            let plain = try await api.send(method, path).withoutHeaders
+            if status > 0 { #expect(plain.status == status) } else { #expect(plain.status >= 400) }
+            for caller in AccessCaller.all {
+                let answer = try await api.send(method, path + tokens.query(of: caller))
+                #expect(answer.status == plain.status, "\(path) for \(caller)")
+                #expect(answer.error == plain.error, "\(path) for \(caller)")
+            }
+        }
+    }
+
+    @Test("The operator's endpoint takes a management token, and nothing else")
+    func admin() async throws {
+        let api = try await TestAPI()
+        let container = Self.containers[0]
+        let tokens = try await AccessTokens(api, in: container)
+        let accounts = api.cloud.accounts
+        let fresh = try await accounts.makeAdminToken(named: "fresh")
+        let expired = try await accounts.makeAdminToken(named: "expired", lifetime: .seconds(1))
+        let revoked = try await accounts.makeAdminToken(named: "revoked")
+        for token in try await accounts.tokens(.management) where token.name == "revoked" {
+            _ = try await accounts.revoke(.management, token.id)
+        }
+        api.clock.advance(by: .seconds(1))
+        let path = tokens.path("admin", "push/explain")
+        for (token, status) in [
+            (nil, 401), ("unknown", 401), (expired, 401), (revoked, 401), (api.apiToken, 401),
+            (api.webToken, 401), (fresh, 200),
+        ] {
+            let headers = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+            for caller in AccessCaller.all {
+                let answer = try await api.send(
+                    "GET", path + tokens.query(of: caller), headers: headers
+                )
+                #expect(answer.status == status, "\(caller)")
+                if status == 401 { #expect(answer.error?.code == .authenticationFailed) }
+            }
+        }
+    }
+
+    private func makeZone(_ tokens: AccessTokens) async throws {
+        let answer = try await tokens.api.send(
+            "POST",
+            tokens.path("database", "private/zones/modify")
+                + tokens.query(of: AccessCaller(page: .everywhere, user: .everywhere)),
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
+        )
+        #expect(answer.status == 200)
+    }
+
+    private func body(of row: Row, for caller: AccessCaller, in api: TestAPI) -> String {
+        // Who shows neither a token nor a password is told to; a name alone makes no sense.
+        if row.key == "ext account/signIn", caller.user == .none { return #"{"user":"anna"}"# }
+        return (Self.bodies[row.key] ?? "").replacing("API", with: api.apiToken)
+    }
+
+    private func text(_ response: WebResponse) async throws -> String {
+        String(decoding: try await response.body.collect(), as: UTF8.self)
+    }
+}
