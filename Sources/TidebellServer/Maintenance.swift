@@ -53,6 +53,7 @@ package struct Maintenance: Service {
                         await attempt { try await storeTokenUses() }
                         // Notices, also when nobody writes, that trouble began or is over.
                         await attempt { try await store.probe() }
+                        await attempt { _ = try await removeDeletedZones() }
                     }
                     try await time.clock.sleep(for: Self.interval)
                 }
@@ -67,6 +68,7 @@ package struct Maintenance: Service {
     package func round() async {
         await attempt {
             let now = try await retention.moment(in: store)
+            _ = try await removeDeletedZones()
             let tombstones = try await removeAll {
                 try $0.removeTombstones(
                     modifiedBefore: now.advanced(by: .zero - limits.tombstoneRetention),
@@ -79,6 +81,7 @@ package struct Maintenance: Service {
                     limit: Self.batchSize
                 )
             }
+            try await trimNotifications()
             let devices = try await removeAll {
                 try $0.removeDevices(
                     unseenSince: now.advanced(by: .zero - limits.deviceRetention),
@@ -169,6 +172,27 @@ package struct Maintenance: Service {
                     try eraser.step(account, at: now, in: $0)
                 }
                 if isComplete { break }
+            }
+        }
+    }
+
+    /// Removes what deleted zones have left (``StoreTransaction/deleteZones``).
+    private func removeDeletedZones() async throws -> Int {
+        let now = time.now()
+        return try await removeAll {
+            try $0.removeDeletedZones(limit: Self.batchSize, at: now)
+        }
+    }
+
+    /// Removes the oldest notifications of users who have very many.
+    private func trimNotifications() async throws {
+        let count = limits.notificationsPerUser
+        let users = try await store.read(.long) {
+            try $0.usersWithNotifications(moreThan: count, limit: Self.batchSize)
+        }
+        for user in users {
+            _ = try await removeAll {
+                try $0.trimNotifications(of: user, to: count, limit: Self.batchSize)
             }
         }
     }

@@ -35,7 +35,7 @@ struct AssetOptions: ParsableArguments {
     }
 
     /// Reads a number of bytes; nil for what is none.
-    private static func bytes(_ text: String) -> Int64? {
+    static func bytes(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
         let unit = text.last.flatMap { units[Character($0.uppercased())] }
         guard let count = Int64(unit == nil ? text[...] : text.dropLast()) else { return nil }

@@ -104,6 +104,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "One caller's share") var shares: ShareOptions
 
+    @OptionGroup(title: "Quotas") var quotas: QuotaOptions
+
     @OptionGroup(title: "Pace of pushes") var pace: PushPaceOptions
 
     @OptionGroup(title: "Apple's push service") var apns: APNsOptions
@@ -145,6 +147,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.rootKey = rootKey.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys
         shares.apply(to: &configuration.shares)
+        quotas.apply(to: &configuration.limits)
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)

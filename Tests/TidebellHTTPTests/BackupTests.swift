@@ -362,6 +362,12 @@ final class BackupTests {
             sql: "UPDATE database SET head = 0",
             finding: "\(zone): the zone's position is ahead of its database"),
         Damage(
+            sql: "UPDATE zone SET bytes = bytes + 1",
+            finding: "\(zone): the zone's records do not take what is counted"),
+        Damage(
+            sql: "UPDATE database SET records = records + 1",
+            finding: "the database's zones do not take what is counted"),
+        Damage(
             sql: "DELETE FROM database", finding: "_defaultZone: the zone belongs to no database"),
         Damage(sql: "DELETE FROM zone", finding: "zone 1/a: records belong to a zone that is gone"),
         Damage(

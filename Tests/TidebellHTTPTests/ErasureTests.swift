@@ -81,6 +81,23 @@ struct ErasureTests {
             ["post", "needed", "mine"].filter { answer.text.contains(#""\#($0)","recordType"#) })
     }
 
+    /// What the public records take, counted anew.
+    private func countedUse() async throws -> StorageUse {
+        let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
+        return try await database.read { database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT ifnull(sum(size), 0), count(*) FROM record WHERE deleted = 0"
+            )
+            return StorageUse(bytes: row?[0] ?? 0, records: row?[1] ?? 0)
+        }
+    }
+
+    /// What the store says they take.
+    private func publicUse() async throws -> StorageUse {
+        let uses = try await api.cloud.store.read { try $0.storageUses() }
+        return uses.first { if case .container = $0.owner { true } else { false } }?.use ?? .zero
+    }
+
     /// Whether any file of the store holds the bytes.
     private func storeHolds(_ text: String) async throws -> Bool {
         let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
@@ -137,6 +154,8 @@ struct ErasureTests {
         #expect(counts[.keptPublicRecords] == nil)
         let left = try await publicNames()
         #expect(!left.contains("post") && !left.contains("needed"), "\(left)")
+        #expect(try await countedUse() == publicUse(), "ACCT-9: they count no more")
+        #expect(try await countedUse().records == left.count + 1)
     }
 
     @Test("M8: erasing goes on where it was stopped, also in the server's maintenance")

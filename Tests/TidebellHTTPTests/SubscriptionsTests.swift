@@ -57,7 +57,7 @@ struct SubscriptionsTests {
         let answer = try await api.post(
             "private/subscriptions/modify",
             """
-            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"",\
+            {"operations":[{"operationType":"update","subscription":{"subscriptionID":"",\
             "subscriptionType":"database"}}]}
             """
         )

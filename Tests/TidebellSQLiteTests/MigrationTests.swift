@@ -87,6 +87,76 @@ final class MigrationTests {
         try await store.close()
     }
 
+    @Test("ACCT-9: knows what its zones, databases and subscriptions take")
+    func uses() async throws {
+        let store = try SQLiteStore.open(at: path)
+        let size = Int64(
+            StoredRecord.overhead + "n1".utf8.count + "Note".utf8.count
+                + #"{"title":{"value":"hello","type":"STRING"}}"#.utf8.count
+        )
+        try await store.read { [container, database, user] reader throws in
+            let record = try reader.records(["n1"], in: ZoneKey(rawValue: 6))["n1"]
+            #expect(record?.size == size)
+            let use = StorageUse(bytes: size, records: 1)
+            #expect(try reader.database(id: database)?.use == use)
+            #expect(try reader.privateUse(of: AccountID(rawValue: 3)) == use)
+            #expect(
+                try reader.storageUses() == [NamedStorageUse(.account("anna"), use)])
+            #expect(container.container == "iCloud.org.example.notes")
+            let summaries = try reader.subscriptionSummaries(of: user, in: database)
+            let whole = try reader.subscriptions(nil, of: user, in: database)
+            #expect(
+                summaries.map(\.duplicateHash) == whole.map(\.subscription.duplicateHash))
+            #expect(summaries.allSatisfy { $0.bytes > 0 })
+        }
+        try await store.close()
+    }
+
+    @Test("ACCT-9: of version 3 counts the files of each record, and nothing for deleted ones")
+    func usesOfFiles() async throws {
+        let other = SQLiteEngine.newPath()
+        let folder = URL(fileURLWithPath: other).deletingLastPathComponent()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await SQLiteStore.open(at: other).close()
+        let queue = try DatabaseQueue(path: other)
+        try await queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE record DROP COLUMN size;
+                    INSERT INTO database (id, container, environment, scope, owner, head, floor,
+                        subscription_kinds)
+                    VALUES (2, 'c', 'development', 'public', 0, 3, 0, 0);
+                    INSERT INTO zone (key, database, name, position, floor) VALUES (6, 2, 'z', 3, 0);
+                    INSERT INTO asset VALUES ('x', 'f1', 5000, '', NULL), ('y', 'f2', 70, '', NULL);
+                    INSERT INTO asset_use VALUES (6, 'a', 'x'), (6, 'a', 'y'), (6, 'b', 'x');
+                    PRAGMA user_version = 3;
+                    """
+            )
+            for (position, name) in ["a", "b", "gone"].enumerated() {
+                try database.execute(
+                    sql: """
+                        INSERT INTO record
+                            (zone, position, name, type, created_at, created_by, created_device,
+                            modified_at, modified_by, modified_device, deleted, fields)
+                        VALUES (6, ?, ?, 'Note', 1, '_a', '', 1, '_a', '', ?, CAST('{}' AS BLOB))
+                        """,
+                    arguments: [position + 1, name, name == "gone"]
+                )
+            }
+        }
+        try queue.close()
+        let store = try SQLiteStore.open(at: other)
+        let plain = Int64(StoredRecord.overhead + "aNote{}".utf8.count)
+        try await store.read { reader throws in
+            let records = try reader.records(["a", "b"], in: ZoneKey(rawValue: 6))
+            #expect(records.mapValues(\.size) == ["a": plain + 5070, "b": plain + 5000])
+            #expect(
+                try reader.storageUses().map(\.use)
+                    == [StorageUse(bytes: 2 * plain + 10_070, records: 2)])
+        }
+        try await store.close()
+    }
+
     @Test("is the same where it was called version 2, as some were")
     func earlyVersion2() async throws {
         let queue = try DatabaseQueue(path: path)
@@ -167,7 +237,9 @@ final class MigrationTests {
                         ('c', 'development', 'Note', 'mixed', 'STRING', 1),
                         ('c', 'development', 'Note', 'secret', 'STRING', 1),
                         ('other', 'development', 'Note', 'mixed', 'STRING', 1);
-                    INSERT INTO database VALUES (2, 'c', 'development', 'private', 5, 1, 0, 0);
+                    INSERT INTO database (id, container, environment, scope, owner, head, floor,
+                        subscription_kinds)
+                    VALUES (2, 'c', 'development', 'private', 5, 1, 0, 0);
                     INSERT INTO zone (key, database, name, position, floor) VALUES (6, 2, 'z', 1, 0);
                     PRAGMA user_version = 2;
                     """
@@ -213,7 +285,7 @@ final class MigrationTests {
         for byte in Schema.tables.joined(separator: "\n").utf8 {
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
         }
-        #expect([UInt64(Schema.version), hash] == [4, 14_187_170_680_857_318_733])
+        #expect([UInt64(Schema.version), hash] == [4, 2_959_645_412_914_482_615])
     }
 
     @Test("never gives a number twice")

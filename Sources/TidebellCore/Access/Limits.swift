@@ -46,6 +46,26 @@ package struct Limits: Sendable, Hashable {
     package var nameLength = 255
     /// Subscriptions of one user in one database (SUB-45).
     package var subscriptionsPerUser = 1000
+    /// Bytes of all subscriptions of one user in one database, as JSON: their filters are
+    /// looked at by every change that may concern them.
+    package var subscriptionBytesPerUser = 1024 * 1024
+    /// Bytes that one person's private databases hold together, see ``StorageUse``
+    /// (ACCT-9); nil for no bound.
+    package var userQuota: Int64? = 10 << 30
+    /// Bytes that the public database of a container holds; nil for no bound.
+    package var containerQuota: Int64? = 100 << 30
+    /// Zones that live in one database.
+    package var zonesPerDatabase = 10_000
+    /// Record types of one container and environment.
+    package var recordTypesPerContainer = 1000
+    /// Fields of one record type.
+    package var fieldsPerType = 1000
+    /// Devices of one user; one more takes the place of the one unused for longest.
+    package var devicesPerUser = 1000
+    /// Uploads one user has asked for that have not come.
+    package var awaitedUploadsPerUser = 1000
+    /// The newest notifications that are kept for one user.
+    package var notificationsPerUser = 10_000
     /// Which subscriptions count as duplicates of others (SUB-34).
     package var duplicateSubscriptions = DuplicatePolicy.standard
     /// What a new record is told whose ID exists (SAVE-8).

@@ -27,3 +27,19 @@ struct DuplicateKey: Sendable, Hashable {
         predicate = subscription.filters.canonical
     }
 }
+
+extension WireSubscription {
+    /// A number that duplicates have in common, by which they are found; stored, so
+    /// that it must stay as it is.
+    package var duplicateHash: UInt64 {
+        var hash = StableHash()
+        for text in [kind.rawValue, zoneID?.zoneName, recordType] {
+            hash.combine(UInt64(text?.utf8.count ?? Int.max))
+            hash.combine((text ?? "").utf8)
+        }
+        hash.combine(UInt64(firesOn.rawValue) << 1 | (firesOnce ? 1 : 0))
+        // A sum, because the filters have no order.
+        hash.combine(filters.canonical.reduce(0) { $0 &+ $1.stableHash })
+        return hash.value
+    }
+}

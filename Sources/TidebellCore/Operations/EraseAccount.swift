@@ -105,7 +105,11 @@ package struct EraseAccount: Sendable {
         guard
             var record = try transaction.recordsWithoutFields([name], in: place.zone.key)[name]
         else { return }
-        record.position = try transaction.advance(place.database.id, by: 1, at: now)
+        let change = .zero - record.use
+        record.size = 0
+        record.position = try transaction.advance(
+            place.database.id, by: 1, at: now, adding: change
+        )
         record.fields = .none
         record.parent = nil
         record.isDeleted = true
@@ -114,7 +118,8 @@ package struct EraseAccount: Sendable {
         try transaction.putReferences([], from: [name], in: place.zone.key)
         try transaction.putAssetUses([name: []], in: place.zone.key, at: now)
         try transaction.touchZone(
-            place.zone.key, position: record.position, clientChangeToken: nil
+            place.zone.key, position: record.position, clientChangeToken: nil,
+            adding: change
         )
         try transaction.noteErased(.records, 1, of: user.account)
     }

@@ -52,7 +52,8 @@ extension FetchNotificationChanges {
         guard let token = known else {
             return try call.makeToken(.notifications, at: .start, baseline: head)
         }
-        let floor = Position(rawValue: try reader.notificationFloor().rawValue)
+        let floor = Position(
+            rawValue: try reader.notificationFloor(of: try call.requireUser().id).rawValue)
         // A first fetch that is still under way cannot have missed anything.
         guard token.position >= floor || token.baseline >= floor else {
             throw WireError.changeTokenExpired(

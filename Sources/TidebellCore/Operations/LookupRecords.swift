@@ -5,8 +5,12 @@ extension LookupRecords {
     /// Returns the records in the order asked for; a missing one is a
     /// `NOT_FOUND` item (REC-12), a missing zone fails the request, and so do records
     /// that are too large together (LIMIT-20).
+    ///
+    /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
+    ///   token, if it tracks changes.
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: any StoreReader,
+        tellsSyncToken: Bool = false
     ) throws -> Response {
         let place = try call.zone(request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
@@ -39,7 +43,8 @@ extension LookupRecords {
                 return try record.result(
                     to: call, from: place?.zone, in: zoneID, selecting: selection
                 )
-            }
+            },
+            syncToken: tellsSyncToken ? try call.syncToken(of: place.map { [$0.zone] } ?? []) : nil
         )
     }
 }

@@ -9,8 +9,23 @@ extension ModifyRecords {
     /// (SAVE-15). The change, its place in the zone's history and its outbox
     /// entry are one transaction, so a push can neither precede the change nor be
     /// lost (PUSH-14).
+    ///
+    /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
+    ///   token, if it tracks changes.
     package static func run(
-        _ request: Request, for call: Call, in transaction: any StoreTransaction
+        _ request: Request, for call: Call, in transaction: any StoreTransaction,
+        tellsSyncToken: Bool = false
+    ) throws -> Response {
+        var response = try run(request, for: call, transaction)
+        if tellsSyncToken, let database = try transaction.database(try call.databaseKey()) {
+            let zones = try transaction.zones([request.zoneID.zoneName], in: database.id)
+            response.syncToken = try call.syncToken(of: zones)
+        }
+        return response
+    }
+
+    private static func run(
+        _ request: Request, for call: Call, _ transaction: any StoreTransaction
     ) throws -> Response {
         // Access
         let user = try call.requireUser()
@@ -26,7 +41,9 @@ extension ModifyRecords {
             request, by: user, for: call, zone: zone, of: database, in: transaction
         )
         try batch.plan()
-        try batch.followReferences(in: transaction)
+        repeat {
+            try batch.followReferences(in: transaction)
+        } while try batch.failBeyondQuota(of: database, in: transaction)
         if request.isAtomic, batch.hasFailures { return batch.rolledBack() }
         // Save, history, outbox
         let changes = try batch.save(in: transaction)

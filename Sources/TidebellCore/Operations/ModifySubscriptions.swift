@@ -9,27 +9,27 @@ extension ModifySubscriptions {
         _ request: Request, for call: Call, in transaction: any StoreTransaction
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
-        if let twice = request.operations.map(\.subscriptionID).firstDuplicate {
+        let operations = request.operations.map { $0.named(by: call) }
+        if let twice = operations.map(\.subscriptionID).firstDuplicate {
             throw WireError.badRequest(
                 "subscription '\(WireError.shortened(twice))' stands twice in the request"
             )
         }
         let database = try transaction.makeDatabase(try call.databaseKey())
         var subscriptions = SubscriptionSet(
-            try transaction.subscriptions(nil, of: user.id, in: database.id), limits: call.limits
+            try transaction.subscriptionSummaries(of: user.id, in: database.id),
+            in: call.scope, limits: call.limits,
+            fetch: { try transaction.subscriptions($0, of: user.id, in: database.id) }
         )
         var saved: [WireSubscription] = []
         var removed: Set<String> = []
-        let results = try request.operations.map { operation -> SubscriptionResult in
+        let results = try operations.map { operation -> SubscriptionResult in
             let id = operation.subscriptionID
             do {
                 try Names.checkSubscriptionID(id, limits: call.limits)
                 if let subscription = operation.subscription {
                     try check(subscription, for: call, in: transaction)
-                    try subscriptions.check(
-                        subscription, isCreated: operation.isCreation, in: call.scope
-                    )
-                    subscriptions.save(subscription)
+                    try subscriptions.save(subscription, isCreated: operation.isCreation)
                     saved.append(subscription)
                     return .subscription(call.answered(subscription))
                 }
@@ -79,6 +79,16 @@ extension ModifySubscriptions.Operation {
         case .create(let subscription), .update(let subscription): subscription
         case .delete: nil
         }
+    }
+
+    /// Returns the operation with a fresh ID for a new subscription that came without
+    /// one (SUB-28).
+    fileprivate func named(by call: Call) -> ModifySubscriptions.Operation {
+        guard case .create(var subscription) = self, subscription.subscriptionID.isEmpty else {
+            return self
+        }
+        subscription.subscriptionID = call.makeUUID().uuidString
+        return .create(subscription)
     }
 
     /// Whether the client says the subscription is new.

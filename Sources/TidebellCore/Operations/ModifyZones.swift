@@ -25,10 +25,22 @@ extension ModifyZones {
         let living = Dictionary(
             uniqueKeysWithValues: stored.filter { $0.deletion == nil }.map { ($0.name, $0) }
         )
+        let hasNew = request.operations.contains {
+            if case .create = $0 { living[$0.zoneID.zoneName] == nil } else { false }
+        }
+        // Counted once, because there may be many.
+        var count = hasNew ? try transaction.livingZoneCount(in: database.id) : 0
         return ZonesResponse(
             zones: try request.operations.map { operation in
                 do {
-                    return try run(operation, living: living, database, call, transaction)
+                    let isNew = living[operation.zoneID.zoneName] == nil
+                    let result = try run(
+                        operation, living: living, database, count, call, transaction)
+                    switch operation {
+                    case .create: count += isNew ? 1 : 0
+                    case .delete: count -= 1
+                    }
+                    return result
                 } catch let error as WireError {
                     return .failed(operation.zoneID, error.visible(to: call))
                 }
@@ -38,7 +50,7 @@ extension ModifyZones {
 
     private static func run(
         _ operation: Operation, living: [String: StoredZone], _ database: StoredDatabase,
-        _ call: Call, _ transaction: any StoreTransaction
+        _ count: Int, _ call: Call, _ transaction: any StoreTransaction
     ) throws -> ZoneResult {
         let zoneID = operation.zoneID
         try call.checkOwner(of: zoneID)
@@ -50,7 +62,7 @@ extension ModifyZones {
                 return .zone(WireZone(zoneID: call.answered(zone.name), isAtomic: false))
             }
             if let zone { return try call.result(for: zone) }
-            return try create(zoneID.zoneName, in: database, call, transaction)
+            return try create(zoneID.zoneName, in: database, of: count, call, transaction)
         case .delete:
             guard !zoneID.isDefault else {
                 throw WireError.badRequest("the default zone cannot be deleted")
@@ -62,10 +74,18 @@ extension ModifyZones {
     }
 
     private static func create(
-        _ name: String, in database: StoredDatabase, _ call: Call,
+        _ name: String, in database: StoredDatabase, of count: Int, _ call: Call,
         _ transaction: any StoreTransaction
     ) throws -> ZoneResult {
         try Names.checkZoneName(name, limits: call.limits)
+        guard count < call.limits.zonesPerDatabase else {
+            throw WireError.badRequest(
+                "zone '\(WireError.shortened(name))' would be one more than the "
+                    + "\(call.limits.zonesPerDatabase) of the database (zonesPerDatabase); "
+                    + "delete some first",
+                ckCode: CKErrorCode.limitExceeded
+            )
+        }
         let position = try transaction.advance(database.id, by: 1, at: call.now)
         let created = try transaction.createZones([(name, position)], in: database.id)
         if !database.subscriptionKinds.isEmpty {

@@ -95,7 +95,7 @@ extension WireQuery {
 
 extension Call {
     /// The newest sync token of the only zone, if it tracks changes.
-    fileprivate func syncToken(of zones: [StoredZone]) throws -> String? {
+    func syncToken(of zones: [StoredZone]) throws -> String? {
         guard let zone = zones.first, zones.count == 1, scope != .public,
             zone.name != ZoneID.defaultName, case .zone(let answered) = try result(for: zone)
         else { return nil }

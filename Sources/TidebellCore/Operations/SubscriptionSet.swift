@@ -2,62 +2,124 @@
 import TidebellWire
 
 /// A user's subscriptions in one database while a request changes them.
+///
+/// Knows the others by their summaries only: a user may have many, and they are
+/// checked inside the one writer.
 struct SubscriptionSet {
-    private var byID: [String: WireSubscription] = [:]
-    private var owners: [DuplicateKey: [String]] = [:]
+    private var known: [String: SubscriptionSummary] = [:]
+    /// The IDs of subscriptions that may be duplicates of one another.
+    private var owners: [UInt64: Set<String>] = [:]
+    /// What this request has saved so far.
+    private var saved: [String: WireSubscription] = [:]
+    /// Bytes of all of them.
+    private var bytes = 0
+    private let scope: DatabaseScope
     private let limits: Limits
+    private let fetch: (Set<String>) throws -> [StoredSubscription]
 
-    /// Takes over what is stored.
-    init(_ stored: [StoredSubscription], limits: Limits) {
+    /// Takes over what is stored; `fetch` returns subscriptions by ID as they were
+    /// before the request.
+    init(
+        _ stored: [SubscriptionSummary], in scope: DatabaseScope, limits: Limits,
+        fetch: @escaping (Set<String>) throws -> [StoredSubscription]
+    ) {
+        self.scope = scope
         self.limits = limits
-        for stored in stored { save(stored.subscription) }
+        self.fetch = fetch
+        for summary in stored { add(summary) }
     }
 
-    /// Fails where saving the subscription would break the policy on duplicates
-    /// or the bound on their number.
+    /// Adds a subscription, in place of the one with its ID; fails where that would
+    /// break the policy on duplicates or the bounds of number and bytes.
     ///
     /// - Parameter isCreated: Whether the client says it is new.
-    func check(_ subscription: WireSubscription, isCreated: Bool, in scope: DatabaseScope) throws {
-        let known = byID[subscription.subscriptionID]
-        if limits.duplicateSubscriptions == .strict, isCreated, known == subscription {
-            throw WireError.duplicate(of: subscription.subscriptionID)
+    mutating func save(_ subscription: WireSubscription, isCreated: Bool) throws {
+        let id = subscription.subscriptionID
+        let before = known[id]
+        if limits.duplicateSubscriptions == .strict, isCreated, before != nil,
+            try stored([id]).contains(subscription)
+        {
+            throw WireError.duplicate(of: id)
         }
-        if let twin = twin(of: subscription) { throw WireError.duplicate(of: twin) }
-        guard known != nil || byID.count < limits.subscriptionsPerUser else {
+        let summary = SubscriptionSummary(subscription)
+        if let twin = try twin(of: subscription, summary) { throw WireError.duplicate(of: twin) }
+        guard before != nil || known.count < limits.subscriptionsPerUser else {
             throw WireError.badRequest(
                 "more than \(limits.subscriptionsPerUser) subscriptions in the \(scope) database; "
                     + "delete some first",
                 ckCode: CKErrorCode.limitExceeded
             )
         }
-    }
-
-    /// The ID of another subscription that fires on the same changes; the first
-    /// in alphabetical order, where the policy was another when they were saved.
-    private func twin(of subscription: WireSubscription) -> String? {
-        guard let key = DuplicateKey(subscription, limits.duplicateSubscriptions) else {
-            return nil
+        let total = bytes - (before?.bytes ?? 0) + summary.bytes
+        // What shrinks is let through, also where the bound was another before.
+        guard total <= limits.subscriptionBytesPerUser || summary.bytes <= before?.bytes ?? 0
+        else {
+            throw WireError.badRequest(
+                "with subscription '\(WireError.shortened(id))' of \(summary.bytes) bytes the "
+                    + "user's subscriptions in the \(scope) database would have \(total) bytes "
+                    + "of at most \(limits.subscriptionBytesPerUser) (subscriptionBytesPerUser); "
+                    + "delete some, or shorten its filters",
+                ckCode: CKErrorCode.limitExceeded
+            )
         }
-        return owners[key]?.filter { $0 != subscription.subscriptionID }.min()
-    }
-
-    /// Adds a subscription, in place of the one with its ID.
-    mutating func save(_ subscription: WireSubscription) {
-        remove(subscription.subscriptionID)
-        byID[subscription.subscriptionID] = subscription
-        guard let key = DuplicateKey(subscription, limits.duplicateSubscriptions) else { return }
-        owners[key, default: []].append(subscription.subscriptionID)
+        remove(id)
+        add(summary)
+        saved[id] = subscription
     }
 
     /// Takes a subscription away; returns whether it was there.
     @discardableResult
     mutating func remove(_ id: String) -> Bool {
-        guard let known = byID.removeValue(forKey: id) else { return false }
-        if let key = DuplicateKey(known, limits.duplicateSubscriptions) {
-            owners[key]?.removeAll { $0 == id }
-        }
+        guard let summary = known.removeValue(forKey: id) else { return false }
+        owners[summary.duplicateHash]?.remove(id)
+        bytes -= summary.bytes
+        saved[id] = nil
         return true
     }
+
+    private mutating func add(_ summary: SubscriptionSummary) {
+        known[summary.id] = summary
+        owners[summary.duplicateHash, default: []].insert(summary.id)
+        bytes += summary.bytes
+    }
+
+    /// The ID of another subscription that fires on the same changes; the first
+    /// in alphabetical order, where the policy was another when they were saved.
+    private func twin(
+        of subscription: WireSubscription, _ summary: SubscriptionSummary
+    ) throws -> String? {
+        let policy = limits.duplicateSubscriptions
+        guard let key = DuplicateKey(subscription, policy),
+            var candidates = owners[summary.duplicateHash]
+        else { return nil }
+        candidates.remove(subscription.subscriptionID)
+        guard !candidates.isEmpty else { return nil }
+        // Equal hashes are not yet equal triggers.
+        return try stored(candidates).filter { DuplicateKey($0, policy) == key }
+            .map(\.subscriptionID).min()
+    }
+
+    /// Subscriptions by ID as they are now.
+    private func stored(_ ids: Set<String>) throws -> [WireSubscription] {
+        let changed = ids.compactMap { saved[$0] }
+        let rest = ids.subtracting(changed.map(\.subscriptionID))
+        return changed + (rest.isEmpty ? [] : try fetch(rest).map(\.subscription))
+    }
+}
+
+extension SubscriptionSummary {
+    /// Sums a subscription up.
+    init(_ subscription: WireSubscription) {
+        self.init(
+            id: subscription.subscriptionID, kind: subscription.kind,
+            duplicateHash: subscription.duplicateHash, bytes: subscription.json.count
+        )
+    }
+}
+
+extension WireSubscription {
+    /// The subscription as it is stored.
+    package var json: [UInt8] { JSONWriter.write { write(to: &$0) } }
 }
 
 extension WireError {

@@ -10,8 +10,19 @@ extension UploadAssets {
         _ request: Request, tokenHashes: [[UInt8]], for call: Call,
         in transaction: any StoreTransaction
     ) throws -> [String] {
-        _ = try call.requireUser()
+        let user = try call.requireUser()
         try call.requireZone(request.zoneID, in: transaction)
+        try call.requireRoom(in: transaction)
+        let limit = call.limits.awaitedUploadsPerUser
+        let awaited = try transaction.awaitedUploadCount(of: user.id, at: call.now)
+        guard awaited + request.tokens.count <= limit else {
+            throw WireError(
+                .throttled,
+                "\(awaited) uploads were asked for and have not come, of at most \(limit) "
+                    + "(awaitedUploadsPerUser); send their files, or wait",
+                retryAfter: Double(call.limits.uploadTokenLifetime.components.seconds) / 10
+            )
+        }
         let database = try call.databaseKey()
         var uploads: [AwaitedUpload] = []
         var names: [String] = []
@@ -23,7 +34,7 @@ extension UploadAssets {
             names.append(name)
             uploads.append(
                 AwaitedUpload(
-                    tokenHash: hash,
+                    tokenHash: hash, user: user.id,
                     field: AssetField(
                         database: database, zoneName: request.zoneID.zoneName, recordName: name,
                         fieldName: field.fieldName

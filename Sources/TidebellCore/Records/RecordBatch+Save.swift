@@ -7,7 +7,10 @@ extension RecordBatch {
     mutating func save(in transaction: any StoreTransaction) throws -> [RecordChange] {
         let count = cascaded.count + outcomes.count { $0.isChange }
         guard count > 0 else { return [] }
-        var next = try transaction.advance(zone.database, by: count, at: call.now)
+        let change = storageChange
+        var next = try transaction.advance(
+            zone.database, by: count, at: call.now, adding: change
+        )
         var records: [StoredRecord] = []
         var changes: [RecordChange] = []
         func place(
@@ -44,7 +47,7 @@ extension RecordBatch {
         try addFields(in: transaction)
         try transaction.touchZone(
             zone.key, position: records.last?.position ?? zone.position,
-            clientChangeToken: request.clientChangeToken
+            clientChangeToken: request.clientChangeToken, adding: change
         )
         return changes
     }

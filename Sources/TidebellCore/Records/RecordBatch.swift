@@ -78,8 +78,11 @@ struct RecordBatch {
         ).union(existing.keys)
         assets = try RecordAssets(of: request.operations, for: call, in: zone, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
+        let known = try reader.fields(of: Set(types), in: call.container)
+        let hasNewTypes = types.contains { known[$0] == nil }
         schema = RecordSchema(
-            known: try reader.fields(of: Set(types), in: call.container)
+            known: known,
+            typeCount: hasNewTypes ? try reader.recordTypeCount(in: call.container) : 0
         )
     }
 
@@ -163,19 +166,18 @@ struct RecordBatch {
             deviceID: deviceID
         )
         schema.add(conformed.additions, to: type)
+        let files = merged.values.flatMap(\.value.assets)
+        var record = StoredRecord(
+            name: name, type: type, position: .start, created: previous?.created ?? stamp,
+            modified: stamp, parent: parent, fields: fields
+        )
+        record.size = record.measuredSize(withFiles: files.distinctBytes)
         return SavedRecord(
-            record: StoredRecord(
-                name: name, type: type, position: .start, created: previous?.created ?? stamp,
-                modified: stamp, parent: parent, fields: fields
-            ),
+            record: record,
             previous: previous,
             references: references.consequential(from: name, fields: merged, parent: parent),
             newlyValidated: operation.validated,
-            assets: Set(
-                merged.values.flatMap(\.value.assets).compactMap { asset in
-                    asset.content.map(AssetContent.init(rawValue:))
-                }
-            ),
+            assets: Set(files.compactMap { $0.content.map(AssetContent.init(rawValue:)) }),
             newFields: conformed.additions
         )
     }

@@ -8,9 +8,14 @@ struct RecordSchema {
     let known: [String: [String: StoredField]]
     /// What records of this batch, as far as they can be saved, add.
     private(set) var added: [String: [String: StoredField]] = [:]
+    /// How many types the container has; 0 where the batch brings none.
+    private let typeCount: Int
+    /// The types that records of this batch bring.
+    private var newTypes: Set<String> = []
 
-    init(known: [String: [String: StoredField]]) {
+    init(known: [String: [String: StoredField]], typeCount: Int) {
         self.known = known
+        self.typeCount = typeCount
     }
 
     /// A record's changes as its type demands them, and the fields they would add.
@@ -21,6 +26,7 @@ struct RecordSchema {
 
     /// Notes what a record adds, for those after it in the batch.
     mutating func add(_ additions: [String: StoredField], to type: String) {
+        if known[type] == nil { newTypes.insert(type) }
         guard !additions.isEmpty else { return }
         added[type, default: [:]].merge(additions) { first, _ in first }
     }
@@ -31,10 +37,12 @@ struct RecordSchema {
         _ changes: FieldChanges, of type: String, in scope: DatabaseScope, limits: Limits
     ) throws -> Conformed {
         let (stored, earlier) = (known[type], added[type])
+        try checkCount(ofTypesWith: type, limits)
         var conformed = Conformed(changes: changes.values)
         for (name, field) in changes.values {
             try Names.checkFieldName(name, limits: limits)
             guard let field else { continue }
+            try Self.checkPlaces(in: field.value, field: name, of: type)
             let expected = stored?[name] ?? earlier?[name]
             if field.isEncrypted || expected?.isEncrypted == true {
                 try Self.checkEncryption(of: field, named: name, expected, of: type, in: scope)
@@ -53,7 +61,35 @@ struct RecordSchema {
                 Field(value, isEncrypted: field.isEncrypted, nanoseconds: nanoseconds)
             )
         }
+        try checkCount(ofFieldsWith: conformed.additions, in: type, limits)
         return conformed
+    }
+
+    /// H9: one caller does not fill the schema that all share.
+    private func checkCount(ofTypesWith type: String, _ limits: Limits) throws {
+        guard known[type] == nil, !newTypes.contains(type),
+            typeCount + newTypes.count >= limits.recordTypesPerContainer
+        else { return }
+        throw WireError.badRequest(
+            "record type '\(WireError.shortened(type))' would be one more than the "
+                + "\(limits.recordTypesPerContainer) of the container (recordTypesPerContainer)",
+            ckCode: CKErrorCode.limitExceeded
+        )
+    }
+
+    private func checkCount(
+        ofFieldsWith additions: [String: StoredField], in type: String, _ limits: Limits
+    ) throws {
+        guard !additions.isEmpty else { return }
+        let earlier = (added[type] ?? [:]).keys.count { known[type]?[$0] == nil }
+        let new = additions.keys.count { known[type]?[$0] == nil && added[type]?[$0] == nil }
+        let total = (known[type]?.count ?? 0) + earlier + new
+        guard new > 0, total > limits.fieldsPerType else { return }
+        throw WireError.badRequest(
+            "record type '\(WireError.shortened(type))' would have \(total) fields of at most "
+                + "\(limits.fieldsPerType) (fieldsPerType)",
+            ckCode: CKErrorCode.limitExceeded
+        )
     }
 
     /// Fails unless a value is encrypted where its field is, and may be (REC-11).
@@ -78,6 +114,26 @@ struct RecordSchema {
         throw WireError.badRequest(
             "\(kind.rawValue) fields cannot be encrypted (field '\(name)' of record type '\(type)')"
         )
+    }
+
+    /// Fails for a location that is nowhere on Earth.
+    private static func checkPlaces(
+        in value: FieldValue, field: String, of type: String
+    ) throws {
+        switch value {
+        case .location(let place):
+            guard (-90...90).contains(place.latitude), (-180...180).contains(place.longitude)
+            else {
+                throw WireError.badRequest(
+                    "Invalid value, a latitude is -90 to 90 and a longitude -180 to 180, not "
+                        + "\(place.latitude), \(place.longitude) (field '\(field)' of record type "
+                        + "'\(type)')"
+                )
+            }
+        case .list(_, let elements):
+            for element in elements { try checkPlaces(in: element, field: field, of: type) }
+        default: break
+        }
     }
 
     private static func newType(

@@ -54,14 +54,20 @@ package struct AssetField: Sendable, Hashable {
 package struct AwaitedUpload: Sendable, Hashable {
     /// The hash of the token in the upload's URL.
     package var tokenHash: [UInt8]
+    /// Who asked for it; nil where that was not noted yet.
+    package var user: UserID?
     package var field: AssetField
     /// The most bytes the file may have.
     package var byteLimit: Int64
     package var expiresAt: Instant
 
     /// Creates a value.
-    package init(tokenHash: [UInt8], field: AssetField, byteLimit: Int64, expiresAt: Instant) {
+    package init(
+        tokenHash: [UInt8], user: UserID? = nil, field: AssetField, byteLimit: Int64,
+        expiresAt: Instant
+    ) {
         self.tokenHash = tokenHash
+        self.user = user
         self.field = field
         self.byteLimit = byteLimit
         self.expiresAt = expiresAt

@@ -36,19 +36,23 @@ package struct StoredDatabase: Sendable, Hashable {
     /// Which kinds of subscription exist in it; a change in a database without
     /// any writes no outbox entry.
     package var subscriptionKinds: Set<WireSubscription.Kind>
+    /// What the living records of all living zones take.
+    package var use: StorageUse
 
     package init(
         id: DatabaseID,
         key: DatabaseKey,
         head: Position,
         floor: Position = .start,
-        subscriptionKinds: Set<WireSubscription.Kind>
+        subscriptionKinds: Set<WireSubscription.Kind>,
+        use: StorageUse = .zero
     ) {
         self.id = id
         self.key = key
         self.head = head
         self.floor = floor
         self.subscriptionKinds = subscriptionKinds
+        self.use = use
     }
 }
 
@@ -104,6 +108,8 @@ package struct StoredRecord: Sendable, Hashable {
     package var isDeleted: Bool
     /// Whether the stored fields are not what was written: they are lost, and none are here.
     package var isDamaged = false
+    /// What it takes with its files, see ``StorageUse``; 0 for a tombstone.
+    package var size: Int64
 
     package init(
         name: String,
@@ -113,7 +119,8 @@ package struct StoredRecord: Sendable, Hashable {
         modified: RecordStamp,
         parent: String? = nil,
         fields: RecordFields,
-        isDeleted: Bool = false
+        isDeleted: Bool = false,
+        size: Int64 = 0
     ) {
         self.name = name
         self.type = type
@@ -123,6 +130,7 @@ package struct StoredRecord: Sendable, Hashable {
         self.parent = parent
         self.fields = fields
         self.isDeleted = isDeleted
+        self.size = size
     }
 }
 
@@ -191,6 +199,24 @@ package struct SubscriptionOutline: Sendable, Hashable {
     package init(serial: SubscriptionSerial, user: UserID) {
         self.serial = serial
         self.user = user
+    }
+}
+
+/// What saving a subscription needs to know of the user's others: not their content.
+package struct SubscriptionSummary: Sendable, Hashable {
+    package var id: String
+    package var kind: WireSubscription.Kind
+    /// See ``WireSubscription/duplicateHash``.
+    package var duplicateHash: UInt64
+    /// Bytes of the subscription as JSON.
+    package var bytes: Int
+
+    /// Creates a value.
+    package init(id: String, kind: WireSubscription.Kind, duplicateHash: UInt64, bytes: Int) {
+        self.id = id
+        self.kind = kind
+        self.duplicateHash = duplicateHash
+        self.bytes = bytes
     }
 }
 

@@ -40,6 +40,15 @@ package protocol StoreReader {
     /// there are none.
     func unsealedRecords(limit: Int) throws -> (zone: StoredZone, names: Set<String>)?
 
+    /// How many zones of a database live.
+    func livingZoneCount(in database: DatabaseID) throws -> Int
+
+    /// What the private databases of an account's users take together.
+    func privateUse(of account: AccountID) throws -> StorageUse
+
+    /// What every account, by name, and every container's public database takes.
+    func storageUses() throws -> [NamedStorageUse]
+
     // MARK: Records
     //
     // A record whose fields are damaged is returned as such, so that it is one record that
@@ -136,6 +145,18 @@ package protocol StoreReader {
         _ serials: [SubscriptionSerial], byteLimit: Int
     ) throws -> (subscriptions: [StoredSubscription], bytes: Int)
 
+    /// Returns what is to be known of all subscriptions of a user when one is saved;
+    /// reads none of their contents.
+    func subscriptionSummaries(
+        of user: UserID, in database: DatabaseID
+    ) throws -> [SubscriptionSummary]
+
+    /// How many record types a container has.
+    func recordTypeCount(in container: ContainerKey) throws -> Int
+
+    /// How many uploads a user has asked for that may still come.
+    func awaitedUploadCount(of user: UserID, at now: Instant) throws -> Int
+
     // MARK: Push
 
     /// Returns the oldest outbox entries.
@@ -207,6 +228,15 @@ package protocol StoreReader {
 
     /// The place up to which retention has removed notifications of any user.
     func notificationFloor() throws -> NotificationSequence
+
+    /// The place up to which notifications of a user were removed: by their age, or
+    /// because there were too many.
+    func notificationFloor(of user: UserID) throws -> NotificationSequence
+
+    /// Returns users with more than `count` notifications, at most `limit`.
+    ///
+    /// Cost grows with the log.
+    func usersWithNotifications(moreThan count: Int, limit: Int) throws -> [UserID]
 
     // MARK: Couriers
 

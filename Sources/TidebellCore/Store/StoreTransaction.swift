@@ -15,7 +15,12 @@ package protocol StoreTransaction: StoreReader {
     /// So a store that comes back from an older moment gives none a second time, as
     /// long as a database has fewer changes than milliseconds. A clock that goes back
     /// does no harm: places still grow.
-    func advance(_ database: DatabaseID, by count: Int, at now: Instant) throws -> Position
+    ///
+    /// - Parameter change: What the database takes more by what is done there; it is to
+    ///   be told to the zone as well, see ``touchZone``.
+    func advance(
+        _ database: DatabaseID, by count: Int, at now: Instant, adding change: StorageUse
+    ) throws -> Position
 
     /// Creates zones that do not live, each at its own position, and returns
     /// them with their new keys; traces of deleted zones with the same names go.
@@ -26,6 +31,10 @@ package protocol StoreTransaction: StoreReader {
 
     /// Deletes zones with all their records and references, leaving a trace at
     /// `position` each; `now` tells the traces' age to ``removeTombstones``.
+    ///
+    /// Nothing of them is found from now on, and their database takes less by what they
+    /// took. What cannot be removed in a short time is removed later, by
+    /// ``removeDeletedZones(limit:at:)``.
     func deleteZones(
         _ zones: [(key: ZoneKey, position: Position)],
         reason: ZoneDeletionReason,
@@ -33,8 +42,15 @@ package protocol StoreTransaction: StoreReader {
     ) throws
 
     /// Marks a zone as changed at `position`; a client change token replaces the
-    /// one before unless nil.
-    func touchZone(_ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?) throws
+    /// one before unless nil. The zone takes `change` more; its database is told by
+    /// ``advance``.
+    func touchZone(
+        _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?, adding change: StorageUse
+    ) throws
+
+    /// Removes rows that deleted zones have left, at most about `limit`; returns how many
+    /// went, less than `limit` when none are left.
+    func removeDeletedZones(limit: Int, at now: Instant) throws -> Int
 
     // MARK: Encrypted fields
 
@@ -156,16 +172,25 @@ package protocol StoreTransaction: StoreReader {
     /// Returns the user's device with this client ID, registered at the head of
     /// the log if it is new, and notes that it is in use, to the day. A client ID that was another user's of the same
     /// container stops being that user's device (SUB-51).
+    ///
+    /// Of a user with more than `limit` devices, those unused for longest go, with the
+    /// push tokens that told nobody else.
     func registerDevice(
         clientID: String,
         user: UserID,
         container: ContainerKey,
+        atMost limit: Int,
         at now: Instant
     ) throws -> StoredDevice
 
     /// Moves the courier's position forward for all devices that its token tells, never
     /// back.
     func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws
+
+    /// Removes the oldest notifications of a user beyond the newest `count`, at most
+    /// `limit`, and raises the user's ``StoreReader/notificationFloor(of:)``; returns how
+    /// many went.
+    func trimNotifications(of user: UserID, to count: Int, limit: Int) throws -> Int
 
     /// Moves the device's acknowledgement forward, never back.
     func acknowledge(_ device: DeviceKey, upTo sequence: NotificationSequence) throws
@@ -356,5 +381,28 @@ extension StoreTransaction {
     /// Inserts or replaces a push token that tells a device whatever sessions end.
     package func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
         try putPushToken(token, tells: device, in: nil)
+    }
+
+    /// Takes the next `count` places in the database's history; it takes what it took.
+    package func advance(
+        _ database: DatabaseID, by count: Int, at now: Instant
+    ) throws -> Position {
+        try advance(database, by: count, at: now, adding: .zero)
+    }
+
+    /// Returns the user's device with this client ID, however many the user has.
+    package func registerDevice(
+        clientID: String, user: UserID, container: ContainerKey, at now: Instant
+    ) throws -> StoredDevice {
+        try registerDevice(
+            clientID: clientID, user: user, container: container, atMost: .max, at: now)
+    }
+
+    /// Marks a zone as changed at `position`; it takes what it took.
+    package func touchZone(
+        _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?
+    ) throws {
+        try touchZone(
+            zone, position: position, clientChangeToken: clientChangeToken, adding: .zero)
     }
 }

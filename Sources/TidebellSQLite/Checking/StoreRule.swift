@@ -22,6 +22,31 @@ struct StoreRule {
                 WHERE zone.position > database.head OR zone.position < 0
                 """
         ),
+        // Of a person who is being erased, rows go without being counted.
+        StoreRule(
+            problem: "the zone's records do not take what is counted",
+            sql: """
+                SELECT zone.key, NULL,
+                    zone.bytes || ' bytes counted, ' || ifnull(sum(record.size), 0) || ' there'
+                FROM zone JOIN database ON database.id = zone.database
+                    LEFT JOIN record ON record.zone = zone.key
+                WHERE zone.deletion IS NULL AND database.owner NOT IN (\(removedUsers))
+                GROUP BY zone.key
+                HAVING zone.bytes <> ifnull(sum(record.size), 0)
+                    OR zone.records <> count(CASE WHEN record.size > 0 THEN 1 END)
+                """
+        ),
+        StoreRule(
+            problem: "the database's zones do not take what is counted",
+            sql: """
+                SELECT NULL, NULL, database.id
+                FROM database LEFT JOIN zone ON zone.database = database.id
+                WHERE database.owner NOT IN (\(removedUsers))
+                GROUP BY database.id
+                HAVING database.bytes <> ifnull(sum(zone.bytes), 0)
+                    OR database.records <> ifnull(sum(zone.records), 0)
+                """
+        ),
         StoreRule(
             problem: "the subscription belongs to no database",
             sql: """
@@ -31,13 +56,18 @@ struct StoreRule {
         ),
     ]
 
+    private static let removedUsers =
+        "SELECT id FROM user WHERE account IN (SELECT account FROM removed_account)"
+
     private static let records = [
         StoreRule(
             problem: "records belong to a zone that is gone",
             sql: """
                 SELECT record.zone, min(record.name), count(*)
                 FROM record LEFT JOIN zone ON zone.key = record.zone
-                WHERE zone.key IS NULL OR zone.deletion IS NOT NULL GROUP BY record.zone
+                WHERE (zone.key IS NULL OR zone.deletion IS NOT NULL)
+                    AND record.zone NOT IN (SELECT zone FROM removed_zone)
+                GROUP BY record.zone
                 """
         ),
         StoreRule(

@@ -36,8 +36,10 @@ extension Schema {
             record_name TEXT,
             field_name TEXT,
             byte_limit INTEGER NOT NULL,
-            expires_at INTEGER NOT NULL
+            expires_at INTEGER NOT NULL,
+            user INTEGER
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX awaited_upload_user ON awaited_upload (user, expires_at);
         CREATE INDEX awaited_upload_end ON awaited_upload (expires_at);
         """
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellWire
 
 extension Schema {
     /// Brings a store of an older version to the present tables, whole or not at
@@ -30,6 +31,8 @@ extension Schema {
         try database.execute(sql: removedAccounts)
         try database.execute(sql: keptAnswerSizes)
         if !old.contains("unsealed_record") { try database.execute(sql: unsealedRecords) }
+        try database.execute(sql: uses)
+        try sumUp(SubscriptionRow.fetchAll(database), in: database)
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
             try database.execute(
@@ -47,7 +50,7 @@ extension Schema {
     /// The values of columns that older versions did not have, by table and
     /// column, as SQL over the old row.
     private static let additions: [String: [String: String]] = [
-        "record": ["checksum": "\(FieldChecksum.functionName)(fields)"],
+        "record": ["checksum": "\(FieldChecksum.functionName)(fields)", "size": recordSize],
         "outbox": ["ends_zone": "event LIKE '{\"zoneDeleted\"%'"],
         "device": ["seen_at": "registered_at"],
         "push_token": ["registered_at": "0"],
@@ -118,6 +121,58 @@ extension Schema {
         SELECT zone, name FROM record
         WHERE deleted = 0 AND instr(fields, CAST('"isEncrypted":true' AS BLOB)) > 0
         """
+
+    /// What a record takes (``StorageUse``); `asset` has been taken over before.
+    private static let recordSize = """
+        CASE deleted WHEN 1 THEN 0 ELSE \(StoredRecord.overhead)
+            + length(CAST(name AS BLOB)) + length(CAST(type AS BLOB)) + length(fields)
+            + (SELECT ifnull(sum(asset.size), 0)
+                FROM asset_use JOIN asset ON asset.content = asset_use.content
+                WHERE asset_use.zone = old_record.zone AND asset_use.record = old_record.name)
+        END
+        """
+
+    /// What zones and databases take, counted once.
+    private static let uses = """
+        UPDATE zone SET
+            bytes = (SELECT ifnull(sum(size), 0) FROM record WHERE record.zone = zone.key),
+            records = (SELECT count(*) FROM record WHERE record.zone = zone.key AND size > 0);
+        UPDATE database SET
+            bytes = (SELECT ifnull(sum(bytes), 0) FROM zone WHERE zone.database = database.id),
+            records = (SELECT ifnull(sum(records), 0) FROM zone
+                WHERE zone.database = database.id);
+        """
+
+    private struct SubscriptionRow: FetchableRecord {
+        var serial: Int64
+        var json: String
+
+        init(row: Row) {
+            (serial, json) = (row["serial"], row["json"])
+        }
+
+        static func fetchAll(_ database: Database) throws -> [SubscriptionRow] {
+            try fetchAll(database, sql: "SELECT serial, json FROM subscription")
+        }
+    }
+
+    /// Notes of subscriptions what is known of them without reading them.
+    private static func sumUp(_ rows: [SubscriptionRow], in database: Database) throws {
+        for row in rows {
+            let json = Array(row.json.utf8)
+            // One that cannot be read is no obstacle to opening the store.
+            let subscription = try? JSONReader.read(json) { reader in
+                try SubscriptionParts(from: &reader).subscription()
+            }
+            guard let subscription else { continue }
+            try database.execute(
+                sql: "UPDATE subscription SET duplicate_hash = ?, bytes = ? WHERE serial = ?",
+                arguments: [
+                    Int64(bitPattern: subscription.duplicateHash), json.count, row.serial,
+                ]
+            )
+        }
+    }
 
     private static func oldTables(in database: Database) throws -> [String] {
         try String.fetchAll(

@@ -30,7 +30,8 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Databases and zones; the owner of a public database is 0.
+    /// Databases and zones, each with what its living records take; the owner of a
+    /// public database is 0. Deleted zones are listed as long as they have rows.
     static let zones = """
         CREATE TABLE database (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -41,6 +42,8 @@ extension Schema {
             head INTEGER NOT NULL,
             floor INTEGER NOT NULL,
             subscription_kinds INTEGER NOT NULL,
+            bytes INTEGER NOT NULL DEFAULT 0,
+            records INTEGER NOT NULL DEFAULT 0,
             UNIQUE (owner, container, environment, scope)
         ) STRICT;
 
@@ -54,7 +57,12 @@ extension Schema {
             deleted_at INTEGER,
             client_change_token BLOB,
             sealed INTEGER NOT NULL DEFAULT 0,
+            bytes INTEGER NOT NULL DEFAULT 0,
+            records INTEGER NOT NULL DEFAULT 0,
             UNIQUE (database, name)
+        ) STRICT;
+        CREATE TABLE removed_zone (
+            zone INTEGER PRIMARY KEY
         ) STRICT;
         CREATE INDEX zone_changes ON zone (database, position);
         CREATE INDEX zone_traces ON zone (deleted_at) WHERE deletion IS NOT NULL;
@@ -77,6 +85,7 @@ extension Schema {
             modified_device TEXT NOT NULL,
             parent TEXT,
             deleted INTEGER NOT NULL,
+            size INTEGER NOT NULL DEFAULT 0,
             fields BLOB NOT NULL,
             checksum INTEGER,
             PRIMARY KEY (zone, position)
@@ -95,7 +104,8 @@ extension Schema {
         CREATE INDEX reference_target ON reference (zone, target);
         """
 
-    /// Subscriptions: their JSON, and what they are found by; no zone is an
+    /// Subscriptions: their JSON, what is to be known without reading that, and what
+    /// they are found by; no zone is an
     /// empty name, so that one index range holds those without. The term is what
     /// query subscriptions are found by; other kinds have an empty one.
     static let subscriptions = """
@@ -108,6 +118,8 @@ extension Schema {
             zone_name TEXT NOT NULL,
             record_type TEXT,
             term TEXT NOT NULL DEFAULT '',
+            duplicate_hash INTEGER NOT NULL DEFAULT 0,
+            bytes INTEGER NOT NULL DEFAULT 0,
             json TEXT NOT NULL,
             UNIQUE (database, user, subscription_id)
         ) STRICT;
@@ -260,6 +272,7 @@ extension Schema {
             environment TEXT NOT NULL,
             record_name TEXT NOT NULL,
             joined_at INTEGER NOT NULL DEFAULT 0,
+            notification_floor INTEGER NOT NULL DEFAULT 0,
             UNIQUE (account, container, environment),
             UNIQUE (record_name, container, environment)
         ) STRICT;

@@ -40,7 +40,7 @@ extension SQLiteReading {
         try connection.first(
             """
             SELECT container, environment, scope, owner, zone_name, record_name, field_name,
-                byte_limit, expires_at
+                byte_limit, expires_at, user
             FROM awaited_upload WHERE token_hash = ?
             """,
             tokenHash
@@ -48,6 +48,7 @@ extension SQLiteReading {
             let owner = columns.int(3)
             return AwaitedUpload(
                 tokenHash: tokenHash,
+                user: columns.isNull(9) ? nil : try columns.value(9),
                 field: AssetField(
                     database: DatabaseKey(
                         container: ContainerKey(

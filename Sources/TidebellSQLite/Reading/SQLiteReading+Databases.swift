@@ -46,7 +46,8 @@ extension StoredDatabase {
 
     private static let columns = """
         database.id, database.container, database.environment, database.scope, database.owner,
-        database.head, database.floor, database.subscription_kinds
+        database.head, database.floor, database.subscription_kinds, database.bytes,
+        database.records
         """
     fileprivate static let withKey = """
         SELECT \(columns) FROM database
@@ -69,7 +70,8 @@ extension StoredDatabase {
             floor: try columns.value(6),
             subscriptionKinds: Set(
                 WireSubscription.Kind.allCases.filter { columns.int(7) & $0.bit != 0 }
-            )
+            ),
+            use: StorageUse(bytes: columns.int(8), records: Int(columns.int(9)))
         )
     }
 }

@@ -109,7 +109,7 @@ extension StoredRecord {
     private static let head = """
         record.name, record.type, record.position, record.created_at, record.created_by,
         record.created_device, record.modified_at, record.modified_by, record.modified_device,
-        record.parent, record.deleted
+        record.parent, record.deleted, record.size
         """
 
     fileprivate static let named =
@@ -130,8 +130,8 @@ extension StoredRecord {
 
     /// Reads a row of ``columns``; fields that are not what was written are left out.
     init(_ columns: Columns) throws {
-        let json = columns.bytes(11)
-        let isIntact = FieldChecksum.admits(json, columns.optionalInt(12))
+        let json = columns.bytes(12)
+        let isIntact = FieldChecksum.admits(json, columns.optionalInt(13))
         try self.init(columns, fields: isIntact ? RecordFields(json: json) : .none)
         isDamaged = !isIntact
     }
@@ -152,7 +152,8 @@ extension StoredRecord {
             ),
             parent: columns.optionalText(9),
             fields: fields,
-            isDeleted: columns.bool(10)
+            isDeleted: columns.bool(10),
+            size: columns.int(11)
         )
     }
 }

@@ -18,6 +18,23 @@ extension SQLiteReading {
         )
     }
 
+    package func subscriptionSummaries(
+        of user: UserID, in database: DatabaseID
+    ) throws -> [SubscriptionSummary] {
+        try connection.rows(
+            """
+            SELECT subscription_id, kind, duplicate_hash, bytes FROM subscription
+            WHERE database = ? AND user = ?
+            """,
+            database, user
+        ) { columns in
+            SubscriptionSummary(
+                id: columns.text(0), kind: try columns.value(1),
+                duplicateHash: UInt64(bitPattern: columns.int(2)), bytes: Int(columns.int(3))
+            )
+        }
+    }
+
     package func subscriptionOutlines(
         in database: DatabaseID, zoneName: String, triggers: Set<SubscriptionTrigger>,
         after serial: SubscriptionSerial, limit: Int

@@ -9,13 +9,14 @@ extension SQLiteTransaction {
                 """
                 INSERT INTO awaited_upload
                     (token_hash, container, environment, scope, owner, zone_name, record_name,
-                    field_name, byte_limit, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    field_name, byte_limit, expires_at, user)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 upload.tokenHash, field.database.container.container,
                 field.database.container.environment, field.database.scope,
                 field.database.owner?.rawValue ?? StoredDatabase.noOwner, field.zoneName,
-                field.recordName, field.fieldName, upload.byteLimit, upload.expiresAt
+                field.recordName, field.fieldName, upload.byteLimit, upload.expiresAt,
+                upload.user
             )
         }
     }
@@ -94,20 +95,7 @@ extension SQLiteTransaction {
         return (files, candidates.count < limit)
     }
 
-    /// Lets go of the files of all records of a zone.
-    func removeAssetUses(of zone: ZoneKey, at now: Instant) throws {
-        try connection.run(
-            """
-            INSERT INTO asset_unused (content, since)
-            SELECT DISTINCT content, ? FROM asset_use WHERE zone = ?
-            ON CONFLICT (content) DO UPDATE SET since = max(since, excluded.since)
-            """,
-            now, zone
-        )
-        try connection.run("DELETE FROM asset_use WHERE zone = ?", zone)
-    }
-
-    /// Notes that a record let go of a file.
+    /// Notes that a file may be held by nobody.
     func markUnused(_ content: AssetContent, since now: Instant) throws {
         try connection.run(
             """

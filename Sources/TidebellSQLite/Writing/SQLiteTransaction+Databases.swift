@@ -20,9 +20,10 @@ extension SQLiteTransaction {
     }
 
     func advance(
-        _ database: DatabaseID, by count: Int, at now: Instant
+        _ database: DatabaseID, by count: Int, at now: Instant, adding change: StorageUse
     ) throws -> Position {
         precondition(count >= 0, "a database's history only grows")
+        precondition(count > 0 || change == .zero, "what changes has its place in the history")
         // Two statements, because RETURNING costs more than the second.
         let head: Position? = try connection.first(
             "SELECT head FROM database WHERE id = ?", database
@@ -31,7 +32,10 @@ extension SQLiteTransaction {
         let first = max(head.advanced(by: 1), Position(rawValue: now.rawValue))
         guard count > 0 else { return first }
         try connection.run(
-            "UPDATE database SET head = ? WHERE id = ?", first.advanced(by: count - 1), database
+            """
+            UPDATE database SET head = ?, bytes = bytes + ?, records = records + ? WHERE id = ?
+            """,
+            first.advanced(by: count - 1), change.bytes, change.records, database
         )
         lastPosition = max(lastPosition, first.advanced(by: count - 1))
         return first
@@ -55,33 +59,47 @@ extension SQLiteTransaction {
         at now: Instant
     ) throws {
         for zone in zones {
-            try connection.run("DELETE FROM record WHERE zone = ?", zone.key)
-            try connection.run("DELETE FROM reference WHERE zone = ?", zone.key)
-            try removeAssetUses(of: zone.key, at: now)
+            try connection.run(
+                """
+                UPDATE database
+                SET bytes = database.bytes - zone.bytes, records = database.records - zone.records
+                FROM zone WHERE zone.key = ? AND database.id = zone.database
+                """,
+                zone.key
+            )
             try removeFieldKey(of: zone.key)
             try connection.run(
                 """
                 UPDATE zone
                 SET position = ?, deletion = ?, deleted_at = ?, client_change_token = NULL,
-                    sealed = 0
+                    sealed = 0, bytes = 0, records = 0
                 WHERE key = ?
                 """,
                 zone.position, reason, now, zone.key
             )
+            try removeRowsSoon(of: zone.key, at: now)
         }
     }
 
     func touchZone(
-        _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?
+        _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?, adding change: StorageUse
     ) throws {
         guard let clientChangeToken else {
             return try connection.run(
-                "UPDATE zone SET position = ? WHERE key = ?", position, zone
+                """
+                UPDATE zone SET position = ?, bytes = bytes + ?, records = records + ?
+                WHERE key = ?
+                """,
+                position, change.bytes, change.records, zone
             )
         }
         try connection.run(
-            "UPDATE zone SET position = ?, client_change_token = ? WHERE key = ?",
-            position, clientChangeToken, zone
+            """
+            UPDATE zone SET position = ?, client_change_token = ?, bytes = bytes + ?,
+                records = records + ?
+            WHERE key = ?
+            """,
+            position, clientChangeToken, change.bytes, change.records, zone
         )
     }
 

@@ -31,6 +31,8 @@ extension SQLiteTransaction {
     }
 
     func eraseRows(of user: StoredUser, at now: Instant, limit: Int) throws -> Bool {
+        // What the person deleted before may still be there, of zones without a trace too.
+        guard try removeDeletedZones(limit: limit, at: now) < limit else { return false }
         let databases: [DatabaseID] = try connection.rows(
             "SELECT id FROM database WHERE owner = ?", user.id
         ) { try $0.value(0) }
@@ -155,6 +157,13 @@ extension SQLiteTransaction {
             """
             DELETE FROM awaited_upload WHERE token_hash IN
                 (SELECT token_hash FROM awaited_upload WHERE owner = ? LIMIT ?) RETURNING 1
+            """
+        ),
+        (
+            nil,
+            """
+            DELETE FROM awaited_upload WHERE token_hash IN
+                (SELECT token_hash FROM awaited_upload WHERE user = ? LIMIT ?) RETURNING 1
             """
         ),
         (

@@ -80,7 +80,8 @@ extension SQLiteTransaction {
     }
 
     func registerDevice(
-        clientID: String, user: UserID, container: ContainerKey, at now: Instant
+        clientID: String, user: UserID, container: ContainerKey, atMost limit: Int,
+        at now: Instant
     ) throws -> StoredDevice {
         let known = try connection.first(
             StoredDevice.ofClient, clientID, container.container, container.environment,
@@ -91,6 +92,7 @@ extension SQLiteTransaction {
             return known
         }
         if let known { try removeDevice(known.key) }
+        try trimDevices(of: user, to: limit - 1)
         let head = try notificationHead()
         try connection.run(
             """

@@ -10,7 +10,8 @@ extension SQLiteTransaction {
                 record.created.timestamp, record.created.userRecordName,
                 record.created.deviceID, record.modified.timestamp,
                 record.modified.userRecordName, record.modified.deviceID, record.parent,
-                record.isDeleted, record.fields.json, FieldChecksum.of(record.fields.json)
+                record.isDeleted, record.size, record.fields.json,
+                FieldChecksum.of(record.fields.json)
             )
         }
     }
@@ -20,16 +21,16 @@ extension SQLiteTransaction {
     /// silently removed the first.
     private static let putRecord = """
         INSERT INTO record (zone, position, name, type, created_at, created_by,
-            created_device, modified_at, modified_by, modified_device, parent, deleted, fields,
-            checksum)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            created_device, modified_at, modified_by, modified_device, parent, deleted, size,
+            fields, checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (zone, name) DO UPDATE SET
             position = excluded.position, type = excluded.type,
             created_at = excluded.created_at, created_by = excluded.created_by,
             created_device = excluded.created_device, modified_at = excluded.modified_at,
             modified_by = excluded.modified_by, modified_device = excluded.modified_device,
-            parent = excluded.parent, deleted = excluded.deleted, fields = excluded.fields,
-            checksum = excluded.checksum
+            parent = excluded.parent, deleted = excluded.deleted, size = excluded.size,
+            fields = excluded.fields, checksum = excluded.checksum
         """
 
     func putReferences(

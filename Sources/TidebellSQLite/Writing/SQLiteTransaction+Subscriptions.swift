@@ -6,20 +6,23 @@ extension SQLiteTransaction {
     func putSubscriptions(_ subscriptions: [StoredSubscription]) throws {
         for stored in subscriptions {
             let subscription = stored.subscription
+            let json = subscription.json
             try connection.run(
                 """
                 INSERT INTO subscription
-                    (database, user, subscription_id, kind, zone_name, record_type, term, json)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    (database, user, subscription_id, kind, zone_name, record_type, term,
+                    duplicate_hash, bytes, json)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (database, user, subscription_id) DO UPDATE SET
                     kind = excluded.kind, zone_name = excluded.zone_name,
                     record_type = excluded.record_type, term = excluded.term,
+                    duplicate_hash = excluded.duplicate_hash, bytes = excluded.bytes,
                     json = excluded.json
                 """,
                 stored.database, stored.user, subscription.subscriptionID, subscription.kind,
                 subscription.zoneID?.zoneName ?? StoredSubscription.noZone,
                 subscription.recordType, SubscriptionTerm(of: subscription.filters),
-                JSONText(bytes: JSONWriter.write { subscription.write(to: &$0) })
+                Int64(bitPattern: subscription.duplicateHash), json.count, JSONText(bytes: json)
             )
         }
         for database in Set(subscriptions.map(\.database)) { try countKinds(in: database) }

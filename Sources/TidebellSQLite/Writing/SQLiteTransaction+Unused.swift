@@ -40,4 +40,43 @@ extension SQLiteTransaction {
             )
         }
     }
+
+    /// Removes the devices of a user unused for longest until `limit` are left.
+    func trimDevices(of user: UserID, to limit: Int) throws {
+        let devices: [DeviceKey] = try connection.rows(
+            """
+            SELECT key FROM device WHERE user = ?
+            ORDER BY seen_at DESC, key DESC LIMIT -1 OFFSET ?
+            """,
+            user, max(0, limit)
+        ) { try $0.value(0) }
+        for device in devices { try removeDeviceWithTokens(device) }
+    }
+
+    func trimNotifications(of user: UserID, to count: Int, limit: Int) throws -> Int {
+        let oldestKept: NotificationSequence? = try connection.first(
+            """
+            SELECT sequence FROM notification WHERE user = ?
+            ORDER BY sequence DESC LIMIT 1 OFFSET ?
+            """,
+            user, count - 1
+        ) { try $0.value(0) }
+        guard let oldestKept else { return 0 }
+        let removed = try connection.rows(
+            """
+            DELETE FROM notification WHERE sequence IN (
+                SELECT sequence FROM notification WHERE user = ? AND sequence < ?
+                ORDER BY sequence LIMIT ?
+            ) RETURNING sequence
+            """,
+            user, oldestKept, limit
+        ) { $0.int(0) }
+        if let last = removed.max() {
+            try connection.run(
+                "UPDATE user SET notification_floor = max(notification_floor, ?) WHERE id = ?",
+                last, user
+            )
+        }
+        return removed.count
+    }
 }

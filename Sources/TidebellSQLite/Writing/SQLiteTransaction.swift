@@ -12,6 +12,8 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     var lastPosition = Position.start
     /// The latest notification given out.
     var lastNotification = NotificationSequence.start
+    /// Rows of deleted zones that the transaction has removed.
+    var removedZoneRows = 0
 
     /// Whether somebody may not hear any more what they heard.
     var hasEndedAccess = false

@@ -116,12 +116,22 @@ extension ModifyRecords.Response {
         writer.object { writer in
             writer.key("records")
             writer.array(records) { $1.write(to: &$0) }
+            writer.member("syncToken", syncToken)
         }
     }
 
     /// Reads the answer.
     package init(from reader: inout JSONReader) throws {
-        self.init(records: try reader.readMemberList("records") { try RecordResult(from: &$0) })
+        var (records, syncToken): ([RecordResult]?, String?)
+        try reader.readObject { reader, name in
+            switch name {
+            case "records": records = try reader.readList { try RecordResult(from: &$0) }
+            case "syncToken": syncToken = try reader.readOptional { try $0.readString() }
+            default: try reader.skipValue()
+            }
+        }
+        guard let records else { throw JSONError("missing required field 'records'") }
+        self.init(records: records, syncToken: syncToken)
     }
 }
 

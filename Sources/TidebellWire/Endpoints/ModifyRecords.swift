@@ -88,10 +88,13 @@ package enum ModifyRecords {
     /// The answer: one result for each operation, in order.
     package struct Response: Sendable, Hashable {
         package var records: [RecordResult]
+        /// The newest token of the zone, for those who ask for it (web-services 1.3).
+        package var syncToken: String?
 
         /// Creates an answer.
-        package init(records: [RecordResult]) {
+        package init(records: [RecordResult], syncToken: String? = nil) {
             self.records = records
+            self.syncToken = syncToken
         }
     }
 }

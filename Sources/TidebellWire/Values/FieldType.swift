@@ -19,12 +19,17 @@ package enum FieldType: String, Sendable, Hashable, CaseIterable {
     case assetList = "ASSETID_LIST"
     case locationList = "LOCATION_LIST"
 
+    /// What tags of encrypted values begin with: they say so without `isEncrypted`.
+    static let encryptedPrefix = "ENCRYPTED_"
+
     /// Creates the type a request's tag names; `ASSET` is the sending form of
-    /// `ASSETID`.
+    /// `ASSETID`, `ENCRYPTED_BYTES` that of bytes that are encrypted.
     package init?(tag: String) {
         switch tag {
         case "ASSET": self = .asset
         case "ASSET_LIST": self = .assetList
+        case "ENCRYPTED_BYTES": self = .bytes
+        case "ENCRYPTED_BYTES_LIST": self = .bytesList
         default:
             guard let type = FieldType(rawValue: tag) else { return nil }
             self = type

@@ -16,7 +16,7 @@ extension Field {
     ) throws -> (field: Field?, isTagged: Bool) {
         var value: FieldValue?
         var type: FieldType?
-        var isEncrypted = false
+        var (isEncrypted, hasEncryptedTag) = (false, false)
         var nanoseconds: [Int64] = []
         try reader.readObject { reader, name in
             switch name {
@@ -24,6 +24,7 @@ extension Field {
             case "type":
                 guard let tag = try reader.readOptional({ try $0.readString() }) else { return }
                 type = FieldType(tag: tag)
+                hasEncryptedTag = tag.hasPrefix(FieldType.encryptedPrefix)
                 guard type != nil else { throw JSONError("unknown field type \"\(tag)\"") }
             case "isEncrypted": isEncrypted = try reader.readOptional { try $0.readBool() } ?? false
             case "nanoseconds": nanoseconds = try readNanoseconds(from: &reader)
@@ -35,7 +36,8 @@ extension Field {
         guard nanoseconds.isEmpty || nanoseconds.count == typed.timeCount else {
             throw JSONError("\(nanoseconds.count) nanoseconds for \(typed.timeCount) times")
         }
-        let field = Field(typed, isEncrypted: isEncrypted, nanoseconds: nanoseconds)
+        let field = Field(
+            typed, isEncrypted: isEncrypted || hasEncryptedTag, nanoseconds: nanoseconds)
         return (field, type != nil)
     }
 

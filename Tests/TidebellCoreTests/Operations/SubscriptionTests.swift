@@ -208,9 +208,6 @@ struct SubscriptionTests {
                 subscription.notificationInfo?.desiredKeys = ["a", "b", "c", "d"]
             } == "additionalFields names 4 fields; at most 3 fit a push"
         )
-        #expect(
-            try await reason { $0.subscriptionID = "" } == "the subscriptionID is empty"
-        )
     }
 
     @Test("SUB-7: a change nobody can be told about writes no outbox entry")

@@ -13,7 +13,8 @@ package enum AcknowledgeNotifications: Endpoint {
         let clientID = try exchange.requireClientID()
         let news = try await exchange.cloud.store.write { transaction -> NotificationSequence? in
             let device = try transaction.registerDevice(
-                clientID: clientID, user: user, container: call.container, at: call.now
+                clientID: clientID, user: user, container: call.container,
+                atMost: call.limits.devicesPerUser, at: call.now
             )
             // Nobody received what was never sent.
             let sequence = min(cursor, try transaction.notificationHead())

@@ -63,12 +63,13 @@ package enum StreamNotifications: Endpoint {
             // The caller may be a remembered one, who was signed out since.
             _ = try exchange.webToken(in: transaction)
             let device = try transaction.registerDevice(
-                clientID: clientID, user: user, container: call.container, at: call.now
+                clientID: clientID, user: user, container: call.container,
+                atMost: call.limits.devicesPerUser, at: call.now
             )
             var start = device.acknowledged
             // A cursor from beyond the log is of another store's.
             if let cursor, cursor <= (try transaction.notificationHead()) { start = cursor }
-            let floor = try transaction.notificationFloor()
+            let floor = try transaction.notificationFloor(of: user)
             return Beginning(device: device, start: start, gapEnd: start < floor ? floor : nil)
         }
     }

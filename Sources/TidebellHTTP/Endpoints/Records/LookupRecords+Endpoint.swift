@@ -11,8 +11,9 @@ extension LookupRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0, limit: .max) }
         try exchange.check(itemCount: request.records.count)
+        let tellsSyncToken = try exchange.target.tellsSyncToken
         let response = try await exchange.look(within: call.limits.quickPage) {
-            try run(request, for: call, in: $0)
+            try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
         }
         return .json { response.write(to: &$0) }
     }

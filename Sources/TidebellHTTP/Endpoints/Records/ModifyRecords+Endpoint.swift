@@ -10,8 +10,9 @@ extension ModifyRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0, operationLimit: .max) }
         try exchange.check(itemCount: request.operations.count)
+        let tellsSyncToken = try exchange.target.tellsSyncToken
         return try await exchange.write {
-            try run(request, for: call, in: $0)
+            try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
         } json: {
             $0.write(to: &$1)
         } shortened: {

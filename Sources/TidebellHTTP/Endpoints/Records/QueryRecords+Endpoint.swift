@@ -21,7 +21,7 @@ extension QueryRecords: Endpoint {
 extension RequestTarget {
     /// Whether the caller asks for the zone's sync token beside its answer, as
     /// iCloud.com's clients do (web-services 1.3).
-    fileprivate var tellsSyncToken: Bool {
+    var tellsSyncToken: Bool {
         get throws { try parameter("getCurrentSyncToken")?.lowercased() == "true" }
     }
 }

@@ -62,7 +62,8 @@ extension Exchange {
                 }
             }
             let device = try transaction.registerDevice(
-                clientID: clientID, user: user.id, container: call.container, at: call.now
+                clientID: clientID, user: user.id, container: call.container,
+                atMost: call.limits.devicesPerUser, at: call.now
             )
             try transaction.putPushToken(token, tells: device.key, in: call.session)
             _ = try transaction.trimPushTokens(of: user.id, to: limit)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellCore
+
+/// `tidebell usage`.
+struct UsageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "usage",
+        abstract: "Print what users and the public databases of containers hold.",
+        discussion: """
+            Bytes are what `tidebell serve --user-quota` and `--container-quota` bound: records \
+            with the files they hold, a file counted for every record that holds it.
+            """
+    )
+
+    @OptionGroup var data: DataOption
+
+    func run() async throws {
+        let uses = try await data.withExistingStore { store in
+            try await store.read { try $0.storageUses() }
+        }
+        guard !uses.isEmpty else { return complain("Nothing was stored yet.") }
+        for entry in uses {
+            let owner =
+                switch entry.owner {
+                case .account(let name): "user \(name)"
+                case .container(let key): "container \(key.container) (\(key.environment.rawValue))"
+                }
+            say("\(owner)  \(entry.use.bytes) bytes  \(entry.use.records) records")
+        }
+    }
+}
