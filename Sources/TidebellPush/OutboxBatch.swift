@@ -2,8 +2,9 @@
 import TidebellCore
 import TidebellWire
 
-/// The oldest changes not yet told, with all that deciding about them takes:
-/// read in one snapshot, so that no rule has to ask the store again.
+/// The oldest changes not yet told of the databases whose turn it is, with all that
+/// deciding about them takes: read in one snapshot, so that no rule has to ask the store
+/// again.
 ///
 /// Subscriptions are those of the moment of the read, not of the change: one
 /// saved in between may be told of a change before it, one deleted is not told.
@@ -40,12 +41,11 @@ struct OutboxBatch {
     /// An entry with more candidates than that is read as far as that, and the
     /// last of the batch: who is told later than others still is told in order.
     init(from reader: any StoreReader, within bounds: PushConfiguration) throws {
-        let entries = try reader.outbox(limit: bounds.entriesPerPass)
+        let outboxes = try reader.outboxes(limit: bounds.entriesPerPass)
+        let entries = outboxes.flatMap(\.entries)
         depth = entries.count
-        oldest = entries.first?.committedAt
-        let endings = try Self.endings(
-            entries, areAll: entries.count < bounds.entriesPerPass, from: reader
-        )
+        oldest = entries.map(\.committedAt).min()
+        let endings = try outboxes.flatMap { try Self.endings(in: $0, from: reader) }
         var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
         var left = bounds.notificationsPerPass
         for (index, entry) in entries.enumerated() where left > 0 {
@@ -92,27 +92,23 @@ struct OutboxBatch {
     /// For each entry, the subscriptions that a later one takes away with the
     /// entry's zone: later in the batch, or beyond it unless these are all.
     private static func endings(
-        _ entries: [OutboxEntry], areAll: Bool, from reader: any StoreReader
+        in outbox: DatabaseOutbox, from reader: any StoreReader
     ) throws -> [[StoredSubscription]] {
-        struct Zone: Hashable {
-            var database: DatabaseID
-            var name: String
-        }
-        var ended: [Zone: [StoredSubscription]] = [:]
-        if !areAll, let last = entries.last?.id {
-            for zone in Set(entries.map { Zone(database: $0.database, name: $0.zoneName) }) {
+        let entries = outbox.entries
+        var ended: [String: [StoredSubscription]] = [:]
+        if outbox.mayHaveMore, let last = entries.last?.id {
+            for zone in Set(entries.map(\.zoneName)) {
                 ended[zone] = try reader.zoneEnd(
-                    zone.name, in: zone.database, afterOutbox: last
+                    zone, in: outbox.database, afterOutbox: last
                 )?.endedSubscriptions
             }
         }
         var endings = [[StoredSubscription]](repeating: [], count: entries.count)
         for (index, entry) in entries.enumerated().reversed() {
-            let zone = Zone(database: entry.database, name: entry.zoneName)
             if entry.endsZone {
-                ended[zone] = entry.endedSubscriptions
+                ended[entry.zoneName] = entry.endedSubscriptions
             } else {
-                endings[index] = ended[zone] ?? []
+                endings[index] = ended[entry.zoneName] ?? []
             }
         }
         return endings

@@ -98,11 +98,18 @@ extension PushPipeline {
         var consumed: [StoredSubscription] = []
         /// The changes that are told in full.
         var changes: [OutboxEntry] = []
-        /// The newest of them, if there is one.
-        var lastEntry: Int64?
+        /// The newest of them of each database, in the order of the batch.
+        var lastEntries: [(database: DatabaseID, entry: Int64)] = []
         /// The entry after it, where it has more subscribers than a pass tells,
         /// and how far it is told.
         var unfinished: (entry: Int64, toldThrough: SubscriptionSerial)?
+
+        /// Notes that a change is told in full.
+        mutating func finish(_ entry: OutboxEntry) {
+            changes.append(entry)
+            if lastEntries.last?.database == entry.database { lastEntries.removeLast() }
+            lastEntries.append((entry.database, entry.id))
+        }
     }
 
     /// Reads what is pending, and all that the rules ask about it.
@@ -133,8 +140,7 @@ extension PushPipeline {
                 plan.unfinished = (item.entry.id, toldThrough)
                 break
             }
-            plan.changes.append(item.entry)
-            plan.lastEntry = item.entry.id
+            plan.finish(item.entry)
         }
         plan.consumed = matcher.consumed
         return plan
@@ -192,8 +198,8 @@ extension PushPipeline {
                 notifications.isEmpty
                 ? [] : try transaction.appendNotifications(notifications.map(\.notification))
             for subscription in plan.consumed { try subscription.remove(from: transaction) }
-            if let last = plan.lastEntry {
-                try transaction.markTold(upTo: last, keeping: keepsExplanations)
+            for (database, entry) in plan.lastEntries {
+                try transaction.markTold(upTo: entry, in: database, keeping: keepsExplanations)
             }
             if let (entry, serial) = plan.unfinished {
                 try transaction.setToldThrough(serial, ofOutboxEntry: entry)

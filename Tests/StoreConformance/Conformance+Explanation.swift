@@ -11,7 +11,7 @@ extension StoreConformance {
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 return try transaction.outbox(limit: 9).map(\.id)
             }
-            try await store.write { try $0.markTold(upTo: ids[1], keeping: true) }
+            try await store.write { try $0.markTold(upTo: ids[1], in: database, keeping: true) }
             try await store.read { reader throws in
                 #expect(try reader.outbox(limit: 9).map(\.id) == [ids[2]])
                 let kept = try reader.keptChanges(KeptChangeQuery(), limit: 9)
@@ -22,7 +22,7 @@ extension StoreConformance {
                 #expect(try reader.oldestKeptChange() == .noon)
             }
             // What was told stays so.
-            try await store.write { try $0.markTold(upTo: ids[0], keeping: true) }
+            try await store.write { try $0.markTold(upTo: ids[0], in: database, keeping: true) }
             #expect(try await store.read { try $0.outbox(limit: 9).map(\.id) } == [ids[2]])
         },
         Check(reopening: "Entries told without being kept leave the earlier ones alone") {
@@ -31,8 +31,8 @@ extension StoreConformance {
             try await store.write { transaction throws in
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 let ids = try transaction.outbox(limit: 9).map(\.id)
-                try transaction.markTold(upTo: ids[0], keeping: true)
-                try transaction.markTold(upTo: ids[1], keeping: false)
+                try transaction.markTold(upTo: ids[0], in: database, keeping: true)
+                try transaction.markTold(upTo: ids[1], in: database, keeping: false)
             }
             let reopened = try await engine.reopen(store)
             try await reopened.read { reader throws in

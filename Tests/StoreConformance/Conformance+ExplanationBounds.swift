@@ -116,7 +116,7 @@ extension StoreTransaction {
         for id in ids {
             try appendTold((0..<matches).map { .told(id, "\(id)-\($0)") })
         }
-        try markTold(upTo: ids.last ?? 0, keeping: true)
+        try markTold(upTo: ids.last ?? 0, in: database, keeping: true)
         return ids
     }
 }

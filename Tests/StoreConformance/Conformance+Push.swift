@@ -80,6 +80,42 @@ extension StoreConformance {
                 #expect(try transaction.outbox(limit: 9).map(\.toldThrough) == [serial, .start])
             }
         },
+        Check("H7: databases with entries have their turns, and equal shares") { store in
+            let (a, b, c) = (
+                DatabaseID(rawValue: 7), DatabaseID(rawValue: 2), DatabaseID(rawValue: 5)
+            )
+            try await store.write { transaction throws in
+                func turns(_ limit: Int) throws -> [String] {
+                    try transaction.outboxes(limit: limit).map { outbox in
+                        "\(outbox.database.rawValue) \(outbox.entries.map(\.zoneName).joined())"
+                            + (outbox.mayHaveMore ? "…" : "")
+                    }
+                }
+                func markTold(_ zone: String, in database: DatabaseID) throws {
+                    let entry = try transaction.outbox(limit: 99).first { $0.zoneName == zone }
+                    try transaction.markTold(upTo: entry?.id ?? 0, in: database, keeping: false)
+                }
+                #expect(try turns(6) == [])
+                try transaction.appendOutbox("1234".map { .change(of: "\($0)", in: a) })
+                try transaction.appendOutbox([.change(of: "5", in: b)])
+                try transaction.appendOutbox([.change(of: "6", in: a), .change(of: "7", in: c)])
+                #expect(try turns(6) == ["7 12…", "2 5", "5 7"])
+                #expect(try turns(2) == ["7 1…", "2 5…"])
+                // Who was told something, be it all or a part, waits until all others were.
+                try markTold("1", in: a)
+                #expect(try turns(6) == ["2 5", "5 7", "7 23…"])
+                let part = try transaction.outbox(limit: 99).first { $0.database == b }
+                try transaction.setToldThrough(
+                    SubscriptionSerial(rawValue: 3), ofOutboxEntry: part?.id ?? 0)
+                try transaction.appendOutbox([.change(of: "8", in: b)])
+                #expect(try turns(6) == ["5 7", "7 23…", "2 58…"])
+                try markTold("7", in: c)
+                #expect(try turns(9) == ["7 2346…", "2 58"])
+                try markTold("6", in: a)
+                try markTold("8", in: b)
+                #expect(try turns(6) == [])
+            }
+        },
         Check(reopening: "Entries told are removed, and their IDs never used again") {
             store, engine in
             let database = DatabaseID(rawValue: 1)
@@ -87,10 +123,10 @@ extension StoreConformance {
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 return try transaction.outbox(limit: 9).map(\.id)
             }
-            try await store.write { try $0.markTold(upTo: ids[1], keeping: false) }
+            try await store.write { try $0.markTold(upTo: ids[1], in: database, keeping: false) }
             let left = try await store.read { try $0.outbox(limit: 9).map(\.id) }
             #expect(left == [ids[2]])
-            try await store.write { try $0.markTold(upTo: ids[2], keeping: false) }
+            try await store.write { try $0.markTold(upTo: ids[2], in: database, keeping: false) }
             let reopened = try await engine.reopen(store)
             let next = try await reopened.write { transaction in
                 try transaction.appendOutbox([.change(of: "d", in: database)])
@@ -345,4 +381,12 @@ extension StoreConformance {
             }
         },
     ]
+}
+
+extension StoreReader {
+    /// The oldest entries of all databases, in commit order.
+    func outbox(limit: Int) throws -> [OutboxEntry] {
+        let entries = try outboxes(limit: 10_000).flatMap(\.entries)
+        return Array(entries.sorted { $0.id < $1.id }.prefix(limit))
+    }
 }

@@ -385,8 +385,12 @@ final class BackupTests {
             sql: "UPDATE asset_use SET content = 'x' WHERE record = 'a'",
             finding: "\(zone)/a: the record's file is not known (x)"),
         Damage(
-            sql: "UPDATE store SET outbox_told = 1 << 62",
+            sql:
+                "INSERT OR REPLACE INTO outbox_queue (database, done, turn) VALUES (1, 1 << 62, 1)",
             finding: "more of the outbox is done than there ever was"),
+        Damage(
+            sql: "INSERT INTO outbox_queue (database, done, turn) VALUES (99, 0, 1)",
+            finding: "the database waits to be told of, and has nothing to tell"),
         Damage(sql: "DELETE FROM store", finding: "the identity is missing"),
         Damage(sql: "DROP TABLE reference", finding: "cannot be looked at"),
     ]

@@ -97,6 +97,20 @@ package struct OutboxEntry: Sendable, Hashable {
     }
 }
 
+/// The oldest entries of one database that are not told yet, in commit order.
+package struct DatabaseOutbox: Sendable, Hashable {
+    package var database: DatabaseID
+    package var entries: [OutboxEntry]
+    /// Whether the database may have further entries.
+    package var mayHaveMore: Bool
+
+    package init(database: DatabaseID, entries: [OutboxEntry], mayHaveMore: Bool) {
+        self.database = database
+        self.entries = entries
+        self.mayHaveMore = mayHaveMore
+    }
+}
+
 /// A notification in the log: one event for one user, told to every device of
 /// the user but the origin (PUSH-9).
 package struct StoredNotification: Sendable, Hashable {

@@ -159,8 +159,10 @@ package protocol StoreReader {
 
     // MARK: Push
 
-    /// Returns the oldest outbox entries.
-    func outbox(limit: Int) throws -> [OutboxEntry]
+    /// Returns the oldest outbox entries of the databases whose turn it is: those that
+    /// were told longest ago, or came first. At most `limit` entries, of which each
+    /// database has an equal share, so that nobody waits for the backlog of another.
+    func outboxes(limit: Int) throws -> [DatabaseOutbox]
 
     /// Returns the first entry after the one with `id` that tells of the zone's
     /// deletion; nil when there is none.

@@ -149,12 +149,14 @@ package protocol StoreTransaction: StoreReader {
     /// Appends entries; their IDs are given by the store, in order.
     func appendOutbox(_ entries: [OutboxEntry]) throws
 
-    /// Notes how far an entry was told (``OutboxEntry/toldThrough``).
+    /// Notes how far an entry was told (``OutboxEntry/toldThrough``); other databases that
+    /// wait have their turn before this one's next.
     func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
 
-    /// Takes entries whose telling is done out of the outbox; kept ones are found
-    /// by ``StoreReader/keptChanges(_:limit:)`` until ``removeExplanations``.
-    func markTold(upTo id: Int64, keeping: Bool) throws
+    /// Takes entries of a database whose telling is done out of the outbox; kept ones are
+    /// found by ``StoreReader/keptChanges(_:limit:)`` until ``removeExplanations``. Other
+    /// databases that wait have their turn before this one's next.
+    func markTold(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws
 
     /// Appends notifications and returns them with their sequences.
     ///

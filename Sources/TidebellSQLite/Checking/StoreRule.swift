@@ -132,8 +132,17 @@ struct StoreRule {
         StoreRule(
             problem: "more of the outbox is done than there ever was",
             sql: """
-                SELECT NULL, NULL, outbox_told FROM store WHERE outbox_told >
+                SELECT database, NULL, done FROM outbox_queue WHERE done >
                     ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'outbox'), 0)
+                """
+        ),
+        StoreRule(
+            problem: "the database waits to be told of, and has nothing to tell",
+            sql: """
+                SELECT database, NULL, done FROM outbox_queue WHERE NOT EXISTS (
+                    SELECT 1 FROM outbox
+                    WHERE outbox.database = outbox_queue.database AND outbox.id > done
+                )
                 """
         ),
         StoreRule(

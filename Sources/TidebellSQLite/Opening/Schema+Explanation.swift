@@ -4,8 +4,8 @@ extension Schema {
     /// What explains a push: how each match was told, what the routes did, and
     /// who may ask over the network.
     ///
-    /// The changes themselves are the outbox up to `store.outbox_told`. Both
-    /// tables only grow at their end, and lose rows at their beginning.
+    /// The changes themselves are what is done of the outbox. Both tables only grow at
+    /// their end, and lose rows at their beginning.
     static let explanation = """
         CREATE TABLE told (
             number INTEGER PRIMARY KEY,

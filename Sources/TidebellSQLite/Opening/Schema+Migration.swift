@@ -25,6 +25,7 @@ extension Schema {
             try database.execute(sql: "ALTER TABLE \(table) RENAME TO old_\(table)")
         }
         try createTables(in: database)
+        if !old.contains("outbox_queue") { try queueOutbox(of: old, in: database) }
         for table in old { try takeOver(table, in: database) }
         try database.execute(sql: plainFields)
         try database.execute(sql: tokenOrigins)
@@ -172,6 +173,21 @@ extension Schema {
                 ]
             )
         }
+    }
+
+    /// Before version 4 the outbox was told in one order of all databases; still older
+    /// stores kept no entries that were told.
+    private static func queueOutbox(of tables: [String], in database: Database) throws {
+        guard tables.contains("outbox") else { return }
+        let isMarked = try database.columns(in: "old_store").contains { $0.name == "outbox_told" }
+        let told = isMarked ? "(SELECT outbox_told FROM old_store)" : "0"
+        try database.execute(
+            sql: """
+                INSERT INTO outbox_queue (database, done, turn)
+                SELECT database, \(told), min(id) FROM old_outbox WHERE id > \(told)
+                GROUP BY database
+                """
+        )
     }
 
     private static func oldTables(in database: Database) throws -> [String] {

@@ -6,13 +6,11 @@ extension Schema {
     /// The store itself and the schemas of its containers.
     ///
     /// A record type without fields is kept by a row with an empty field name.
-    /// Outbox entries up to `outbox_told` are kept for explanations only. Retention counts
-    /// back from `retention_moment`; NULL before its first time.
+    /// Retention counts back from `retention_moment`; NULL before its first time.
     static let general = """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             identity INTEGER NOT NULL,
-            outbox_told INTEGER NOT NULL DEFAULT 0,
             notification_floor INTEGER NOT NULL DEFAULT 0,
             incarnation INTEGER NOT NULL DEFAULT 0,
             root_key TEXT,
@@ -127,7 +125,9 @@ extension Schema {
             ON subscription (database, kind, zone_name, record_type, term, serial);
         """
 
-    /// The outbox, the notification log, and whom it is told to; a native push
+    /// The outbox, the notification log, and whom it is told to. A database stands in
+    /// `outbox_queue` as long as it has entries after `done`; those before, and those of
+    /// databases that are not in it, are kept for explanations only. A native push
     /// token has delivered the log up to `delivered`, the courier of another has given it
     /// out up to `given_out`; the other column is NULL.
     static let push = """
@@ -143,7 +143,15 @@ extension Schema {
             told_through INTEGER NOT NULL DEFAULT 0,
             ends_zone INTEGER NOT NULL DEFAULT 0
         ) STRICT;
+        CREATE INDEX outbox_database ON outbox (database);
         CREATE INDEX outbox_zone_end ON outbox (database, zone_name, id) WHERE ends_zone = 1;
+
+        CREATE TABLE outbox_queue (
+            database INTEGER PRIMARY KEY,
+            done INTEGER NOT NULL,
+            turn INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX outbox_queue_turn ON outbox_queue (turn);
 
         CREATE TABLE notification (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -101,7 +101,7 @@ extension KeptChange {
     /// Reads backwards from the newest; what does not fit is passed over.
     fileprivate static let newest = """
         SELECT \(OutboxEntry.columns),
-            outbox.id <= (SELECT outbox_told FROM store WHERE store.id = 1)
+            \(OutboxEntry.isTold)
         FROM outbox CROSS JOIN database ON database.id = outbox.database
         WHERE outbox.id < ?1
             AND (?2 IS NULL OR database.container = ?2)

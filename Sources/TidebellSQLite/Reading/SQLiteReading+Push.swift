@@ -3,14 +3,23 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func outbox(limit: Int) throws -> [OutboxEntry] {
-        try connection.rows(
-            """
-            SELECT \(OutboxEntry.columns) FROM outbox
-            WHERE id > (SELECT outbox_told FROM store WHERE store.id = 1) ORDER BY id LIMIT ?
-            """,
-            limit, read: OutboxEntry.init
-        )
+    package func outboxes(limit: Int) throws -> [DatabaseOutbox] {
+        let queue: [(database: DatabaseID, done: Int64)] = try connection.rows(
+            "SELECT database, done FROM outbox_queue ORDER BY turn LIMIT ?", limit
+        ) { (try $0.value(0), $0.int(1)) }
+        let share = max(1, limit / max(1, queue.count))
+        return try queue.map { database, done in
+            let entries = try connection.rows(
+                """
+                SELECT \(OutboxEntry.columns) FROM outbox INDEXED BY outbox_database
+                WHERE database = ? AND id > ? ORDER BY id LIMIT ?
+                """,
+                database, done, share, read: OutboxEntry.init
+            )
+            return DatabaseOutbox(
+                database: database, entries: entries, mayHaveMore: entries.count == share
+            )
+        }
     }
 
     package func zoneEnd(
@@ -79,6 +88,14 @@ extension OutboxEntry {
     static let columns = """
         outbox.id, outbox.database, outbox.zone_name, outbox.zone_owner, outbox.event,
         outbox.origin_user, outbox.origin_client, outbox.committed_at, outbox.told_through
+        """
+
+    /// The condition that a row of the outbox is done.
+    static let isTold = """
+        NOT EXISTS (
+            SELECT 1 FROM outbox_queue
+            WHERE outbox_queue.database = outbox.database AND outbox_queue.done < outbox.id
+        )
         """
 
     /// Reads a row that begins with ``columns``.

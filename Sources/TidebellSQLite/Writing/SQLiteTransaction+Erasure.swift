@@ -88,6 +88,7 @@ extension SQLiteTransaction {
     /// Removes a database without zones, with what else tells of it.
     private func eraseDatabase(_ database: DatabaseID) throws {
         try connection.run("DELETE FROM outbox WHERE database = ?", database)
+        try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)
         try connection.run("DELETE FROM subscription WHERE database = ?", database)
         try connection.run("DELETE FROM database WHERE id = ?", database)
     }

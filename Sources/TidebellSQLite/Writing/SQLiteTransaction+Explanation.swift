@@ -2,23 +2,6 @@
 import TidebellCore
 
 extension SQLiteTransaction {
-    func markTold(upTo id: Int64, keeping: Bool) throws {
-        guard keeping else {
-            // What was kept before, under another configuration, goes by age.
-            try connection.run(
-                """
-                DELETE FROM outbox
-                WHERE id > (SELECT outbox_told FROM store WHERE store.id = 1) AND id <= ?
-                """,
-                id
-            )
-            return
-        }
-        try connection.run(
-            "UPDATE store SET outbox_told = ?1 WHERE id = 1 AND outbox_told < ?1", id
-        )
-    }
-
     func shorten(_ event: OutboxEntry.Event, of change: Int64) throws {
         try connection.run(
             "UPDATE outbox SET event = ? WHERE id = ?", JSONText(bytes: event.json), change
@@ -72,13 +55,12 @@ extension SQLiteTransaction {
         var last: Int64 = 0
         try connection.each(
             """
-            SELECT id, committed_at FROM outbox
-            WHERE id <= (SELECT outbox_told FROM store WHERE store.id = 1) ORDER BY id LIMIT ?
+            SELECT id, committed_at, \(OutboxEntry.isTold) FROM outbox ORDER BY id LIMIT ?
             """,
             limit
         ) { columns in
             let isOld = try columns.value(1, as: Instant.self) < moment
-            guard isOld || columns.int(0) <= excess else { return false }
+            guard columns.bool(2), isOld || columns.int(0) <= excess else { return false }
             last = columns.int(0)
             return true
         }

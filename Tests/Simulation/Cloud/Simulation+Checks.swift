@@ -15,23 +15,33 @@ extension Simulation {
                     excludingOrigin: nil, limit: 10_000
                 )
             }
-            return (try reader.outbox(limit: 10_000), notifications)
+            return (try reader.allOutboxEntries(), notifications)
         }
         let ids = Set(outbox.map(\.id))
-        let told = model.pending.prefix { $0.entry.map { !ids.contains($0) } ?? false }
-        model.pending.removeFirst(told.count)
+        let told = model.pending.filter { $0.entry.map { !ids.contains($0) } ?? false }
+        model.pending.removeAll { $0.entry.map { !ids.contains($0) } ?? false }
         try demand(
-            model.pending.map(\.entry) == outbox.map(\.id), "the outbox lost its order"
+            model.pending.map(\.entry) == outbox.map(\.id), "the outbox lost or changed entries"
         )
-        var part: Change?
-        if let entry = outbox.first, entry.toldThrough > model.pending[0].toldThrough {
-            model.pending[0].toldThrough = entry.toldThrough
-            part = model.pending[0]
+        var parts: [Change] = []
+        for (index, entry) in outbox.enumerated() {
+            let change = model.pending[index]
+            let isFirst = !model.pending[..<index].contains { $0.home.owner == change.home.owner }
+            try demand(
+                (isFirst || entry.toldThrough == .start)
+                    && !told.contains {
+                        $0.home.owner == change.home.owner && ($0.entry ?? 0) > entry.id
+                    },
+                "a change was told before an older one of its database"
+            )
+            guard entry.toldThrough > change.toldThrough else { continue }
+            model.pending[index].toldThrough = entry.toldThrough
+            parts.append(model.pending[index])
         }
         let rows = try await read(notifications.sorted { $0.sequence < $1.sequence })
         if !told.isEmpty || !rows.isEmpty {
             guard let found else { throw Violation("something was told outside a pass") }
-            try model.settle(Array(told), andPart: part, into: rows, finding: found)
+            try model.settle(told, andParts: parts, into: rows, finding: found)
         }
         let expected = Set(model.log.filter { $0.state == .living }.map(\.sequence))
         let living = try await livingSequences()
@@ -57,7 +67,7 @@ extension Simulation {
 
     /// Finds the entry of each new change; one without fired nothing.
     func findEntries() async throws {
-        let outbox = try await base.read { try $0.outbox(limit: 10_000) }
+        let outbox = try await base.read { try $0.allOutboxEntries() }
         var entries = outbox.filter { $0.id > newestEntry }[...]
         for index in model.pending.indices where model.pending[index].entry == nil {
             let change = model.pending[index]
@@ -143,5 +153,12 @@ extension Change {
         case (.zoneDeleted, .zoneDeleted): return true
         default: return false
         }
+    }
+}
+
+extension StoreReader {
+    /// What is not told yet of all databases, in commit order.
+    fileprivate func allOutboxEntries() throws -> [OutboxEntry] {
+        try outboxes(limit: 10_000).flatMap(\.entries).sorted { $0.id < $1.id }
     }
 }

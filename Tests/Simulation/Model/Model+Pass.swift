@@ -19,14 +19,14 @@ extension Model {
         )
     }
 
-    /// Takes over what passes made of the changes they told in full, and perhaps of
-    /// a part of the next one, provided that they told all that they had to, and
-    /// nothing else.
+    /// Takes over what passes made of the changes they told in full, and of those that
+    /// they told a part of, each the oldest of its database that is not told in full,
+    /// provided that they told all that they had to, and nothing else.
     mutating func settle(
-        _ told: [Change], andPart part: Change?, into rows: [Row], finding snapshot: Snapshot
+        _ told: [Change], andParts parts: [Change], into rows: [Row], finding snapshot: Snapshot
     ) throws {
         var expected = Dictionary(
-            grouping: expectations(told, part, snapshot), by: \.subscription.name
+            grouping: expectations(told, parts, snapshot), by: \.subscription.name
         )
         let found = Dictionary(grouping: rows, by: \.subscription)
         for name in Set(expected.keys).union(found.keys) {
@@ -36,8 +36,9 @@ extension Model {
             // A subscription is told of all of a change, or nothing yet.
             guard bound.contains(where: \.isPartial) else { continue }
             for part in open where part.isPartial {
-                // NB: the part is of the oldest change that is not told in full.
-                pending[0].told.insert(
+                guard let index = pending.firstIndex(where: { $0.entry == part.change.entry })
+                else { continue }
+                pending[index].told.insert(
                     Change.Part(subscription: part.subscription, fact: part.fact)
                 )
             }
@@ -90,10 +91,10 @@ extension Model {
     }
 
     private func expectations(
-        _ told: [Change], _ next: Change?, _ snapshot: Snapshot
+        _ told: [Change], _ parts: [Change], _ snapshot: Snapshot
     ) -> [Expectation] {
         var expectations: [Expectation] = []
-        let changes = told + (next.map { [$0] } ?? [])
+        let changes = told + parts
         for (index, change) in changes.enumerated() {
             let isPartial = index >= told.count
             var subscriptions = Array(snapshot.subscriptions.values)

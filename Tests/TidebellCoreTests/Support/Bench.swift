@@ -130,7 +130,7 @@ final class Bench: Sendable {
     }
 
     func outbox() async throws -> [OutboxEntry] {
-        try await store.read { try $0.outbox(limit: 1000) }
+        try await store.read { try $0.outboxes(limit: 1000).flatMap(\.entries) }
     }
 }
 

@@ -70,6 +70,51 @@ import TidebellWire
         }
     }
 
+    @Test(
+        "H7: who has a large backlog delays others by two passes",
+        arguments: ["changes", "subscriptions"])
+    func backlog(of kind: String) async throws {
+        var configuration = PushConfiguration()
+        configuration.entriesPerPass = 4
+        configuration.notificationsPerPass = 3
+        let bounds = configuration
+        try await World.run({ $0 = bounds }) { world in
+            let anna = try await world.person("anna")
+            let ben = try await world.person("ben")
+            _ = try await world.device("annas-phone", of: anna)
+            _ = try await world.device("bens-phone", of: ben)
+            let isWide = kind == "subscriptions"
+            try await subscribe(
+                anna, ids: (0..<(isWide ? 30 : 1)).map { "s\($0)" }, fillingBytes: 1, in: world)
+            try await subscribe(ben, ids: ["s"], fillingBytes: 1, in: world)
+            try await create((0..<(isWide ? 1 : 30)).map { "r\($0)" }, of: anna, in: world)
+            try await create(["r"], of: ben, in: world)
+
+            let passes = Mutex(0)
+            struct Stop: Error {}
+            let pipeline = PushPipeline(
+                store: world.store, routes: [], clock: world.clock, now: { World.noon },
+                logger: world.log.logger, configuration: bounds,
+                reached: { stage in
+                    guard stage == .published else { return }
+                    let count = passes.withLock { passes in
+                        passes += 1
+                        return passes
+                    }
+                    if count == 2 { throw Stop() }
+                }
+            )
+            await #expect(throws: Stop.self) { try await pipeline.drain() }
+            #expect(try await told(to: ben, in: world) == ["s r"])
+            #expect(try await world.log(of: anna).count < 10)
+            // The rest follows, in order.
+            _ = try await world.pipeline.drain()
+            let all =
+                isWide ? (0..<30).map { "s\($0) r0" } : (0..<30).map { "s0 r\($0)" }
+            #expect(try await told(to: anna, in: world) == all)
+        }
+    }
+
     @Test("H7: a pipeline that is to stop ends after the pass under way and keeps the rest")
     func stops() async throws {
         try await World.run { world in
@@ -96,7 +141,8 @@ import TidebellWire
                 gate.open()
             }
             #expect(try await world.log(of: anna).count == 1)
-            #expect(try await world.store.read { try $0.outbox(limit: 100).count } == 9)
+            let left = try await world.store.read { try $0.outboxes(limit: 100) }
+            #expect(left.map(\.entries.count) == [9])
             // The next start goes on.
             #expect(try await world.pipeline.drain() == 9)
         }

@@ -250,7 +250,7 @@ import TidebellWire
             let anna = try await world.person("anna")
             try await world.create(["a"], of: anna)
             #expect(try await world.pipeline.drain() == 0)
-            #expect(try await world.store.read { try $0.outbox(limit: 10) } == [])
+            #expect(try await world.store.read { try $0.outboxes(limit: 10) } == [])
             #expect(try await world.log(of: anna) == [])
         }
     }
