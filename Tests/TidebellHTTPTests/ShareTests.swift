@@ -70,6 +70,7 @@ struct ShareTests {
         try await sockets.serving {
             $0.shares.bodyBytes = 3998
             $0.shares.bodyBytesPerCaller = 2000
+            $0.shares.bodyTime = .seconds(600)
         } _: { server, port, firstRun in
             let body = String(repeating: " ", count: 1999)
             let holding = try RawConnection(port)
@@ -154,7 +155,6 @@ struct ShareTests {
         try await sockets.serving {
             $0.shares.countsLoopback = true
             $0.shares.connectionsPerAddress = 2
-            $0.shares.refusalTime = .seconds(600)
         } _: { _, port, _ in
             let get = "GET /health HTTP/1.1\r\nHost: here\r\n\r\n"
             let first = try RawConnection(port)

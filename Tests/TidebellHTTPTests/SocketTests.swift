@@ -21,6 +21,9 @@ struct SocketTests {
         var configuration = ServerConfiguration(dataFolder: folder)
         configuration.port = 0
         configuration.logLevel = .error
+        // A connection of a busy machine's test is not idle.
+        configuration.shares.strangersIdleTime = .seconds(600)
+        configuration.shares.refusalTime = .seconds(600)
         configure(&configuration)
         let server = try await TidebellServer(configuration)
         let firstRun = try #require(try await server.cloud.accounts.prepareFirstRun())
