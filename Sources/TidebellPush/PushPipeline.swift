@@ -187,13 +187,19 @@ extension PushPipeline {
     /// as they are, in one transaction: the point after which a push exists.
     ///
     /// Badges are counted again there, from what the store has then: a user may
-    /// have set one since the batch was read (NOTIF-14).
+    /// have set one since the batch was read (NOTIF-14). Of users who were removed or
+    /// disabled since, nothing is written.
     func commit(
         _ notifications: [BuiltNotification], _ plan: Plan
     ) async throws -> [StoredNotification] {
         let keepsExplanations = configuration.keepsExplanations
         let stored = try await store.write { transaction in
-            let notifications = try transaction.numbered(notifications)
+            let reachable = try transaction.reachableUsers(
+                among: Set(notifications.map(\.notification.user))
+            )
+            let notifications = try transaction.numbered(
+                notifications.filter { reachable[$0.notification.user] != nil }
+            )
             let stored =
                 notifications.isEmpty
                 ? [] : try transaction.appendNotifications(notifications.map(\.notification))

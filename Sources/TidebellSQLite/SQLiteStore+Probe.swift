@@ -2,8 +2,11 @@
 import TidebellCore
 
 extension SQLiteStore {
-    /// Writes a row as it is and waits for the disk; fails where the next write would, and
+    /// Writes a row, takes it back and waits for the disk; fails where the next write would, and
     /// also when the file is not at its path any more: what is written then is lost.
+    ///
+    /// A row that still fits says nothing of larger ones: while these meet a full or failing
+    /// disk, the probe fails as they do.
     package func probe() async throws {
         do {
             guard isInPlace else {
@@ -11,11 +14,19 @@ extension SQLiteStore {
             }
             try await write { transaction in
                 guard let transaction = transaction as? SQLiteTransaction else { return }
-                try transaction.connection.run("UPDATE store SET identity = identity WHERE id = 1")
+                // NB: SQLite writes nothing for an update that changes nothing.
+                try transaction.connection.run(
+                    "INSERT INTO erased (account, kind, count) VALUES (-1, 'probe', 1)"
+                )
+                try transaction.connection.run("DELETE FROM erased WHERE account = -1")
             }
         } catch {
             troubles.note(error)
             throw error
+        }
+        switch troubles.present {
+        case let present? where [.diskIsFull, .diskFails].contains(present.cause): throw present
+        default: return
         }
     }
 }

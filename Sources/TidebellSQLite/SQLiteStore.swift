@@ -44,7 +44,7 @@ package final class SQLiteStore: Store {
     private let access = OutboxSignal()
     private let server: ServerLock?
     /// Whether writes meet a full or failing disk.
-    package let troubles = StoreTroubles()
+    package let troubles: StoreTroubles
     private let file: FileIdentity?
     private let reads = Atomic(0)
     private let isClosed = Atomic(false)
@@ -52,12 +52,13 @@ package final class SQLiteStore: Store {
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
         pool: DatabasePool, identity: UInt64, incarnation: Incarnation, log: WriteAheadLog,
-        server: ServerLock?, life: StoreLife
+        server: ServerLock?, life: StoreLife, troubles: StoreTroubles
     ) {
         self.pool = pool
         self.identity = identity
         currentIncarnation = Atomic(incarnation.rawValue)
         self.life = life
+        self.troubles = troubles
         self.log = log
         self.server = server
         file = FileIdentity(path: pool.path)

@@ -5,7 +5,15 @@ import TidebellCore
 extension Accounts {
     /// Returns the users who were removed and whose data is still there.
     package func removed() async throws -> [RemovedAccount] {
-        try await store.read { try $0.removedAccounts(limit: Self.listLength) }
+        try await store.write {
+            try $0.adoptLostDatabases(limit: Self.listLength)
+            return try $0.removedAccounts(limit: Self.listLength)
+        }
+    }
+
+    /// Whether anything is kept of a user who was removed.
+    package func hasData(of account: AccountID) async throws -> Bool {
+        try await store.read { try $0.removedAccount(account) } != nil
     }
 
     /// Notes that the data of a removed user is to be erased, and returns the account.
@@ -18,8 +26,15 @@ extension Accounts {
     ) async throws -> AccountID {
         let wanted = UserName.canonical(name) ?? name
         return try await store.write { transaction in
+            try transaction.adoptLostDatabases(limit: Self.listLength)
             let removed = try transaction.removedAccounts(limit: Self.listLength)
             let named = removed.filter { $0.name == wanted || "\($0.account.rawValue)" == name }
+            if named.isEmpty, try transaction.account(calledBy: name) != nil {
+                throw OperatorError(
+                    "The user '\(name)' is not removed: remove them first, with tidebell user "
+                        + "remove \(name) --erase-data."
+                )
+            }
             guard let one = named.first, named.count == 1 else {
                 throw OperatorError(
                     named.isEmpty

@@ -307,6 +307,33 @@ extension StoreConformance {
                 #expect(try transaction.records(["n1", "n5"], in: zones[0].key).count == 2)
             }
         },
+        Check("M8: a user who is gone and has a database becomes one of a removed account") {
+            store in
+            try await store.write { transaction throws in
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                let anna = try transaction.makeUser(
+                    of: account, in: .notes, recordName: "_anna", at: .noon
+                )
+                try transaction.removeAccount(account, at: .noon)
+                while try !transaction.eraseRows(of: anna, at: .noon, limit: 9) {}
+                try transaction.endErasing(account)
+                try transaction.adoptLostDatabases(limit: 9)
+                #expect(try transaction.removedAccounts(limit: 9) == [])
+                let database = try transaction.makeDatabase(.privateNotes(anna.id))
+                let zone = try transaction.zones(nil, in: database.id)[0].key
+                var late = StoredRecord.note("late", at: 1)
+                late.created.userRecordName = "_anna"
+                try transaction.putRecords([late], in: zone)
+                for _ in 0..<2 { try transaction.adoptLostDatabases(limit: 9) }
+                let removed = try transaction.removedAccounts(limit: 9)
+                #expect(removed.map(\.name) == [nil])
+                let users = try transaction.users(of: removed[0].account, limit: 9)
+                #expect(users.map(\.id) == [anna.id])
+                #expect(users.map(\.recordName) == ["_anna"])
+                let next = try transaction.createAccount(named: "ben", at: .noon)
+                #expect(next != removed[0].account)
+            }
+        },
         Check("M8: records are found by who made them, page by page") { store in
             try await store.write { transaction throws in
                 let database = try transaction.makeDatabase(.publicNotes)

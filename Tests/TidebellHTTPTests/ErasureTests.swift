@@ -4,6 +4,7 @@ import GRDB
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellSQLite
 import TidebellServer
 import TidebellWire
 
@@ -201,6 +202,157 @@ struct ErasureTests {
         let second = try await accounts.beginErasing("ben", .personal)
         #expect(try await accounts.erase(second)[.records] == 1)
         #expect(try await !storeHolds(Self.secret))
+    }
+
+    /// Calls that write, each with a body that would write something.
+    private static let writes: [(root: String, path: String, body: String)] = [
+        (
+            "database", "private/zones/modify",
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"New"}}}]}"#
+        ),
+        ("database", "private/records/modify", record),
+        ("database", "public/records/modify", record),
+        (
+            "database", "private/assets/upload",
+            #"{"tokens":[{"recordType":"Note","recordName":"f","fieldName":"file"}]}"#
+        ),
+        (
+            "database", "private/subscriptions/modify",
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"new",\
+            "subscriptionType":"database","notificationInfo":{"shouldSendContentAvailable":true}}}]}
+            """
+        ),
+        ("device", "tokens/create", #"{"apnsEnvironment":"development"}"#),
+        ("device", "tokens/register", #"{"apnsEnvironment":"development","apnsToken":"ab"}"#),
+        ("ext", "account/permission", #"{"permission":"userDiscoverability","action":"grant"}"#),
+        ("ext", "account/signIn", "{}"),
+        ("ext", "notifications/ack", #"{"cursor":"0"}"#),
+        ("ext", "notifications/badge", #"{"value":3}"#),
+        ("ext", "notifications/stream", ""),
+    ]
+    private static let record = """
+        {"operations":[{"operationType":"forceUpdate","record":{"recordName":"late",\
+        "recordType":"Note","fields":{}}}]}
+        """
+
+    /// What ends a user.
+    enum Ending: CaseIterable {
+        case erased, removed, disabled, signedOut
+    }
+
+    private func end(_ name: String, by ending: Ending) async throws {
+        let accounts = api.cloud.accounts
+        switch ending {
+        case .erased:
+            try await accounts.erase(try await accounts.remove(named: name, erasing: .everything))
+        case .removed: try await accounts.remove(named: name)
+        case .disabled: try await accounts.setDisabled(true, name)
+        case .signedOut: _ = try await accounts.signOut(name)
+        }
+    }
+
+    /// All rows of all tables.
+    private func allRows() async throws -> Set<String> {
+        let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
+        return try await database.read { database in
+            let tables = try String.fetchAll(
+                database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'"
+            )
+            return try tables.reduce(into: Set<String>()) { rows, table in
+                for row in try Row.fetchAll(database, sql: "SELECT * FROM \(table)") {
+                    rows.insert("\(table) \(row)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "M8: nothing is written for a person after they ended, though they are remembered",
+        arguments: Ending.allCases
+    )
+    func remembered(ending: Ending) async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        _ = try await fill(as: ben)
+        try await end("ben", by: ending)
+        let before = try await allRows()
+        for (root, path, body) in Self.writes {
+            let target = root == "database" ? api.target(path) : api.target(under: root, path)
+            let answer = try await api.send(
+                path == "notifications/stream" ? "GET" : "POST",
+                target.replacing(api.webToken, with: ben) + "&clientId=tablet", body,
+                headers: [
+                    "X-Tidebell-Extensions": "1", "X-Tidebell-Request-ID": UUID().uuidString,
+                ]
+            )
+            #expect(answer.status == 421, "\(path): \(answer.text)")
+        }
+        #expect(try await allRows().subtracting(before) == [])
+    }
+
+    @Test("M8: an upload that was asked for before is not taken for who is gone")
+    func upload() async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        let hash = [UInt8](repeating: 1, count: 32)
+        try await save(["a"], in: "private", as: ben)
+        try await api.cloud.store.write { transaction in
+            let account = try #require(try transaction.account(calledBy: "ben"))
+            let user = try #require(try transaction.users(of: account, limit: 1).first)
+            let database = DatabaseKey(
+                container: user.container, scope: .private, owner: user.id
+            )
+            try transaction.putAwaitedUploads([
+                AwaitedUpload(
+                    tokenHash: hash, user: user.id,
+                    field: AssetField(
+                        database: database, zoneName: "_defaultZone", recordName: "f",
+                        fieldName: "file"
+                    ),
+                    byteLimit: 9, expiresAt: TestAPI.start.advanced(by: .seconds(60))
+                )
+            ])
+        }
+        try await api.cloud.accounts.remove(named: "ben")
+        #expect(try await api.cloud.store.read { try $0.awaitedUpload(tokenHash: hash) } == nil)
+    }
+
+    @Test("M8: what an older version saved for an erased person is found and erased")
+    func leftBehind() async throws {
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        _ = try await fill(as: ben)
+        let accounts = api.cloud.accounts
+        let user = try await api.cloud.store.read { reader in
+            let account = try #require(try reader.account(calledBy: "ben"))
+            return try #require(try reader.users(of: account, limit: 1).first)
+        }
+        try await accounts.erase(try await accounts.remove(named: "ben", erasing: .everything))
+        #expect(try await accounts.removed() == [])
+        // What the requests of a remembered caller did.
+        for scope in [DatabaseScope.private, .public] {
+            let call = Call(
+                container: user.container, scope: scope, user: user, now: TestAPI.start,
+                storeIdentity: 1
+            )
+            let late = ModifyRecords.Request(
+                zoneID: ZoneID(zoneName: ZoneID.defaultName),
+                operations: [.init(.forceUpdate, recordName: "late", recordType: "Note")]
+            )
+            _ = try await api.cloud.store.write { try ModifyRecords.run(late, for: call, in: $0) }
+        }
+        let path = api.folder.appendingPathComponent("store").path
+        #expect(
+            try StoreCheck.run(at: path).problems.map(\.problem).filter {
+                $0.contains("a user who was erased")
+            }.count == 1
+        )
+        let found = try await accounts.removed()
+        #expect(found.map(\.name) == [nil])
+        let number = "\(try #require(found.first).account.rawValue)"
+        let account = try await accounts.beginErasing(number, .everything)
+        let counts = try await accounts.erase(account)
+        #expect(counts == [.records: 1, .zones: 1, .publicRecords: 1, .users: 1])
+        #expect(try await accounts.removed() == [])
+        #expect(try StoreCheck.run(at: path).problems == [])
     }
 
     @Test("M8: a user made anew under the name sees nothing of the one before")

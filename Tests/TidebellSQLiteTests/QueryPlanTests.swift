@@ -39,6 +39,8 @@ struct QueryPlanTests {
         "SCAN told",
         "SCAN told USING COVERING INDEX told_change",
         "SCAN types",
+        // When removed users are listed or erased.
+        "SCAN user USING COVERING INDEX sqlite_autoindex_user_1",
         "SCAN webhook",
     ]
 

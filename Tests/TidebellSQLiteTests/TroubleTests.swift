@@ -42,6 +42,37 @@ final class TroubleTests {
         #expect(heard.withLock { $0 } == [.began(full), .ended, .began(full)])
     }
 
+    @Test("M3: a store where larger writes meet a full disk is not ready, though a row fits")
+    func rowsStillFit() async throws {
+        let now = Mutex(ContinuousClock.now)
+        let store = try SQLiteStore.open(
+            at: path, troubles: StoreTroubles { now.withLock { $0 } }
+        )
+        let pages = try await store.pool.writeWithoutTransaction { database in
+            let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(pages + 2)")
+            return pages
+        }
+        #expect(pages > 0)
+        try await store.probe()
+        let name = String(repeating: "x", count: 100_000)
+        for _ in 0..<3 {
+            let write = try await #require(throws: StoreUnavailable.self) {
+                try await store.write { try $0.createAccount(named: name, at: .noon) }
+            }
+            #expect(write.cause == .diskIsFull)
+            let probe = try await #require(throws: StoreUnavailable.self) {
+                try await store.probe()
+            }
+            #expect(probe.cause == .diskIsFull)
+        }
+        now.withLock { $0 += StoreTroubles.quietTime }
+        // The first that is written ends the trouble, the probe itself too.
+        try await store.probe()
+        #expect(store.troubles.present == nil)
+        try await store.close()
+    }
+
     @Test(
         "M3: what may pass by itself is the machine's fault, anything else stays what it is",
         arguments: causes

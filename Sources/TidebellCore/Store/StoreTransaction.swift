@@ -279,6 +279,11 @@ package protocol StoreTransaction: StoreReader {
     /// Its databases stay, until they are erased.
     func removeAccount(_ account: AccountID, at now: Instant) throws
 
+    /// Makes removed accounts of users who were erased and have databases nevertheless,
+    /// so that these can be erased; at most `limit`. Older versions wrote them within
+    /// seconds of the erasure.
+    func adoptLostDatabases(limit: Int) throws
+
     /// Notes that the data of a removed account is to go.
     func beginErasing(_ account: AccountID, _ erasure: RemovedAccount.Erasure) throws
 

@@ -8,6 +8,21 @@ extension Exchange {
     /// The longest request ID.
     private static let requestIDLength = 255
 
+    /// Runs a write of the caller's in one transaction, in which they are asked for once
+    /// more who they are.
+    ///
+    /// The caller may be a remembered one, see ``CallerCache``: for somebody whose account
+    /// was removed or disabled, or whose session ended, nothing is written after the
+    /// transaction that did it.
+    func transaction<Result: Sendable>(
+        _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await cloud.store.write { transaction in
+            _ = try webToken(in: transaction)
+            return try run(transaction)
+        }
+    }
+
     /// Runs a write in one transaction and returns its answer as JSON.
     ///
     /// A write that the client named (`X-Tidebell-Request-ID`) is done once: when it comes
@@ -23,14 +38,14 @@ extension Exchange {
         shortened shorten: @escaping @Sendable (Answer) -> Answer? = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
-            let answer = try await cloud.store.write(run)
+            let answer = try await transaction(run)
             return .json { encode(answer, &$0) }
         }
         let digest = digest
         let call = call
         let key = cloud.rootKey
         let fingerprint = key?.fingerprint(ofDigest: digest) ?? digest
-        let body = try await cloud.store.write { transaction in
+        let body = try await transaction { transaction in
             if let kept = try transaction.keptAnswer(to: id) {
                 // Servers before version 4 kept the digest itself.
                 guard kept.fingerprint == fingerprint || kept.fingerprint == digest else {

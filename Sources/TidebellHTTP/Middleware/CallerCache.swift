@@ -7,7 +7,8 @@ import TidebellWire
 /// does not cost a look-up per request.
 ///
 /// Only known callers are remembered: a token works as soon as it exists. A
-/// removed token is refused ``lifetime`` later at the latest.
+/// removed token reads for ``lifetime`` at most; it writes nothing any more, since every
+/// write looks at it in its own transaction (``Exchange/transaction(_:)``).
 final class CallerCache: Sendable {
     /// How long a caller is remembered.
     static let lifetime = Duration.seconds(5)

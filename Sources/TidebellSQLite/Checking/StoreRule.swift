@@ -47,6 +47,15 @@ struct StoreRule {
                     OR database.records <> ifnull(sum(zone.records), 0)
                 """
         ),
+        // An older version could save for a person within seconds of their erasure.
+        StoreRule(
+            problem: "the database belongs to a user who was erased; to erase it too, see "
+                + "tidebell user list --removed",
+            sql: """
+                SELECT NULL, NULL, database.id FROM database
+                WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user)
+                """
+        ),
         StoreRule(
             problem: "the subscription belongs to no database",
             sql: """

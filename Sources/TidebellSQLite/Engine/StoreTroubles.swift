@@ -26,7 +26,7 @@ package final class StoreTroubles: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// Creates troubles that nobody observes yet.
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
     }
 

@@ -30,7 +30,8 @@ extension SQLiteStore {
         at path: String,
         for purpose: Purpose = .serving,
         newIdentity: UInt64 = .random(in: .min ... .max),
-        now: () -> Instant = { Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
+        now: () -> Instant = { Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) },
+        troubles: StoreTroubles = StoreTroubles()
     ) throws(StoreOpenError) -> SQLiteStore {
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
@@ -55,7 +56,8 @@ extension SQLiteStore {
             }
             return SQLiteStore(
                 pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
-                life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder)
+                life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
+                troubles: troubles
             )
         } catch let error as StoreOpenError {
             throw error

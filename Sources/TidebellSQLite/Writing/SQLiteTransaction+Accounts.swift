@@ -29,6 +29,7 @@ extension SQLiteTransaction {
             account
         ) { try $0.value(0) }
         for device in devices { try removeDeviceWithTokens(device) }
+        try removeAwaitedUploads(of: account)
         try noteErased(.devices, devices.count, of: account)
         try noteErased(.subscriptions, try removeSubscriptions(of: account), of: account)
         try connection.run("DELETE FROM web_token WHERE account = ?", account)
@@ -41,7 +42,17 @@ extension SQLiteTransaction {
 
     func setDisabled(_ isDisabled: Bool, _ account: AccountID) throws {
         hasEndedAccess = true
+        if isDisabled { try removeAwaitedUploads(of: account) }
         try connection.run("UPDATE account SET disabled = ? WHERE id = ?", isDisabled, account)
+    }
+
+    /// Forgets the uploads that an account asked for: their URLs carry no token that
+    /// could have ended.
+    private func removeAwaitedUploads(of account: AccountID) throws {
+        try connection.run(
+            "DELETE FROM awaited_upload WHERE user IN (SELECT id FROM user WHERE account = ?)",
+            account
+        )
     }
 
     func removeDevice(clientID: String, of user: UserID) throws {

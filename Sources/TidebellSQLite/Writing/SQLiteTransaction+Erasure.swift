@@ -3,6 +3,49 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteTransaction {
+    func adoptLostDatabases(limit: Int) throws {
+        let owners: [UserID] = try connection.rows(
+            """
+            SELECT DISTINCT owner FROM database
+            WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user) LIMIT ?
+            """,
+            limit
+        ) { try $0.value(0) }
+        for owner in owners { try adoptLostUser(owner) }
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO removed_account (account, removed_at)
+            SELECT DISTINCT account, 0 FROM user WHERE account NOT IN (SELECT id FROM account)
+            """
+        )
+    }
+
+    /// Brings back the row of a user who is gone and has databases; who they were is in
+    /// their private records.
+    private func adoptLostUser(_ owner: UserID) throws {
+        let name = try connection.first(Self.ownRecordCreator, owner) { $0.text(0) }
+        // The number of an account that never was: no account gets it later.
+        try connection.run("INSERT INTO account (name, created_at) VALUES ('', 0)")
+        let account = AccountID(rawValue: connection.lastInsertedID)
+        try connection.run("DELETE FROM account WHERE id = ?", account)
+        for recordName in [name, "_lost-\(owner.rawValue)"].compactMap({ $0 }) {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO user (id, account, container, environment, record_name)
+                SELECT owner, ?, container, environment, ? FROM database WHERE owner = ? LIMIT 1
+                """,
+                account, recordName, owner
+            )
+        }
+    }
+
+    private static let ownRecordCreator = """
+        SELECT record.created_by FROM database
+            CROSS JOIN zone ON zone.database = database.id
+            CROSS JOIN record ON record.zone = zone.key
+        WHERE database.owner = ? LIMIT 1
+        """
+
     func beginErasing(_ account: AccountID, _ erasure: RemovedAccount.Erasure) throws {
         try connection.run(
             "UPDATE removed_account SET erasure = ? WHERE account = ?", erasure, account

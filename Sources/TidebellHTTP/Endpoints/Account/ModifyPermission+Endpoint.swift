@@ -8,7 +8,7 @@ extension ModifyPermission: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read { try Request(from: &$0) }
-        let response = try await exchange.cloud.store.write {
+        let response = try await exchange.transaction {
             try run(request, for: call, in: $0)
         }
         return .json { response.write(to: &$0) }

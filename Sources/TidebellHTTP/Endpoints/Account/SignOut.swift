@@ -14,6 +14,7 @@ package enum SignOut: Endpoint {
         try exchange.readNothing()
         let call = exchange.call
         let user = try call.requireUser().id
+        // Of anybody, also of who is signed out already: it takes away and writes nothing.
         try await exchange.cloud.store.write { transaction in
             if let session = call.session { try transaction.removeSession(session) }
             if let device = call.clientID {

@@ -12,7 +12,7 @@ extension UploadAssets: Endpoint {
         try exchange.check(itemCount: request.tokens.count)
         let tokens = request.tokens.map { _ in Secret.make(from: cloud.randomness) }
         let hashes = tokens.map { Secret.hash($0) }
-        let names = try await cloud.store.write {
+        let names = try await exchange.transaction {
             try run(request, tokenHashes: hashes, for: call, in: $0)
         }
         let response = Response(

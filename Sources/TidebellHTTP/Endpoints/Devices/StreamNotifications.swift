@@ -59,9 +59,7 @@ package enum StreamNotifications: Endpoint {
         let user = try call.requireUser().id
         let clientID = try exchange.requireClientID()
         let cursor = try exchange.cursor()
-        return try await exchange.cloud.store.write { transaction in
-            // The caller may be a remembered one, who was signed out since.
-            _ = try exchange.webToken(in: transaction)
+        return try await exchange.transaction { transaction in
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now

@@ -14,7 +14,7 @@ extension MarkNotificationsRead: Endpoint {
             try find(request, for: call, in: $0)
         }
         if !found.sequences.isEmpty {
-            try await exchange.cloud.store.write {
+            try await exchange.transaction {
                 try $0.markNotificationsRead(found.sequences, of: user)
             }
         }

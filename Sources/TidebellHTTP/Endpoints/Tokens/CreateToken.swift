@@ -49,9 +49,7 @@ extension Exchange {
         let user = try call.requireUser()
         let limit = cloud.limits.pushTokensPerUser
         let newCourier = Secret.make(from: cloud.randomness)
-        return try await cloud.store.write { transaction in
-            // The caller may be a remembered one, who was signed out since.
-            _ = try webToken(in: transaction)
+        return try await self.transaction { transaction in
             var token = token
             if let courier = token.courier,
                 let known = try transaction.pushToken(courier: courier, at: call.now)
