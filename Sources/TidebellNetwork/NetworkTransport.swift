@@ -173,12 +173,17 @@ extension TransportError {
         case (let error as IOError, .head):
             let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN]
             return unreachable.contains(error.errnoCode)
-                ? TransportError.unreachable("\(error)")
-                : TransportError.connectionLost("\(error)")
+                ? TransportError.unreachable(text(of: error))
+                : TransportError.connectionLost(text(of: error))
         case (is ChannelError, .head): return TransportError.connectionLost("\(error)")
         // What remains comes from establishing connections: names, routes, refusals.
         case (_, .head): return TransportError.unreachable("\(error)")
         }
+    }
+
+    /// What the system calls the error: NIO's words around it say nothing to a reader.
+    private static func text(of error: IOError) -> String {
+        String(cString: strerror(error.errnoCode))
     }
 
     private static func of(_ error: HTTPClientError, timeout: Duration) -> TransportError {

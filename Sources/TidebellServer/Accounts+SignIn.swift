@@ -43,6 +43,11 @@ extension Accounts {
         }
     }
 
+    /// Whether a user is disabled; false for one who is not there.
+    package func isDisabled(_ name: String) async throws -> Bool {
+        try await disabledNames().contains(UserName.canonical(name) ?? name)
+    }
+
     /// Returns the names of the users who are disabled.
     package func disabledNames() async throws -> Set<String> {
         try await store.read { try $0.disabledAccountNames() }

@@ -43,6 +43,12 @@ extension Accounts {
         }
     }
 
+    /// Returns the ID under which a token is listed and ended: of a web token, that of its
+    /// session.
+    package static func id(ofToken token: String) -> String {
+        SessionID(beginningWith: Secret.hash(token)).rawValue
+    }
+
     /// Returns the API or the management tokens, oldest first.
     package func tokens(_ kind: TokenKind) async throws -> [StoredToken] {
         try await store.read { try $0.tokens(kind, limit: Self.listLength) }

@@ -4,10 +4,14 @@ import Foundation
 /// What it means to use HTTP without TLS beyond this machine.
 package enum PlainText {
     /// Returns the sentence for a server that listens at `host`; nil where nothing
-    /// travels in the clear: on this machine alone, or behind a proxy with TLS.
+    /// travels in the clear, on this machine alone. A proxy with TLS helps where it is the
+    /// only one that reaches the port.
     package static func warning(servingAt host: String, publicURL: String?) -> String? {
-        let hasTLS = publicURL?.lowercased().hasPrefix("https://") ?? false
-        guard !hasTLS, !isLoopback(host) else { return nil }
+        guard !isLoopback(host) else { return nil }
+        if let publicURL, publicURL.lowercased().hasPrefix("https://") {
+            return "Listening at \(host): the port itself speaks without TLS, so let nobody but "
+                + "the proxy of \(publicURL) reach it, or say --host 127.0.0.1 if that runs here."
+        }
         return "Listening at \(host) without TLS: passwords, tokens and records travel in the "
             + "clear, for everybody on the way to read. Put a proxy with TLS before the server "
             + "and say --public-url https://…"

@@ -33,7 +33,7 @@ extension ServerConfiguration {
                 }
             }
         } catch let error as JSONError {
-            throw OperatorError("The configuration file \(url.path) is wrong at \(error).")
+            throw OperatorError("The configuration file \(url.path) is wrong: \(error).")
         }
     }
 

@@ -83,7 +83,8 @@ struct APITokenCommand: AsyncParsableCommand {
                 An API token for \(place); it is shown only now:
 
                    export TIDEBELL_API_TOKEN=\(token)
-                """
+                """,
+                orElse: TokenList.fallback(.api, token, data)
             )
         }
     }

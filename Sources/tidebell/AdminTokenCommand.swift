@@ -59,7 +59,8 @@ struct AdminTokenCommand: AsyncParsableCommand {
 
                    curl -H "Authorization: Bearer $TIDEBELL_ADMIN_TOKEN" \
                 "$TIDEBELL_SERVER/admin/1/CONTAINER/development/push/explain?record=NAME"
-                """
+                """,
+                orElse: TokenList.fallback(.management, token, data)
             )
         }
     }

@@ -68,7 +68,8 @@ struct DataOption: ParsableArguments {
     ) async throws -> Result {
         let isNew = !DataFolder(folder).hasStore
         let result = try await withStore { try await body(Accounts(store: $0)) }
-        if isNew { say("There was no cloud in \(shortPath); it begins now.") }
+        // No result: what was done is said by the command.
+        if isNew { announce("There was no cloud in \(shortPath); it begins now.") }
         return result
     }
 
@@ -89,7 +90,24 @@ struct DataOption: ParsableArguments {
             return result
         } catch {
             try await store.close()
-            throw error
+            throw (error as? StoreUnavailable).map { trouble(with: $0) } ?? error
+        }
+    }
+
+    /// The sentence for who sits at the machine.
+    private func trouble(with error: StoreUnavailable) -> OperatorError {
+        switch error.cause {
+        case .diskIsFull:
+            OperatorError("The disk of \(shortPath) is full, so the cloud could not be changed.")
+        case .diskFails:
+            OperatorError(
+                "The disk of \(shortPath) fails, so the cloud could not be changed: \(error.detail)."
+            )
+        case .isLocked:
+            OperatorError("Another program holds the cloud in \(shortPath); try again.")
+        case .isReadOnly:
+            OperatorError("The files in \(shortPath) cannot be written: \(error.detail).")
+        case .isGone: OperatorError("The folder \(shortPath) is gone; bring it back.")
         }
     }
 }

@@ -33,7 +33,12 @@ struct LoginCommand: AsyncParsableCommand {
     @Option(help: "The user who signs in with their password.")
     var user: String?
 
-    @Option(help: "A web token of the user, instead of name and password.")
+    @Option(
+        help: """
+            A web token of the user, instead of name and password. Other processes can read \
+            it: better give it with --token-file.
+            """
+    )
     var token: String?
 
     @OptionGroup var files: TokenFileOptions
@@ -43,7 +48,7 @@ struct LoginCommand: AsyncParsableCommand {
     func validate() throws {
         guard [user, token, files.tokenFile].count(where: { $0 != nil }) == 1 else {
             throw ValidationError(
-                "Say who signs in: either --user NAME, --token-file FILE or --token TOKEN."
+                "Say who signs in: either --user NAME or --token-file FILE (- asks for it)."
             )
         }
         guard user != nil || !password.passwordStdin else {
@@ -74,7 +79,7 @@ struct LoginCommand: AsyncParsableCommand {
                 to: container, environment: place.environment?.rawValue, server: server,
                 apiToken: try files.apiToken() ?? apiToken, with: proof
             )
-            say("\(session.user) is signed in to \(session.place) at \(session.server).")
+            sayDone("\(session.user) is signed in to \(session.place) at \(session.server).")
             Device.warnOfVariable(login)
         }
     }
@@ -100,8 +105,8 @@ struct LogoutCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Device.run { login in
-            let name = all ? nil : try place.container(login)
             let environment = place.environment?.rawValue
+            let name = all ? nil : try container(login, environment)
             let ended = try await login.signOut { session in
                 (name == nil || session.container == name)
                     && (environment == nil || session.environment == environment)
@@ -112,7 +117,7 @@ struct LogoutCommand: AsyncParsableCommand {
                 )
             }
             for (session, failure) in ended {
-                say("\(session.user) is signed out of \(session.place).")
+                sayDone("\(session.user) is signed out of \(session.place).")
                 guard let failure else { continue }
                 complain(
                     "The server could not be told, so the token of \(session.user) stays valid "
@@ -121,6 +126,25 @@ struct LogoutCommand: AsyncParsableCommand {
             }
             Device.warnOfVariable(login)
         }
+    }
+
+    /// The container that is meant: what is said, or the only one with a session.
+    private func container(_ login: DeviceLogin, _ environment: String?) throws -> String {
+        if let name = place.container ?? login.defaultContainer { return name }
+        let names = Set(
+            try login.sessions().filter { environment == nil || $0.environment == environment }
+                .map(\.container)
+        )
+        guard let name = names.first else {
+            throw OperatorError("Nobody is signed in; see tidebell whoami.")
+        }
+        guard names.count == 1 else {
+            throw OperatorError(
+                "Say which container is meant, with --container, or --all: "
+                    + "\(names.sorted().joined(separator: ", "))."
+            )
+        }
+        return name
     }
 }
 
@@ -141,15 +165,29 @@ struct WhoAmICommand: AsyncParsableCommand {
                 )
             }
             for session in sessions {
-                let status: String
-                do {
-                    status = try await login.status(of: session)
-                } catch {
-                    status = "unknown: \(error.localizedDescription)"
-                }
+                let status = await Self.status(of: session, login)
                 say("\(session.user)  \(session.place)  \(session.server)  \(status)")
             }
             Device.warnOfVariable(login)
+        }
+    }
+
+    /// How the server takes a session, and what to do where it does not.
+    private static func status(of session: SignedInSession, _ login: DeviceLogin) async -> String {
+        let way =
+            "sign in again: tidebell login --container \(session.container)"
+            + (session.environment == "production" ? " --environment production" : "")
+            + " --user \(session.user)"
+        do {
+            let status = try await login.status(of: session)
+            return switch status {
+            case "temporarilyUnavailable": "the sign-in has ended; \(way)"
+            case "noAccount": "the server does not know the sign-in any more; \(way)"
+            case "restricted": "restricted: the server's operator disabled the account"
+            default: status
+            }
+        } catch {
+            return "unknown: \(error.localizedDescription)"
         }
     }
 }
@@ -183,8 +221,14 @@ enum Device {
         do {
             try await body(DeviceLogin(environment: ProcessInfo.processInfo.environment))
         } catch let error as CKError {
-            throw OperatorError(error.localizedDescription)
+            throw OperatorError(sentence(error.localizedDescription))
         }
+    }
+
+    /// A reason of the server, which begins small, as a sentence.
+    private static func sentence(_ text: String) -> String {
+        let isClosed = text.last.map { ".?!".contains($0) } ?? true
+        return text.prefix(1).uppercased() + text.dropFirst() + (isClosed ? "" : ".")
     }
 
     /// Says that a variable wins over what the command did.

@@ -5,10 +5,20 @@ import Foundation
 /// when it happens.
 ///
 /// A command whose result cannot be written has failed, so it ends there.
-func say(_ text: String) {
+///
+/// - Parameter fallback: What is added to the error then: what was done all the same, and
+///   how to see or undo it.
+func say(_ text: String, orElse fallback: String? = nil) {
     guard !write(text, to: .standardOutput) else { return }
-    complain("The output could not be written: \(String(cString: strerror(errno))).")
+    let reason = "Error: The output could not be written: \(String(cString: strerror(errno)))."
+    complain([reason, fallback].compactMap(\.self).joined(separator: " "))
     exit(EXIT_FAILURE)
+}
+
+/// Prints what a command has done. Where it cannot be written the error says it, since it
+/// is done all the same.
+func sayDone(_ text: String) {
+    say(text, orElse: "It was done all the same: \(text)")
 }
 
 /// Prints a text like ``say(_:)``, for a server, which goes on where nobody reads.

@@ -36,7 +36,8 @@ struct PasswordOption: ParsableArguments {
         return line
     }
 
-    private static func ask(_ prompt: String) throws -> String {
+    /// Asks at the terminal for a secret, which is not shown while it is typed.
+    static func ask(_ prompt: String) throws -> String {
         guard isatty(STDIN_FILENO) == 1 else {
             throw OperatorError(
                 "There is no terminal to ask for the password; use --password-stdin."

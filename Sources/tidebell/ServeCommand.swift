@@ -161,19 +161,19 @@ struct ServeCommand: AsyncParsableCommand {
         try await server.run { place in
             do {
                 let url = server.configuration.publicURL ?? place.clientURL
+                let listening =
+                    "Tidebell is listening on "
+                    + place.description(publicURL: server.configuration.publicURL)
+                    + ". Its data is in \(data.shortPath)."
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
-                    try welcome(url, firstRun)
+                    try welcome(listening, url, firstRun)
                 } else if try await server.cloud.accounts.tokens(.api).isEmpty {
                     announce(
-                        "Tidebell is listening on \(url), data in \(data.shortPath). It has no API "
-                            + "token yet, which every program needs: "
+                        "\(listening) It has no API token yet, which every program needs: "
                             + "tidebell api-token create\(data.hint)"
                     )
                 } else {
-                    announce(
-                        "Tidebell is listening on \(url), data in \(data.shortPath). "
-                            + "For a token: tidebell user token NAME\(data.hint)"
-                    )
+                    announce("\(listening) For a token: tidebell user token NAME\(data.hint)")
                 }
             } catch {
                 complain("The first user and API token could not be created: \(error)")
@@ -187,40 +187,48 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Shows the tokens to who sits at the terminal; what is no terminal may be a log that
     /// others read.
-    private func welcome(_ url: String, _ firstRun: FirstRun) throws {
-        let text = welcomeText(url, firstRun)
-        guard isatty(STDOUT_FILENO) == 0 else { return announce(text) }
+    private func welcome(_ listening: String, _ url: String, _ firstRun: FirstRun) throws {
+        guard isatty(STDOUT_FILENO) == 0 else {
+            return announce(
+                welcomeText(listening, url, firstRun, keeping: "The tokens are shown only now.")
+            )
+        }
+        let text = welcomeText(
+            listening, url, firstRun,
+            keeping: "The tokens are written here alone: remove this file when you have them."
+        )
         let path = try DataFolder(data.folder).write(text, named: Self.firstRunFile)
         announce(
-            "Tidebell is listening on \(url), data in \(data.shortPath). This is its first run: an "
-                + "API token and the user '\(firstRun.userName)' were made. The tokens are in "
+            "\(listening) This is its first run: an API token and the user '\(firstRun.userName)' were made. The tokens are in "
                 + "\(path), which only you can read; remove it when you have them."
         )
     }
 
-    private func welcomeText(_ url: String, _ firstRun: FirstRun) -> String {
+    private func welcomeText(
+        _ listening: String, _ url: String, _ firstRun: FirstRun, keeping: String
+    ) -> String {
         let list = "database/1/iCloud.org.example.notes/development/private/zones/list"
         return """
-            Tidebell is listening on \(url), data in \(data.shortPath).
+            \(listening)
 
             This is its first run: an API token and the user '\(firstRun.userName)' were made. \
-            The tokens are shown only now. The web token is good in all containers: \
+            \(keeping) The web token is good in all containers: \
             it is for your own use; apps get ones of their own when they sign in.
 
-            1. Sign '\(firstRun.userName)' in on this machine, for the programs that use a \
-            container of the CloudKit module:
-
-               tidebell login --server \(url) --container iCloud.org.example.notes \\
-                  --api-token \(firstRun.apiToken) \\
-                  --token \(firstRun.webToken)
-
-               Or tell them by variables, in CI:
+            1. Tell the programs that use the CloudKit module where the cloud is:
 
                export TIDEBELL_SERVER=\(url)
                export TIDEBELL_API_TOKEN=\(firstRun.apiToken)
+
+            2. Sign '\(firstRun.userName)' in on this machine, which asks for the web token:
+
+               tidebell login --container iCloud.org.example.notes --token-file -
+
+               Or tell them by a variable, in CI:
+
                export TIDEBELL_WEB_AUTH_TOKEN=\(firstRun.webToken)
 
-            2. Ask by hand:
+            3. Ask by hand:
 
                curl "$TIDEBELL_SERVER/\(list)?ckAPIToken=$TIDEBELL_API_TOKEN\
             &ckWebAuthToken=$TIDEBELL_WEB_AUTH_TOKEN"

@@ -43,13 +43,18 @@ struct TokenFileOptions: ParsableArguments {
 
     private static func read(_ path: String) throws -> String {
         // The first line: files end with a line feed, and some have notes below.
-        let line = path == standardInput ? readLine() : try firstLine(of: path)
+        let line = path == standardInput ? try inputLine() : try firstLine(of: path)
         let token = line?.trimmingCharacters(in: .whitespaces) ?? ""
         guard !token.isEmpty, token.utf8.count <= fileLength else {
             let name = path == standardInput ? "the standard input" : "'\(path)'"
             throw OperatorError("There is no token in \(name).")
         }
         return token
+    }
+
+    /// The first line of the standard input; who sits at a terminal is asked for it.
+    private static func inputLine() throws -> String? {
+        isatty(STDIN_FILENO) == 1 ? try PasswordOption.ask("Token: ") : readLine()
     }
 
     private static func firstLine(of path: String) throws -> String? {

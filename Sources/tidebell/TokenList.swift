@@ -11,7 +11,7 @@ enum TokenList {
     static func print(_ kind: TokenKind, of data: DataOption) async throws {
         let tokens = try await data.withAccounts { try await $0.tokens(kind) }
         guard !tokens.isEmpty else {
-            return complain("There are none; make one: tidebell \(kind.command) create")
+            return complain("There are none; make one: tidebell \(kind.command) create\(data.hint)")
         }
         for token in tokens {
             say(
@@ -24,9 +24,16 @@ enum TokenList {
     /// Revokes a token and says which.
     static func revoke(_ kind: TokenKind, _ id: String, of data: DataOption) async throws {
         let token = try await data.withAccounts { try await $0.revoke(kind, id) }
-        say(
-            "Revoked the token \(token.id) '\(token.name)'; a running server refuses it in seconds."
+        sayDone(
+            "Revoked the token \(token.id) '\(token.name)'; a running server refuses it "
+                + "\(kind.ending)."
         )
+    }
+
+    /// What is said of a new token that could not be shown.
+    static func fallback(_ kind: TokenKind, _ token: String, _ data: DataOption) -> String {
+        "The token was made all the same, and nobody saw it. Revoke it: tidebell "
+            + "\(kind.command) revoke \(Accounts.id(ofToken: token))\(data.hint)"
     }
 }
 
@@ -70,6 +77,14 @@ extension TokenKind {
         switch self {
         case .api: "api-token"
         case .management: "admin-token"
+        }
+    }
+
+    /// When a running server refuses a revoked one: API tokens are remembered for a moment.
+    fileprivate var ending: String {
+        switch self {
+        case .api: "in seconds"
+        case .management: "at once"
         }
     }
 }

@@ -44,16 +44,21 @@ extension UserCommand {
 
         func run() async throws {
             let wanted = eraseData ? erasure.publicRecords.erasure : .none
-            let account = try await data.withAccounts {
-                try await $0.remove(named: name, erasing: wanted)
+            let (account, hasData) = try await data.withAccounts {
+                let account = try await $0.remove(named: name, erasing: wanted)
+                return (account, try await $0.hasData(of: account))
             }
-            say("Removed the user '\(name)'. A running server refuses their tokens in seconds.")
+            let removed =
+                "Removed the user '\(name)'. A running server takes no write of theirs any more, "
+                + "and refuses their tokens in seconds."
+            guard hasData else { return sayDone("\(removed) They had stored nothing.") }
             guard eraseData else {
-                return say(
-                    "What they stored is kept; to erase it: tidebell user erase "
+                return sayDone(
+                    "\(removed)\nWhat they stored is kept; to erase it: tidebell user erase "
                         + "\(account.rawValue)\(data.hint)"
                 )
             }
+            sayDone("\(removed)\nWhat they stored is erased now, or when a server runs.")
             try await UserCommand.erase(account, data)
         }
     }
@@ -102,9 +107,29 @@ extension UserCommand {
 
     fileprivate static func erase(_ account: AccountID, _ data: DataOption) async throws {
         let counts = try await data.withAccounts { try await $0.erase(account) }
-        let parts = ErasedKind.allCases.compactMap { kind in
-            counts[kind].map { "\($0) \(kind.rawValue)" }
+        let parts = ErasedKind.allCases.compactMap { kind in counts[kind].map(kind.counted) }
+        sayDone("Erased: \(parts.isEmpty ? "nothing was stored" : parts.joined(separator: ", ")).")
+    }
+}
+
+extension ErasedKind {
+    /// So many of the kind, in English.
+    fileprivate func counted(_ count: Int) -> String {
+        switch self {
+        case .records: count == 1 ? "1 record" : "\(count) records"
+        case .zones: count == 1 ? "1 zone" : "\(count) zones"
+        case .files: count == 1 ? "1 file" : "\(count) files"
+        case .subscriptions: count == 1 ? "1 subscription" : "\(count) subscriptions"
+        case .devices: count == 1 ? "1 device" : "\(count) devices"
+        case .notifications: count == 1 ? "1 notification" : "\(count) notifications"
+        case .answers: count == 1 ? "1 kept answer" : "\(count) kept answers"
+        case .permissions: count == 1 ? "1 permission" : "\(count) permissions"
+        case .explanations: count == 1 ? "1 explanation" : "\(count) explanations"
+        case .publicRecords: count == 1 ? "1 public record" : "\(count) public records"
+        case .keptPublicRecords:
+            (count == 1 ? "1 public record" : "\(count) public records") + " that could not go"
+        // A person is one user in each container they used.
+        case .users: count == 1 ? "the user of 1 container" : "the users of \(count) containers"
         }
-        say("Erased: \(parts.isEmpty ? "nothing was stored" : parts.joined(separator: ", ")).")
     }
 }

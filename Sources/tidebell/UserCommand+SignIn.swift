@@ -28,7 +28,7 @@ extension UserCommand {
             let ended = try await data.withAccounts {
                 try await $0.setPassword(text, of: name, keepsTokens: keepTokens)
             }
-            say(
+            sayDone(
                 "The user '\(name)' signs in with the new password; \(UserCommand.ended(ended))."
             )
         }
@@ -80,7 +80,7 @@ extension UserCommand {
             let ended = try await data.withAccounts {
                 try await $0.signOut(name, session: session)
             }
-            say("Of the user '\(name)', \(UserCommand.ended(ended)).")
+            sayDone("Of the user '\(name)', \(UserCommand.ended(ended)).")
         }
     }
 
@@ -94,11 +94,22 @@ extension UserCommand {
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            let ended = try await data.withAccounts { try await $0.setDisabled(true, name) }
-            say(
-                "Disabled the user '\(name)': in seconds a running server refuses them, and their "
-                    + "account status is 'restricted'. \(ended) sessions and tokens ended; "
-                    + "enabling the user does not revive them."
+            let (wasDisabled, ended) = try await data.withAccounts {
+                (try await $0.isDisabled(name), try await $0.setDisabled(true, name))
+            }
+            let sessions = ended == 1 ? "1 session or token" : "\(ended) sessions and tokens"
+            guard !wasDisabled else {
+                return sayDone(
+                    "The user '\(name)' is disabled already"
+                        + (ended == 0 ? "." : "; \(sessions) of since then ended.")
+                )
+            }
+            sayDone(
+                "Disabled the user '\(name)': a running server takes no write of theirs any more, "
+                    + "in seconds it refuses them, and their account status is 'restricted'. "
+                    + (ended == 0
+                        ? "There were no sessions to end."
+                        : "\(sessions) ended; enabling the user does not bring that back.")
             )
         }
     }
@@ -113,8 +124,15 @@ extension UserCommand {
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            _ = try await data.withAccounts { try await $0.setDisabled(false, name) }
-            say(
+            let wasDisabled = try await data.withAccounts {
+                let wasDisabled = try await $0.isDisabled(name)
+                try await $0.setDisabled(false, name)
+                return wasDisabled
+            }
+            guard wasDisabled else {
+                return say("The user '\(name)' is enabled already.")
+            }
+            sayDone(
                 "Enabled the user '\(name)': they may sign in again; sessions and tokens that ended "
                     + "stay ended."
             )

@@ -46,8 +46,15 @@ struct UserCommand: AsyncParsableCommand {
             let token = try await data.withAccountsOfNewCloud {
                 try await $0.add(named: name, tokenLifetime: validity.duration)
             }
-            say("Added the user '\(name)'.")
-            UserCommand.show(token, of: name, validity)
+            say(
+                "Added the user '\(name)'.\n"
+                    + UserCommand.text(of: token, of: name, validity),
+                orElse: """
+                    The user '\(name)' was added all the same, with a web token that nobody saw. \
+                    Make another one: tidebell user token \(name)\(data.hint). End that one: \
+                    tidebell user sign-out \(name)\(data.hint)
+                    """
+            )
         }
     }
 
@@ -113,28 +120,45 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let key = container.map { ContainerKey(named: $0, in: environment) }
-            let token = try await data.withAccounts {
-                try await $0.makeWebToken(for: name, in: key, lifetime: validity.duration)
+            let (token, isDisabled) = try await data.withAccounts {
+                (
+                    try await $0.makeWebToken(for: name, in: key, lifetime: validity.duration),
+                    try await $0.isDisabled(name)
+                )
             }
-            UserCommand.show(token, of: name, validity, in: key)
+            let refusal =
+                "\n\nThe user '\(name)' is disabled: the token is refused until you say tidebell "
+                + "user enable \(name)\(data.hint)"
+            say(
+                UserCommand.text(of: token, of: name, validity, in: key)
+                    + (isDisabled ? refusal : ""),
+                orElse: """
+                    The token was made all the same, and nobody saw it. End it: tidebell user \
+                    sign-out \(name) --session \(Accounts.id(ofToken: token))\(data.hint)
+                    """
+            )
         }
     }
 }
 
 extension UserCommand {
-    fileprivate static func show(
-        _ token: String, of name: String, _ validity: Validity, in container: ContainerKey? = nil
-    ) {
+    /// What is printed of a new web token.
+    fileprivate static func text(
+        of token: String, of name: String, _ validity: Validity,
+        in container: ContainerKey? = nil
+    ) -> String {
         let place =
             container.map { "in \(PlaceText($0)) only" } ?? "in all containers, for your own use"
-        say(
-            """
-            A web token of '\(name)', valid for \(validity.days) days, \(place); it is shown only now:
+        let days = validity.days == 1 ? "1 day" : "\(validity.days) days"
+        let environment = container?.environment == .production ? " --environment production" : ""
+        return """
+            A web token of '\(name)', valid for \(days), \(place); it is shown only now:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(token)
 
-            To sign in a device until then: tidebell login --container ID --token TOKEN
+            To sign in a device until then, which asks for the token:
+
+               tidebell login --container \(container?.container ?? "ID")\(environment) --token-file -
             """
-        )
     }
 }

@@ -56,7 +56,12 @@ struct WebhookCommand: AsyncParsableCommand {
                    \(secret)
 
                 Try it: tidebell webhook test \(webhook.id.rawValue)\(data.hint)
-                """
+                """,
+                orElse: """
+                    Webhook \(webhook.id.rawValue) was added all the same, with a secret that \
+                    nobody saw. Remove it: tidebell webhook remove \
+                    \(webhook.id.rawValue)\(data.hint)
+                    """
             )
         }
     }
@@ -95,7 +100,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await target.data.withWebhooks { try await $0.remove(target.id) }
-            say("Removed webhook \(target.number).")
+            sayDone("Removed webhook \(target.number).")
         }
     }
 
@@ -109,7 +114,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await target.data.withWebhooks { try await $0.enable(target.id) }
-            say("Enabled webhook \(target.number).")
+            sayDone("Enabled webhook \(target.number).")
         }
     }
 
@@ -124,8 +129,9 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let status = try await target.data.withWebhooks { try await $0.test(target.id) }
             guard (200..<300).contains(status) else {
-                complain("The receiver answered \(status); a push would be tried again.")
-                throw ExitCode.failure
+                throw OperatorError(
+                    "The receiver answered \(status); a push would be tried again."
+                )
             }
             say("The receiver answered \(status).")
         }

@@ -101,12 +101,15 @@ struct LoginTests {
         let login = ["login"] + place + ["--server", program.address]
         let rows: [([String], String)] = [
             (login + ["--token", "x"], "The API token of the container is missing"),
-            (login + ["--api-token", "no", "--token", "x"], "the API token is not known"),
+            (login + ["--api-token", "no", "--token", "x"], "The API token is not known"),
             (
                 login + ["--api-token", apiToken, "--user", "nobody", "--password-stdin"],
-                "the user name or the password is wrong"
+                "The user name or the password is wrong"
             ),
-            (login + ["--api-token", apiToken, "--token", "x"], "request needs authorization"),
+            (
+                login + ["--api-token", apiToken, "--token", "x"],
+                "it was made for another container"
+            ),
             (
                 ["login"] + place
                     + ["--server", "http://127.0.0.1:1", "--api-token", "a", "--token", "x"],
@@ -114,6 +117,7 @@ struct LoginTests {
             ),
             (["login", "--token", "x"], "Say which container is meant"),
             (["logout", "--all"], "Nobody is signed in"),
+            (["logout"], "Nobody is signed in"),
             (["whoami"], "Nobody is signed in"),
             (login, "Say who signs in"),
         ]

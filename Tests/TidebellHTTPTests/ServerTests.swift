@@ -65,7 +65,8 @@ struct ServerTests {
             ("127.0.0.1", nil, false), ("localhost", nil, false), ("::1", nil, false),
             ("127.8.8.8", nil, false), ("0.0.0.0", nil, true), ("::", nil, true),
             ("192.168.1.5", nil, true), ("127.example.org", nil, true),
-            ("0.0.0.0", "https://cloud.example.org", false),
+            ("0.0.0.0", "https://cloud.example.org", true),
+            ("127.0.0.1", "https://cloud.example.org", false),
             ("0.0.0.0", "http://cloud.example.org", true),
         ] as [(String, String?, Bool)]
     )

@@ -48,8 +48,8 @@ extension CKError {
         case TransportError.unreachable(let cause):
             return .server(
                 .networkUnavailable,
-                "The server cannot be reached (\(cause)). Is it running, and does "
-                    + "\(DeviceConfiguration.Variable.server) name it?",
+                "The server cannot be reached (\(cause)). Is it running, and is its address "
+                    + "right (\(DeviceConfiguration.Variable.server), or of tidebell login)?",
                 report: report
             )
         case TransportError.connectionLost(let cause):

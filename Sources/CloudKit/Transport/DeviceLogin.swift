@@ -68,8 +68,9 @@ package struct DeviceLogin: Sendable {
         guard let token = configuration.apiToken else {
             throw .local(
                 .notAuthenticated,
-                "The API token of the container is missing: give it with --api-token; the "
-                    + "server's operator makes one with tidebell api-token create."
+                "The API token of the container is missing: give it with --api-token-file or "
+                    + "\(DeviceConfiguration.Variable.apiToken); the server's operator makes one "
+                    + "with tidebell api-token create."
             )
         }
         var request = SignIn.Request()
@@ -79,7 +80,19 @@ package struct DeviceLogin: Sendable {
             request = SignIn.Request(user: user, password: password)
         case .webToken(let token): configuration.webAuthToken = token
         }
-        let answer = try await connection(to: container, configuration).signIn(request)
+        let answer: SignIn.Response
+        do {
+            answer = try await connection(to: container, configuration).signIn(request)
+        } catch {
+            guard configuration.webAuthToken != nil, error.tellsOfNoSession else { throw error }
+            throw .local(
+                .notAuthenticated,
+                "The server does not take this web token in \(container) "
+                    + "(\(configuration.environment)): it is unknown or has ended, or it was made "
+                    + "for another container or environment; say --container and --environment as "
+                    + "it was made."
+            )
+        }
         let session = SignedInSession(
             container: container,
             environment: configuration.environment,
@@ -120,7 +133,8 @@ package struct DeviceLogin: Sendable {
                 try await end(session)
                 results.append((session, nil))
             } catch {
-                results.append((session, error))
+                // Who is told that nobody is signed in has what they wanted.
+                results.append((session, error.tellsOfNoSession ? nil : error))
             }
         }
         return results
@@ -213,5 +227,17 @@ package struct DeviceLogin: Sendable {
             configuration: configuration, transport: transport(configuration.server)
         )
         return ContainerConnection(identifier: container, session: session)
+    }
+}
+
+extension CKError {
+    /// Whether the server says that the session of the request has ended, or that it never
+    /// knew one: not that the API token is wrong.
+    fileprivate var tellsOfNoSession: Bool {
+        switch code {
+        case .accountTemporarilyUnavailable, .managedAccountRestricted: true
+        case .notAuthenticated: localizedDescription == WireProtocol.needsAuthorization
+        default: false
+        }
     }
 }

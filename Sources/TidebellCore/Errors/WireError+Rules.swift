@@ -17,7 +17,7 @@ package enum CKErrorCode {
 extension WireError {
     /// The caller must sign in first (ACCT-3).
     package static let authenticationRequired = WireError(
-        .authenticationRequired, "request needs authorization"
+        .authenticationRequired, WireProtocol.needsAuthorization
     )
 
     /// What the caller sent is malformed or not allowed.

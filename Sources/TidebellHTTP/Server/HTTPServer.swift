@@ -35,6 +35,15 @@ package struct HTTPServer: Service {
             self.port = port
         }
 
+        /// Where the server listens and, if that is another address, what clients are told.
+        package func description(publicURL: String?) -> String {
+            let isEverywhere = ["0.0.0.0", "::"].contains(host)
+            let place =
+                isEverywhere
+                ? "port \(port) of all addresses (\(host)), here \(clientURL)" : clientURL
+            return place + (publicURL.map { "; clients are told \($0)" } ?? "")
+        }
+
         /// The URL under which programs on this machine reach the server there.
         package var clientURL: String {
             switch host {

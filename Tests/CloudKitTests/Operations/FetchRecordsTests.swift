@@ -141,8 +141,8 @@ import Testing
         OldFetchRecords().on(operation, log)
         await TestDevice(transport).database.runToEnd(operation)
         let reason =
-            "networkUnavailable: The server cannot be reached (no). Is it running, and does "
-            + "TIDEBELL_SERVER name it?"
+            "networkUnavailable: The server cannot be reached (no). Is it running, and is its "
+            + "address right (TIDEBELL_SERVER, or of tidebell login)?"
         #expect(
             log.lines == [
                 "record a nil \(reason)", "record b nil \(reason)", "completion [] \(reason)",

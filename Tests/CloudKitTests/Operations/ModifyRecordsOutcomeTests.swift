@@ -241,8 +241,8 @@ import Testing
         OldModifyRecords().on(operation, log)
         await TestDevice(transport).database.runToEnd(operation)
         let reason =
-            "networkUnavailable: The server cannot be reached (cut). Is it running, and does "
-            + "TIDEBELL_SERVER name it?"
+            "networkUnavailable: The server cannot be reached (cut). Is it running, and is its "
+            + "address right (TIDEBELL_SERVER, or of tidebell login)?"
         #expect(
             log.lines == [
                 "save One nil", "save Two \(reason)", "save Three \(reason)",

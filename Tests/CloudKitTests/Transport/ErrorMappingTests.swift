@@ -99,7 +99,7 @@ import Testing
         (
             TransportError.unreachable("refused"),
             "networkUnavailable: The server cannot be reached (refused). Is it running, and "
-                + "does TIDEBELL_SERVER name it?"
+                + "is its address right (TIDEBELL_SERVER, or of tidebell login)?"
         ),
         (
             TransportError.timedOut(.milliseconds(1500)),

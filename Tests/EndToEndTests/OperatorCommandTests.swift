@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellProcesses
+
+/// What an operator is told by the commands for users and tokens.
+@Suite("The operator's commands", .hangs)
+struct OperatorCommandTests {
+    private let program: TidebellProgram
+
+    init() throws {
+        program = try Built.tidebell()
+    }
+
+    private func clean() {
+        // What a test could not make need not be removed.
+        try? FileManager.default.removeItem(at: program.dataFolder)
+    }
+
+    /// Runs a command with its output on a full disk; returns what it complains of.
+    private func runWithFullOutput(
+        _ arguments: [String], input: String? = nil
+    ) async throws -> String {
+        let words = [program.executable.path] + arguments + ["--data", program.dataFolder.path]
+        let command = words.map { "'\($0)'" }.joined(separator: " ") + " >/dev/full"
+        let child = try ChildProcess(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", command], mergesErrors: true
+        )
+        if let input { try child.send(input) }
+        var lines: [String] = []
+        for await line in child.lines { lines.append(line) }
+        #expect(await child.waitUntilExit() == 1)
+        return lines.joined(separator: "\n")
+    }
+
+    /// Runs a command of a device; returns its lines.
+    private func device(_ arguments: [String], input: String? = nil) async throws -> [String] {
+        let child = try ChildProcess(
+            program.executable, arguments,
+            environment: ["TIDEBELL_HOME": program.dataFolder.path + "/home"], mergesErrors: true
+        )
+        if let input { try child.send(input) }
+        var lines: [String] = []
+        for await line in child.lines { lines.append(line) }
+        _ = await child.waitUntilExit()
+        return lines
+    }
+
+    @Test("Output that cannot be written hides nothing that was done, nor how to undo it")
+    func fullOutput() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "anna"])
+        let rows: [(command: [String], undo: Regex<Substring>)] = [
+            (["user", "add", "zed"], /tidebell user sign-out zed/),
+            (["api-token", "create"], /tidebell api-token revoke [0-9a-f]{8,}/),
+            (["admin-token", "create"], /tidebell admin-token revoke [0-9a-f]{8,}/),
+            (["user", "token", "anna"], /tidebell user sign-out anna --session [0-9a-f]{8,}/),
+            (
+                ["webhook", "add", Household.container, "https://receiver.example/hook"],
+                /tidebell webhook remove 1/
+            ),
+        ]
+        for (command, undo) in rows {
+            let text = try await runWithFullOutput(command)
+            #expect(text.hasPrefix("Error: The output could not be written: "), "\(text)")
+            #expect(text.contains("all the same"), "\(text)")
+            let way = try #require(text.firstMatch(of: undo)?.output, "\(text)")
+            _ = try await program.run(way.split(separator: " ").dropFirst().map(String.init))
+        }
+        let password = try await runWithFullOutput(
+            ["user", "password", "anna", "--password-stdin"], input: "correct horse"
+        )
+        #expect(password.contains("It was done all the same: The user 'anna' signs in with"))
+        #expect(try await program.run(["user", "list"]) == ["anna", "zed"])
+    }
+
+    @Test("Removing and disabling say what there is, what was so already and what to do first")
+    func removing() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "empty"])
+        func lastLine(_ arguments: [String]) async throws -> String {
+            try await program.run(arguments).last ?? ""
+        }
+        await #expect(
+            performing: { _ = try await program.run(["user", "erase", "empty"]) },
+            throws: { "\($0)".contains("remove them first, with tidebell user remove empty") }
+        )
+        let disabled = try await lastLine(["user", "disable", "empty"])
+        #expect(disabled.contains("1 session or token ended;"), "\(disabled)")
+        #expect(
+            try await lastLine(["user", "disable", "empty"])
+                == "The user 'empty' is disabled already.")
+        let token = try await program.run(["user", "token", "empty"])
+        #expect(token.last?.contains("is refused until you say tidebell user enable") == true)
+        #expect(try await lastLine(["user", "enable", "empty"]).hasPrefix("Enabled the user"))
+        #expect(
+            try await lastLine(["user", "enable", "empty"])
+                == "The user 'empty' is enabled already.")
+        #expect(
+            try await lastLine(["user", "remove", "empty"]).hasSuffix("They had stored nothing."))
+    }
+
+    @Test("A device whose session the operator ended says so, and signs out of it")
+    func endedSession() async throws {
+        defer { clean() }
+        let server = try await program.serve()
+        let apiToken = try await program.token(["api-token", "create"])
+        let file = program.dataFolder.appendingPathComponent("api-token").path
+        try apiToken.write(toFile: file, atomically: true, encoding: .utf8)
+        let anna = try await program.token(["user", "add", "anna"])
+        let signedIn = try await device(
+            [
+                "login", "--container", Household.container, "--server", program.address,
+                "--api-token-file", file, "--token-file", "-",
+            ], input: anna
+        )
+        #expect(signedIn.count == 1)
+        #expect(try await program.run(["user", "sign-out", "anna"]).count == 1)
+        let status = try await device(["whoami"]).joined()
+        #expect(
+            status.hasSuffix(
+                "the sign-in has ended; sign in again: tidebell login --container "
+                    + "\(Household.container) --user anna"
+            ), "\(status)"
+        )
+        #expect(
+            try await device(["logout"])
+                == ["anna is signed out of \(Household.container) (development)."])
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("Serve says where it listens, what clients are told, and that the port has no TLS")
+    func listening() async throws {
+        defer { clean() }
+        let child = try ChildProcess(
+            program.executable,
+            [
+                "serve", "--host", "0.0.0.0", "--port", "0", "--public-url",
+                "https://cloud.example.org", "--data", program.dataFolder.path,
+            ], mergesErrors: true
+        )
+        var lines: [String] = []
+        for await line in child.lines {
+            lines.append(line)
+            if line.hasPrefix("Tidebell is listening") { break }
+        }
+        child.signal(SIGTERM)
+        #expect(await child.waitUntilExit() == 0)
+        let warning = lines.first { $0.hasPrefix("Listening at 0.0.0.0: the port itself") }
+        #expect(warning?.contains("without TLS") == true)
+        let place = try #require(
+            lines.last?.firstMatch(
+                of: /port (\d+) of all addresses \(0\.0\.0\.0\), here http:\/\/127\.0\.0\.1:(\d+)/
+            )
+        )
+        #expect(place.1 == place.2 && place.1 != "0")
+        #expect(lines.last?.contains("; clients are told https://cloud.example.org.") == true)
+        let file = program.dataFolder.appendingPathComponent("first-run.txt").path
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.contains("--token-file -") && !text.contains("shown only now"))
+    }
+}
