@@ -69,6 +69,13 @@ package struct WebServices: Sendable {
                 request, target, access: endpoint.access, container: container, scope: scope
             )
             var response = try await endpoint.respond(to: exchange)
+            if case .bytes(let bytes) = response.body {
+                response.share = try cloud.shares.bodies.share(
+                    ofAnswer: bytes.count,
+                    to: cloud.shares.caller(exchange.call.user?.id, of: request),
+                    mayBeRefused: endpoint.onlyReads
+                )
+            }
             if let token = exchange.nextWebToken {
                 response.headers[WireProtocol.webAuthTokenHeader] = token
             }

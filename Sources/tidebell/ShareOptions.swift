@@ -37,7 +37,8 @@ struct ShareOptions: ParsableArguments {
     var transfersPerCaller = Self.standard.transfersPerCaller
 
     @Option(
-        help: ArgumentHelp("Megabytes of all request bodies in memory.", valueName: "count")
+        help: ArgumentHelp(
+            "Megabytes of all request and answer bodies in memory.", valueName: "count")
     )
     var bodyMegabytes = Self.standard.bodyBytes / Self.mega
 

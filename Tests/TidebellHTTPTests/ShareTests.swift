@@ -80,7 +80,7 @@ struct ShareTests {
             let second = try await RawConnection(port).request(
                 post(firstRun, length: 1999, body: body))
             #expect(second.hasPrefix("HTTP/1.1 429 "))
-            #expect(second.contains("your requests under way already have 2000 bytes"))
+            #expect(second.contains("your requests and answers under way already have 2000 bytes"))
             #expect(second.contains("\r\nRetry-After: 2\r\n"))
             // The user of the token is another caller.
             let other = try await server.cloud.accounts.add(named: "ben")
@@ -89,9 +89,77 @@ struct ShareTests {
             let third = try await RawConnection(port).request(
                 post(others, length: 2000, body: body + " "))
             #expect(third.hasPrefix("HTTP/1.1 503 "))
-            #expect(third.contains("requests under way already have 3998 bytes"))
+            #expect(third.contains("requests and answers under way already have 3998 bytes"))
             holding.close()
             #expect(await eventually { bodies.current == 0 })
+        }
+    }
+
+    /// Saves records of so many bytes, and returns the request that looks them all up.
+    private func lookup(
+        _ count: Int, ofBytes bytes: Int, _ server: TidebellServer, _ firstRun: FirstRun
+    ) async -> WebRequest {
+        let path = "/database/1/c/development/private/records"
+        func request(_ name: String, _ body: String) -> WebRequest {
+            WebRequest(
+                .post, "\(path)/\(name)?\(SocketTests.tokens(firstRun))",
+                body: .bytes(Array(body.utf8)))
+        }
+        let text = String(repeating: "x", count: bytes)
+        for index in 0..<count {
+            let saved = await server.cloud.webServices.respond(
+                to: request(
+                    "modify",
+                    """
+                    {"operations":[{"operationType":"forceUpdate","record":{"recordName":\
+                    "r\(index)","recordType":"T","fields":{"f":{"value":"\(text)"}}}}]}
+                    """))
+            #expect(saved.status == 200)
+        }
+        let names = (0..<count).map { #"{"recordName":"r\#($0)"}"# }.joined(separator: ",")
+        return request("lookup", #"{"records":[\#(names)]}"#)
+    }
+
+    @Test("H2: answers that nobody reads have a share like bodies; a caller's only one always fits")
+    func unreadAnswers() async throws {
+        try await sockets.serving {
+            $0.shares.bodyBytes = 300_000
+            $0.shares.bodyBytesPerCaller = 40_000
+        } _: { server, _, firstRun in
+            let services = server.cloud.webServices
+            let lookup = await lookup(1, ofBytes: 50_000, server, firstRun)
+            do {
+                let first = await services.respond(to: lookup)
+                #expect(first.status == 200 && first.share != nil)
+                #expect(services.cloud.shares.bodies.current > 50_000)
+                let second = await services.respond(to: lookup)
+                #expect(second.status == 429)
+                let reason = String(decoding: try await second.body.collect(), as: UTF8.self)
+                #expect(reason.contains("requests and answers under way already have 40000 bytes"))
+                _ = first
+            }
+            #expect(services.cloud.shares.bodies.current == 0)
+            #expect(await services.respond(to: lookup).status == 200)
+        }
+    }
+
+    @Test("H2: who reads an answer slowly gets all of it, and is not idle meanwhile")
+    func slowReader() async throws {
+        try await sockets.serving {
+            $0.shares.idleTime = .milliseconds(1)
+        } _: { server, port, firstRun in
+            let lookup = await lookup(8, ofBytes: 900_000, server, firstRun)
+            guard case .bytes(let body) = lookup.body else { return }
+            let connection = try RawConnection(port)
+            try connection.send(
+                "POST \(lookup.target) HTTP/1.1\r\nHost: here\r\nContent-Length: \(body.count)\r\n\r\n"
+                    + String(decoding: body, as: UTF8.self))
+            var count = 0
+            while case let piece = try await connection.next(), !piece.isEmpty {
+                count += piece.utf8.count
+            }
+            #expect(count > 8 * 900_000)
+            #expect(await eventually { server.cloud.webServices.cloud.shares.bodies.current == 0 })
         }
     }
 

@@ -20,7 +20,8 @@ package struct SignInAttempts: Sendable {
     /// The longest wait. Who would wait longer is refused, and told to come back then.
     package static let longestDelay = Duration.seconds(30)
     /// The most names, addresses or pairs counted at a time: more than one server can
-    /// check in a ``window``.
+    /// check in a ``window``. Beyond it those with the fewest failures are forgotten, so that
+    /// made-up names do not wipe the count of another.
     package static let capacity = 10_000
 
     /// An account's name and an address.
@@ -84,10 +85,10 @@ package struct SignInAttempts: Sendable {
 
     /// Takes back what ``begin(_:from:at:)`` counted, for an attempt that was not made.
     package mutating func withdrew(_ name: String, from address: String?) {
-        names[name]?.failures -= 1
+        Self.takeOff(1, name, &names)
         guard let address else { return }
-        pairs[Pair(name: name, address: address)]?.failures -= 1
-        addresses[address]?.failures -= 1
+        Self.takeOff(1, Pair(name: name, address: address), &pairs)
+        Self.takeOff(1, address, &addresses)
     }
 
     /// Forgets the wrong passwords of who knew the right one, not those of others.
@@ -98,8 +99,8 @@ package struct SignInAttempts: Sendable {
         }
         let pair = Pair(name: name, address: address)
         let own = pairs.removeValue(forKey: pair)?.failures ?? 0
-        addresses[address]?.failures -= own
-        names[name]?.failures -= own
+        Self.takeOff(own, address, &addresses)
+        Self.takeOff(own, name, &names)
         if known.count >= Self.capacity { forgetOldest() }
         known[pair] = now
     }
@@ -129,9 +130,23 @@ package struct SignInAttempts: Sendable {
         pairs = pairs.filter { $1.since > moment }
         addresses = addresses.filter { $1.since > moment }
         names = names.filter { $1.since > moment }
-        if names.count >= Self.capacity { names = [:] }
-        if pairs.count >= Self.capacity { pairs = [:] }
-        if addresses.count >= Self.capacity { addresses = [:] }
+        Self.thin(&names)
+        Self.thin(&pairs)
+        Self.thin(&addresses)
+    }
+
+    /// Forgets at least half of the counts when they are too many, those of fewest failures.
+    private static func thin<Key>(_ counts: inout [Key: Count]) {
+        guard counts.count >= capacity else { return }
+        let middle = counts.values.map(\.failures).sorted()[counts.count / 2]
+        counts = counts.filter { $1.failures > middle }
+    }
+
+    /// Takes failures off a count, and the count away when none is left.
+    private static func takeOff<Key>(_ failures: Int, _ key: Key, _ counts: inout [Key: Count]) {
+        guard var count = counts[key] else { return }
+        count.failures -= failures
+        counts[key] = count.failures > 0 ? count : nil
     }
 
     private mutating func forgetOldest() {

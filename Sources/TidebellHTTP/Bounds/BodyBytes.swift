@@ -2,7 +2,8 @@
 import Synchronization
 import TidebellWire
 
-/// Bounds the bytes of request bodies that are in memory at a time.
+/// Bounds the bytes of bodies, of requests and of answers, that are in memory at a time: an
+/// answer is, until its receiver has taken it.
 package final class BodyBytes: Sendable {
     /// The wait a refused client is told, in seconds.
     private static let retryAfter = 2.0
@@ -15,6 +16,12 @@ package final class BodyBytes: Sendable {
         /// Those of callers who are no users.
         var strangers = 0
         var callers: [Caller: Int] = [:]
+
+        mutating func add(_ bytes: Int, of caller: Caller?) {
+            total += bytes
+            if BodyBytes.isStranger(caller) { strangers += bytes }
+            if let caller { callers[caller, default: 0] += bytes }
+        }
     }
 
     private let state = Mutex(State())
@@ -23,6 +30,9 @@ package final class BodyBytes: Sendable {
         self.limits = limits
         self.metrics = metrics
     }
+
+    /// Bytes of an answer that are not worth counting: a connection has as many in its buffers.
+    static let uncountedAnswer = 4096
 
     /// The bytes of one body, given back with the last reference.
     package final class Share: Sendable {
@@ -41,11 +51,26 @@ package final class BodyBytes: Sendable {
             count.withLock { $0 += bytes }
         }
 
+        /// Counts the bytes of an answer. One that may be refused fails as ``add(_:)`` does,
+        /// but for the caller's only one: that fits whatever its size.
+        fileprivate func addAnswer(_ bytes: Int, mayBeRefused: Bool) throws {
+            try all.addAnswer(bytes, of: caller, mayBeRefused: mayBeRefused)
+            count.withLock { $0 += bytes }
+        }
+
         deinit { all.remove(count.withLock { $0 }, of: caller) }
     }
 
     /// Returns the share of a body that is about to be read.
     package func share(of caller: Caller?) -> Share { Share(self, caller) }
+
+    /// Returns the share of an answer that is about to be sent; nil for a small one.
+    func share(ofAnswer bytes: Int, to caller: Caller?, mayBeRefused: Bool) throws -> Share? {
+        guard bytes > Self.uncountedAnswer else { return nil }
+        let share = share(of: caller)
+        try share.addAnswer(bytes, mayBeRefused: mayBeRefused)
+        return share
+    }
 
     /// The bytes in memory now.
     package var current: Int { state.withLock { $0.total } }
@@ -55,37 +80,61 @@ package final class BodyBytes: Sendable {
     }
 
     private func add(_ bytes: Int, of caller: Caller?) throws {
-        let refusal = state.withLock { state -> WireError? in
-            let isStranger = Self.isStranger(caller)
-            let bound = isStranger ? limits.bodyBytes / 2 : limits.bodyBytes
-            guard (isStranger ? state.strangers : state.total) + bytes <= bound,
-                state.total + bytes <= limits.bodyBytes
-            else {
-                return WireError(
-                    .tryAgainLater,
-                    "the bodies of requests under way already have \(bound) bytes: try again",
-                    retryAfter: Self.retryAfter
-                )
-            }
-            if let caller {
-                let own = state.callers[caller, default: 0] + bytes
-                guard own <= limits.bodyBytesPerCaller else {
-                    return WireError(
-                        .throttled,
-                        "the bodies of your requests under way already have "
-                            + "\(limits.bodyBytesPerCaller) bytes: send fewer at a time",
-                        retryAfter: Self.retryAfter
-                    )
+        try count(
+            state.withLock { state in
+                if let refusal = refusal(of: bytes, of: caller, isOnly: false, in: state) {
+                    return refusal
                 }
-                state.callers[caller] = own
-            }
-            state.total += bytes
-            if isStranger { state.strangers += bytes }
-            return nil
-        }
+                state.add(bytes, of: caller)
+                return nil
+            })
+    }
+
+    private func addAnswer(_ bytes: Int, of caller: Caller?, mayBeRefused: Bool) throws {
+        try count(
+            state.withLock { state in
+                // Its request may still be counted, too.
+                let isOnly = caller.map { state.callers[$0, default: 0] <= Self.uncountedAnswer }
+                if mayBeRefused,
+                    let refusal = refusal(of: bytes, of: caller, isOnly: isOnly ?? false, in: state)
+                {
+                    return refusal
+                }
+                state.add(bytes, of: caller)
+                return nil
+            })
+    }
+
+    private func count(_ refusal: WireError?) throws {
         guard let refusal else { return }
         metrics.refused(.bodyBytes)
         throw refusal
+    }
+
+    private func refusal(
+        of bytes: Int, of caller: Caller?, isOnly: Bool, in state: State
+    ) -> WireError? {
+        let isStranger = Self.isStranger(caller)
+        let bound = isStranger ? limits.bodyBytes / 2 : limits.bodyBytes
+        guard (isStranger ? state.strangers : state.total) + bytes <= bound,
+            state.total + bytes <= limits.bodyBytes
+        else {
+            return WireError(
+                .tryAgainLater,
+                "the bodies of requests and answers under way already have \(bound) bytes: "
+                    + "try again",
+                retryAfter: Self.retryAfter
+            )
+        }
+        guard let caller, !isOnly,
+            state.callers[caller, default: 0] + bytes > limits.bodyBytesPerCaller
+        else { return nil }
+        return WireError(
+            .throttled,
+            "the bodies of your requests and answers under way already have "
+                + "\(limits.bodyBytesPerCaller) bytes: send fewer at a time, and read the answers",
+            retryAfter: Self.retryAfter
+        )
     }
 
     private func remove(_ bytes: Int, of caller: Caller?) {

@@ -9,7 +9,7 @@ package struct HTTPMetrics: Sendable {
         case connections
         /// Connections from one address.
         case connectionsPerAddress
-        /// Bytes of request bodies.
+        /// Bytes of the bodies of requests and answers.
         case bodyBytes
         /// The time a request may take to arrive.
         case bodyTime

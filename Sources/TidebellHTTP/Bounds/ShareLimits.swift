@@ -23,11 +23,12 @@ package struct ShareLimits: Sendable, Hashable {
     package var bodyTime = Duration.seconds(30)
     /// Bytes a second of a request body: so slow a network may be.
     package var leastBodyRate = 8 * 1024
-    /// Bytes of request bodies in memory, of all callers; each has at most
-    /// ``Limits/bodyBytes``. Callers who are no users have half of them.
-    package var bodyBytes = 128 * 1024 * 1024
+    /// Bytes of the bodies of requests and answers in memory, of all callers; a request has at
+    /// most ``Limits/bodyBytes``, an answer some more than ``Limits/namedRecordBytes``. Callers
+    /// who are no users have half of them.
+    package var bodyBytes = 256 * 1024 * 1024
     /// Bytes of them of one caller.
-    package var bodyBytesPerCaller = 32 * 1024 * 1024
+    package var bodyBytesPerCaller = 64 * 1024 * 1024
     /// Device streams and courier polls of one caller.
     package var heldRequestsPerCaller = 1000
     /// Files of one caller that come or go.

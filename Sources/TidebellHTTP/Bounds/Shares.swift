@@ -6,7 +6,7 @@ package struct Shares: Sendable {
     package let limits: ShareLimits
     /// Counts who was refused.
     package let metrics: HTTPMetrics
-    /// Bytes of request bodies.
+    /// Bytes of the bodies of requests and answers.
     package let bodies: BodyBytes
     private let pace: RequestPace?
 

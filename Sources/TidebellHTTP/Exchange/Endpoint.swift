@@ -10,6 +10,9 @@ package protocol Endpoint: SendableMetatype {
     static var methods: [WebRequest.Method] { get }
     /// Who may call it; signed-in users unless it says otherwise.
     static var access: EndpointAccess { get }
+    /// Whether it changes nothing, so that its answer can be refused for want of memory and
+    /// asked for again; not unless it says so.
+    static var onlyReads: Bool { get }
     /// Answers a request; what the caller caused is thrown as `WireError` or
     /// `JSONError`.
     static func respond(to exchange: Exchange) async throws -> WebResponse
@@ -28,6 +31,7 @@ package enum EndpointAccess: Sendable {
 extension Endpoint {
     package static var methods: [WebRequest.Method] { [.post] }
     package static var access: EndpointAccess { .user }
+    package static var onlyReads: Bool { false }
 }
 
 extension [WebRequest.Method] {

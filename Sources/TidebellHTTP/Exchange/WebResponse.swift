@@ -23,6 +23,8 @@ package struct WebResponse: Sendable {
     package var status: Int
     package var headers: Headers
     package var body: Body
+    /// What the bytes of the body count for, until they are sent.
+    package var share: BodyBytes.Share?
 
     /// Creates an answer.
     package init(status: Int = 200, headers: Headers = Headers(), body: Body = .bytes([])) {

@@ -140,16 +140,25 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             unanswered -= 1
             answerHasBegun = false
-            context.write(data, promise: promise)
+            let sent = promise ?? context.eventLoop.makePromise()
+            context.write(data, promise: sent)
             if closesAfterAnswer {
                 linger(context)
-            } else if unanswered == 0, case .answering = phase {
-                becomeIdle(context)
+            } else {
+                // Who reads slowly is not idle; `UnreadTimeout` ends who does not read at all.
+                let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+                sent.futureResult.whenSuccess { bound.value.0.answerIsSent(bound.value.1) }
             }
             return
         case .head, .body: break
         }
         context.write(data, promise: promise)
+    }
+
+    private func answerIsSent(_ context: ChannelHandlerContext) {
+        // The next request may have begun meanwhile.
+        guard unanswered == 0, case .answering = phase else { return }
+        becomeIdle(context)
     }
 
     /// Whether what is missing of the request is soon there.

@@ -129,6 +129,7 @@ extension WebResponse {
         let body: ResponseBody =
             switch body {
             case .bytes(let bytes) where bytes.isEmpty: ResponseBody()
+            case .bytes(let bytes) where share != nil: .pieces(of: bytes, counted: share)
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             case .stream(let produce): .streamed(to: request, produce)
             case .file(let length, let produce):
@@ -151,6 +152,26 @@ extension HTTPFields.Element {
 }
 
 extension ResponseBody {
+    /// The most that waits in a connection's buffers of a body that is in memory anyway.
+    private static let pieceSize = 64 * 1024
+
+    /// A body that counts for its share until the client has taken all but the last piece.
+    fileprivate static func pieces(
+        of bytes: [UInt8], counted share: BodyBytes.Share?
+    ) -> ResponseBody {
+        let whole = ByteBuffer(bytes: bytes)
+        return ResponseBody(contentLength: bytes.count) { writer in
+            defer { withExtendedLifetime(share) {} }
+            var rest = whole
+            while let piece = rest.readSlice(length: min(pieceSize, rest.readableBytes)),
+                piece.readableBytes > 0
+            {
+                try await writer.write(piece)
+            }
+            try await writer.finish(nil)
+        }
+    }
+
     /// A body that is produced until it ends, the client goes away or the server
     /// shuts down, whichever comes first.
     fileprivate static func streamed(

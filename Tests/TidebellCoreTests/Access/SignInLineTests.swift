@@ -86,6 +86,21 @@ struct SignInAttemptsTests {
         #expect(try attempts.begin("another", from: "bot", at: later) == .zero)
     }
 
+    @Test(
+        "M2: 30,000 made-up names, tried or withdrawn, do not wipe the count of an account",
+        arguments: [nil, "bot"])
+    func crowd(address: String?) throws {
+        var attempts = SignInAttempts()
+        for _ in 0..<10 { _ = try attempts.begin("me", from: nil, at: start) }
+        for index in 0..<(SignInAttempts.capacity * 3) {
+            // Each address tries a few.
+            let from = address.map { "\($0) \(index / 10)" }
+            _ = try attempts.begin("name \(index)", from: from, at: start)
+            if index.isMultiple(of: 2) { attempts.withdrew("name \(index)", from: from) }
+        }
+        #expect(try attempts.begin("me", from: nil, at: start) == SignInAttempts.firstDelay)
+    }
+
     @Test("An attempt that was not made does not count, nor do those of who knew the password")
     func takenBack() throws {
         var attempts = SignInAttempts()

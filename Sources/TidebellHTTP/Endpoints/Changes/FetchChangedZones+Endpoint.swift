@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `zones/changes` (web-services 5.8), deprecated.
 extension FetchChangedZones: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with the zones that changed since a token.

@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `changes/database` (web-services 5.5).
 extension FetchDatabaseChanges: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with the zones that changed since a token.

@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `records/changes` (web-services 5.4), deprecated.
 extension FetchRecordChanges: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with the records that changed in a zone since a token.

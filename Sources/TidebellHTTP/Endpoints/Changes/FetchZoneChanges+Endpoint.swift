@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `changes/zone` (web-services 5.6).
 extension FetchZoneChanges: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with the records that changed in each zone since its token.

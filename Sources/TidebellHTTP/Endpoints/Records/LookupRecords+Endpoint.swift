@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `records/lookup` (web-services 5.3).
 extension LookupRecords: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with the records asked for.

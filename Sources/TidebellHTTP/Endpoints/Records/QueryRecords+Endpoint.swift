@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `records/query` (web-services 5.1).
 extension QueryRecords: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with a page of the records that match.

@@ -3,6 +3,7 @@ import TidebellCore
 
 /// `subscriptions/list` (web-services 5.10).
 extension ListSubscriptions: Endpoint {
+    package static let onlyReads = true
     package static let methods = [WebRequest.Method].getOrPost
 
     /// Answers with the caller's subscriptions in the database.

@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `subscriptions/lookup` (web-services 5.10).
 extension LookupSubscriptions: Endpoint {
+    package static let onlyReads = true
     /// Answers with the subscriptions asked for.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call

@@ -3,6 +3,7 @@ import TidebellCore
 
 /// `zones/list` (web-services 5.8).
 extension ListZones: Endpoint {
+    package static let onlyReads = true
     package static let methods = [WebRequest.Method].getOrPost
     package static let access = EndpointAccess.reader
 

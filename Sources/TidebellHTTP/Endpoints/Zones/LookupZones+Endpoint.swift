@@ -4,6 +4,7 @@ import TidebellWire
 
 /// `zones/lookup` (web-services 5.8).
 extension LookupZones: Endpoint {
+    package static let onlyReads = true
     package static let access = EndpointAccess.reader
 
     /// Answers with the zones asked for.
