@@ -245,7 +245,7 @@ struct ErasureTests {
         let accounts = api.cloud.accounts
         switch ending {
         case .erased:
-            try await accounts.erase(try await accounts.remove(named: name, erasing: .everything))
+            _ = try await accounts.erase(try await accounts.remove(named: name, erasing: .everything))
         case .removed: try await accounts.remove(named: name)
         case .disabled: try await accounts.setDisabled(true, name)
         case .signedOut: _ = try await accounts.signOut(name)
@@ -325,7 +325,7 @@ struct ErasureTests {
             let account = try #require(try reader.account(calledBy: "ben"))
             return try #require(try reader.users(of: account, limit: 1).first)
         }
-        try await accounts.erase(try await accounts.remove(named: "ben", erasing: .everything))
+        _ = try await accounts.erase(try await accounts.remove(named: "ben", erasing: .everything))
         #expect(try await accounts.removed() == [])
         // What the requests of a remembered caller did.
         for scope in [DatabaseScope.private, .public] {
