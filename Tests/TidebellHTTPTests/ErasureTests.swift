@@ -245,7 +245,8 @@ struct ErasureTests {
         let accounts = api.cloud.accounts
         switch ending {
         case .erased:
-            _ = try await accounts.erase(try await accounts.remove(named: name, erasing: .everything))
+            _ = try await accounts.erase(
+                try await accounts.remove(named: name, erasing: .everything))
         case .removed: try await accounts.remove(named: name)
         case .disabled: try await accounts.setDisabled(true, name)
         case .signedOut: _ = try await accounts.signOut(name)
