@@ -185,23 +185,23 @@ let package = Package(
             ],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
-        // What tests of several targets wait with.
+        // What tests of several targets wait with, and take chance from.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         // The promises of a store, as tests for any engine.
         .target(
             name: "StoreConformance",
-            dependencies: ["TidebellCore"],
+            dependencies: ["TidebellCore", "TestSupport"],
             path: "Tests/StoreConformance",
             swiftSettings: strict
         ),
         .testTarget(
             name: "TidebellWireTests",
-            dependencies: ["TidebellWire"],
+            dependencies: ["TidebellWire", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "TidebellCoreTests",
-            dependencies: ["TidebellCore", "TidebellSQLite"],
+            dependencies: ["TidebellCore", "TidebellSQLite", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -240,7 +240,7 @@ let package = Package(
         // Whole clouds under seeded faults.
         .target(
             name: "Simulation",
-            dependencies: ["TidebellServer"],
+            dependencies: ["TidebellServer", "TestSupport"],
             path: "Tests/Simulation",
             swiftSettings: strict
         ),

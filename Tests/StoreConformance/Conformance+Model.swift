@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellWire
@@ -34,7 +35,7 @@ private struct Life {
     private static let recordNames = (0..<8).map { "r\($0)" }
 
     init(seed: UInt64, in transaction: any StoreTransaction) throws {
-        generator = SeededGenerator(state: seed)
+        generator = SeededGenerator(seed: seed)
         database = try transaction.makeDatabase(.privateNotes()).id
         for name in Self.zoneNames { try create(name, in: transaction) }
     }
@@ -128,18 +129,5 @@ private struct Life {
             for record in old { records[name]?[record.name] = nil }
             zones[name]?.floor = old.map(\.position).reduce(zone.floor, max)
         }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed on every machine.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

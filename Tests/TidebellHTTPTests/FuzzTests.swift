@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellHTTP
 import TidebellWire
@@ -85,7 +86,7 @@ struct FuzzTests {
     )
     func damagedBodies(seed: UInt64) async throws {
         print("seed \(seed)")
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let api = try await TestAPI()
         try await api.makeZone("A")
         for _ in 0..<Self.rounds {
@@ -106,7 +107,7 @@ struct FuzzTests {
     )
     func damagedTargets(seed: UInt64) async throws {
         print("seed \(seed)")
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let api = try await TestAPI()
         for _ in 0..<Self.rounds {
             for (path, body) in Self.seeds {
@@ -129,7 +130,7 @@ struct FuzzTests {
     }
 
     /// Changes, removes, repeats or swaps a few bytes.
-    private func damaged(_ bytes: [UInt8], by random: inout SplitMix) -> [UInt8] {
+    private func damaged(_ bytes: [UInt8], by random: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             guard bytes.count > 1 else { break }

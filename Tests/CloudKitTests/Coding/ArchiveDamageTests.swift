@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -167,7 +168,7 @@ import Testing
         "random damage is refused, or gives an object that is written and read alike",
         arguments: [1, 2, 3, 4] as [UInt64])
     func randomDamage(seed: UInt64) {
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         let blobs = Self.blobs + Self.laterBlobs
         for round in 0..<3_000 {
             let blob = blobs[Int(random.next() % UInt64(blobs.count))]
@@ -192,7 +193,7 @@ import Testing
     @Test("random bytes are refused")
     func randomBytes() {
         let seed: UInt64 = 0x7464_626C
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<2_000 {
             let bytes = (0..<Int(random.next() % 200)).map { _ in
                 UInt8(truncatingIfNeeded: random.next())
@@ -246,7 +247,7 @@ import Testing
     }
 }
 
-extension SplitMix64 {
+extension SeededGenerator {
     /// Flips a bit, writes a length, cuts off, cuts out or puts in.
     fileprivate mutating func damage(_ bytes: inout [UInt8]) {
         guard bytes.count > 5 else { return }
@@ -264,18 +265,5 @@ extension SplitMix64 {
         default:
             bytes.insert(contentsOf: (0..<length).map { _ in UInt8(next() % 256) }, at: index)
         }
-    }
-}
-
-/// A small random source with a written seed.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -28,7 +28,7 @@ struct ExactlyOnceTests {
     func everyBlockOnce() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         for run in 0..<Self.runs {
             guard let kind = ObservedOperation.kinds.randomElement(using: &random) else { return }
             let story = Story(random: &random)

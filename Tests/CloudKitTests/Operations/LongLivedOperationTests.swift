@@ -414,7 +414,7 @@ final class LongLivedOperationTests {
         #expect(answered > 0 && answered < whole.count - first)
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             var damaged = whole
             damaged[Int.random(in: 0..<whole.count, using: &random)] ^= 0x20

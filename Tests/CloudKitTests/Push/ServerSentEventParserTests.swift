@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -83,7 +84,7 @@ import Testing
     func randomBytes() {
         let seed = UInt64.random(in: .min ... .max)
         print("ServerSentEventParserTests.randomBytes seed \(seed)")
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let alphabet = Array("data: id:event\n\r\u{0}: {}é".utf8) + [0xFF]
         for _ in 0..<2000 {
             var parser = ServerSentEventParser()
@@ -91,22 +92,5 @@ import Testing
             // Refusing is fine; trapping is not.
             _ = try? parser.consume(bytes)
         }
-    }
-}
-
-/// A random source that a printed seed repeats.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
+import TestSupport
 
 @testable import CloudKit
 
 /// Random predicates that a seed repeats.
-struct RandomPredicates: RandomNumberGenerator {
-    private var state: UInt64
+struct RandomPredicates {
+    private var generator: SeededGenerator
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func below(_ bound: Int) -> Int { generator.below(bound) }
 
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
-    mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
+    mutating func pick<Value>(_ values: [Value]) -> Value { generator.pick(values) }
 
     // MARK: - Everything formats can say
 

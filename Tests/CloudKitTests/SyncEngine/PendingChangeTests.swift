@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -72,7 +73,7 @@ struct PendingChangeTests {
         arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64]
     )
     func property(seed: UInt64) {
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         var list = PendingChangeList<Change>()
         var model: [Change] = []
         for step in 0..<2000 {

@@ -236,7 +236,7 @@ struct RetryTests {
     func waitsAreDrawn() async {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        let random = Locked(SplitMix64(state: seed))
+        let random = Locked(SeededGenerator(seed: seed))
         let draw: @Sendable () -> Double = {
             random.withLock { Double.random(in: 0...1, using: &$0) }
         }
@@ -244,7 +244,7 @@ struct RetryTests {
         let transport = ScriptedTransport { _, _ in throw TransportError.connectionLost("cut") }
         let (operation, _) = Self.save(on: TestDevice(transport, clock: clock, jitter: draw))
         let slept = await Self.run(operation, clock)
-        random.current = SplitMix64(state: seed)
+        random.current = SeededGenerator(seed: seed)
         #expect(slept.count == 2)
         for (wait, least) in zip(slept, [Duration.milliseconds(500), .seconds(1)]) {
             #expect(wait == least + least * RequestRetry.spread * draw(), "seed \(seed)")

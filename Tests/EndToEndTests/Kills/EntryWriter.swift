@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 
 /// A device that writes without pause: single records and batches, atomic and not, each write under its
 /// request ID. A write without an answer is sent again as it was, until there is one.
@@ -20,7 +21,7 @@ struct EntryWriter: Sendable {
 
     /// Writes until the task is cancelled and the last write is answered.
     func write(seed: UInt64) async {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var own: [Own] = []
         var count = 0
         func next() -> Int {
@@ -71,7 +72,7 @@ struct EntryWriter: Sendable {
 
     /// An update or deletion of a record of one's own, under its change tag.
     private func change(
-        _ own: inout [Own], _ number: Int, _ random: inout SeededRandom
+        _ own: inout [Own], _ number: Int, _ random: inout SeededGenerator
     ) -> WireOperation? {
         guard let index = own.indices.randomElement(using: &random) else { return nil }
         let entry = own.remove(at: index)

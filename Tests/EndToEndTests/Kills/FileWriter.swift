@@ -3,6 +3,7 @@ import CloudKit
 import Crypto
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A device that saves records with files, each under a name of its own.
@@ -31,7 +32,7 @@ final class FileWriter: Sendable {
 
     /// Saves files until the task is cancelled.
     func write(seed: UInt64) async throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let (_, database) = try household.database()
         var number = 0
         while !Task.isCancelled {

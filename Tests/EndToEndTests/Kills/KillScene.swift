@@ -88,7 +88,7 @@ struct KillScene: Sendable {
         _ server: ChildProcess, times: Int,
         _ fault: (ChildProcess) async throws -> ChildProcess
     ) async throws -> ChildProcess {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var server = server
         try await withThrowingTaskGroup(of: Void.self) { group in
             for reader in pushes { group.addTask { await reader.read() } }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import TidebellProcesses
 
@@ -24,7 +25,7 @@ final class UserAdder: Sendable {
 
     /// Adds users until the task is cancelled.
     func add(seed: UInt64) async throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         while !Task.isCancelled {
             let number = state.withLock { state in
                 state.runs += 1

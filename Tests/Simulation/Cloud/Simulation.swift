@@ -2,6 +2,7 @@
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import TidebellCore
 import TidebellHTTP
 import TidebellPush
@@ -166,7 +167,7 @@ private final class SimulatedTime: Sendable {
 extension Randomness {
     /// The server's chance in a walk.
     fileprivate static func walking(_ seed: UInt64) -> Randomness {
-        let dice = Mutex(Dice(seed: ~seed))
+        let dice = Mutex(SeededGenerator(seed: ~seed))
         let bytes: @Sendable (Int) -> [UInt8] = { count in
             dice.withLock { dice in
                 (0..<count).map { _ in UInt8(truncatingIfNeeded: dice.next() >> 32) }

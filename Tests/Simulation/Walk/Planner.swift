@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import TidebellCore
 import TidebellPush
 import TidebellWire
 
 /// Makes up steps.
 struct Planner {
-    var dice: Dice
+    var dice: SeededGenerator
     let users: Int
 
     init(seed: UInt64) {
-        dice = Dice(seed: seed)
+        dice = SeededGenerator(seed: seed)
         users = Int.random(in: 2...4, using: &dice)
     }
 

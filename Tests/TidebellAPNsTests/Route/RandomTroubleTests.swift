@@ -18,7 +18,7 @@ struct RandomTroubleTests {
     func nothingIsLost(seed: UInt64) async throws {
         print("seed \(seed)")
         let world = try await LaneWorld(seed: seed, devices: Self.devices)
-        let random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var sent: [(id: String, origin: Int?)] = []
         for _ in 0..<Self.rounds {
             // A life of the server: some notifications, some time, and a stop at any

@@ -2,6 +2,8 @@
 import Crypto
 import Foundation
 import Logging
+import Synchronization
+import TestSupport
 import Testing
 import TidebellAPNs
 import TidebellCore
@@ -23,7 +25,7 @@ final class LaneWorld: Sendable {
     let journal: DeliveryJournal
     let user: UserID
     private let folder: URL
-    private let random: SeededRandom
+    private let random: Mutex<SeededGenerator>
 
     init(seed: UInt64, devices: Int) async throws {
         folder = FileManager.default.temporaryDirectory
@@ -31,7 +33,7 @@ final class LaneWorld: Sendable {
         store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
         sender = ScriptedSender(seed: seed)
         journal = DeliveryJournal(store: store, clock: clock)
-        random = SeededRandom(seed: seed &+ 1)
+        random = Mutex(SeededGenerator(seed: seed &+ 1))
         user = try await store.write { transaction in
             let account = try transaction.createAccount(named: "anna", at: Self.noon)
             let user = try transaction.makeUser(
@@ -85,12 +87,12 @@ final class LaneWorld: Sendable {
             )
         ])
         configure(&configuration)
-        let (clock, random) = (clock, random)
+        let clock = clock
         return APNsRoute(
             configuration,
             APNsSurroundings(
                 store: store, journal: journal, clock: clock, now: { clock.instant },
-                jitter: { Double(random.next() % 1000) / 1000 },
+                jitter: { [self] in Double(random.withLock { $0.next() } % 1000) / 1000 },
                 logger: Logger(label: "test") { [log] _ in log }
             ),
             sender: sender

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import TestSupport
 import TidebellAPNs
 import TidebellCore
 
@@ -26,10 +27,10 @@ final class ScriptedSender: APNsSender {
     ]
 
     private let state = Mutex(State())
-    private let random: SeededRandom
+    private let random: Mutex<SeededGenerator>
 
     init(seed: UInt64) {
-        random = SeededRandom(seed: seed)
+        random = Mutex(SeededGenerator(seed: seed))
     }
 
     /// The IDs that were taken, by token, in order.
@@ -56,7 +57,7 @@ final class ScriptedSender: APNsSender {
             state.underWay[request.token, default: 0] += 1
             state.mostUnderWay = max(state.mostUnderWay, state.underWay[request.token] ?? 0)
         }
-        let dice = random.next()
+        let dice = random.withLock { $0.next() }
         for _ in 0..<(dice >> 32) % 8 { await Task.yield() }
         return state.withLock { state in
             state.underWay[request.token, default: 1] -= 1

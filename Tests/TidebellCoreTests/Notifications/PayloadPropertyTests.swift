@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellWire
@@ -9,7 +10,7 @@ import TidebellWire
 @Suite struct PayloadPropertyTests {
     @Test("PRUNE-1, PRUNE-7: no legal input makes more than 4096 bytes", arguments: 1...200)
     func neverTooLong(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let (subscription, payload) = try random.payload(seed: seed)
         let kind = subscription.subscription.kind
         let encoded = PayloadPruner.encoded(payload)
@@ -31,7 +32,7 @@ import TidebellWire
         arguments: 1...200
     )
     func noMoreThanNeeded(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let (subscription, payload) = try random.payload(seed: seed)
         for order in PruningOrder.allCases {
             let encoded = PayloadPruner.encoded(payload, order: order)
@@ -58,7 +59,7 @@ import TidebellWire
 
     @Test("NOTIF-8: the history has a push in full, up to 16 KiB", arguments: 1...200)
     func history(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         let (subscription, payload) = try random.payload(seed: seed)
         let match = SubscriptionMatch(
             subscription: subscription, entry: Fixture.entry(.zoneCreated), cause: .zone
@@ -77,29 +78,16 @@ import TidebellWire
     }
 }
 
-/// SplitMix64: small, seedable, the same everywhere.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func int(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
+extension SeededGenerator {
     /// Text of control characters, quotes, ASCII, and scalars of every length.
-    mutating func text(_ lengths: ClosedRange<Int>) -> String {
+    fileprivate mutating func text(_ lengths: ClosedRange<Int>) -> String {
         let alphabets: [ClosedRange<UInt32>] = [
             0x00...0x1F, 0x22...0x22, 0x5C...0x5C, 0x61...0x7A, 0xE0...0xFF, 0x300...0x36F,
             0x4E00...0x4FFF, 0x1F600...0x1F64F,
         ]
         var text = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: lengths, using: &self) {
-            let range = alphabets[int(below: alphabets.count)]
+            let range = alphabets[below(alphabets.count)]
             if let scalar = Unicode.Scalar(UInt32.random(in: range, using: &self)) {
                 text.append(scalar)
             }
@@ -107,24 +95,20 @@ private struct SplitMix: RandomNumberGenerator {
         return String(text)
     }
 
-    mutating func maybe<Value>(_ make: (inout SplitMix) -> Value) -> Value? {
-        Bool.random(using: &self) ? make(&self) : nil
-    }
-
     /// Mostly short texts, some that alone exceed any payload.
-    mutating func someText() -> String {
-        switch int(below: 8) {
+    fileprivate mutating func someText() -> String {
+        switch below(8) {
         case 0: text(1000...6000)
-        case 1: String(repeating: "a\u{301}\u{302}👩‍👩‍👧‍👦", count: int(below: 400))
+        case 1: String(repeating: "a\u{301}\u{302}👩‍👩‍👧‍👦", count: below(400))
         default: text(0...120)
         }
     }
 
     /// What any legal subscription may tell of a change, with a badge or without.
-    mutating func payload(seed: UInt64) throws -> (StoredSubscription, PushPayload) {
-        let kind = WireSubscription.Kind.allCases[int(below: 3)]
-        let zone = ["feed", String(repeating: "\"", count: 255), "z"][int(below: 3)]
-        let id = int(below: 4) == 0 ? text(255...255) : text(1...255)
+    fileprivate mutating func payload(seed: UInt64) throws -> (StoredSubscription, PushPayload) {
+        let kind = WireSubscription.Kind.allCases[below(3)]
+        let zone = ["feed", String(repeating: "\"", count: 255), "z"][below(3)]
+        let id = below(4) == 0 ? text(255...255) : text(1...255)
         let subscription = Fixture.subscription(
             kind, id: id, zone: kind == .zone ? zone : nil,
             type: kind == .query ? "FeedItem" : nil, info: info()
@@ -133,16 +117,16 @@ private struct SplitMix: RandomNumberGenerator {
         var payload = try #require(
             Fixture.payload(subscription, .records([change]), zone: zone), "seed \(seed)"
         )
-        if subscription.countsBadge { payload.badge = int(below: BadgeCounters.limit) }
+        if subscription.countsBadge { payload.badge = below(BadgeCounters.limit) }
         return (subscription, payload)
     }
 
-    mutating func names() -> [String] {
-        (0..<int(below: 12)).map { _ in ["a", "b", "c", "d", "gone"][int(below: 5)] }
+    fileprivate mutating func names() -> [String] {
+        (0..<below(12)).map { _ in ["a", "b", "c", "d", "gone"][below(5)] }
     }
 
-    mutating func info() -> WireNotificationInfo? {
-        guard int(below: 10) > 0 else { return nil }
+    fileprivate mutating func info() -> WireNotificationInfo? {
+        guard below(10) > 0 else { return nil }
         var info = WireNotificationInfo()
         info.alertBody = maybe { $0.someText() }
         info.alertLocalizationKey = maybe { $0.someText() }
@@ -164,20 +148,20 @@ private struct SplitMix: RandomNumberGenerator {
         return info
     }
 
-    mutating func fields() -> [String: Field] {
+    fileprivate mutating func fields() -> [String: Field] {
         var fields: [String: Field] = [:]
         for name in ["a", "b", "c", "d"] {
             fields[name] = maybe { random in
                 let values: [FieldValue] = [
                     .string(random.someText()),
                     .int64(Int64.random(in: .min ... .max, using: &random)),
-                    .double(Double(random.int(below: 1000)) / 7),
+                    .double(Double(random.below(1000)) / 7),
                     .timestamp(Int64.random(in: .min ... .max, using: &random)),
                     .reference(WireReference(recordName: random.text(1...255))),
                     .location(WireLocation(latitude: 1.5, longitude: 2.5)),
                     .bytes([1, 2, 3]),
                 ]
-                return Field(values[random.int(below: values.count)])
+                return Field(values[random.below(values.count)])
             }
         }
         return fields

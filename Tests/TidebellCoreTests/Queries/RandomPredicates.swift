@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import TidebellCore
 import TidebellWire
 
 /// Records and filters from a small world, so that they often meet.
 struct RandomPredicates {
-    private var generator: SplitMix
+    private var generator: SeededGenerator
 
     init(seed: UInt64) {
-        generator = SplitMix(state: seed)
+        generator = SeededGenerator(seed: seed)
     }
 
     private static let fieldNames = ["a", "b", "c", "d"]
@@ -18,11 +19,9 @@ struct RandomPredicates {
     private static let doubles = [-0.5, 0, 1, 1.5, 2, 9_007_199_254_740_992]
     private static let integers: [Int64] = [-1, 0, 1, 2, 9_007_199_254_740_993]
 
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
-        choices[Int.random(in: 0..<choices.count, using: &generator)]
-    }
+    mutating func pick<Element>(_ choices: [Element]) -> Element { generator.pick(choices) }
 
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
+    mutating func below(_ bound: Int) -> Int { generator.below(bound) }
 
     mutating func record() -> RecordView {
         var record = RecordView(
@@ -101,17 +100,5 @@ struct RandomPredicates {
             elements.append(next)
         }
         return .list(type, elements)
-    }
-
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }

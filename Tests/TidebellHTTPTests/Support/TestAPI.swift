@@ -2,6 +2,7 @@
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import TidebellCore
 import TidebellHTTP
 import TidebellSQLite
@@ -170,7 +171,7 @@ final class TestAPI: Sendable {
 extension Randomness {
     /// A source that a seed decides.
     static func seeded(_ seed: UInt64) -> Randomness {
-        let state = Mutex(SplitMix(seed: seed))
+        let state = Mutex(SeededGenerator(seed: seed))
         let bytes: @Sendable (Int) -> [UInt8] = { count in
             state.withLock { state in
                 (0..<count).map { _ in UInt8.random(in: 0...255, using: &state) }
@@ -188,21 +189,6 @@ extension Randomness {
             },
             makeBytes: bytes
         )
-    }
-}
-
-/// A small generator whose sequence a seed decides (Steele, Lea and Flood 2014).
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }
 

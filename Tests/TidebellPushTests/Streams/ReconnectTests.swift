@@ -51,7 +51,7 @@ private struct Batch {
 
     /// Batches of one to six records; every fifth by one of the devices, in turn.
     static func plan(count: Int, devices: Int, seed: UInt64) -> [Batch] {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         return (0..<count).map { number in
             Batch(
                 records: (0..<Int.random(in: 1...6, using: &random)).map { "\(number)-\($0)" },
@@ -64,7 +64,7 @@ private struct Batch {
 private func write(
     _ batches: [Batch], by anna: Person, in world: World, seed: UInt64
 ) async throws {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     for batch in batches {
         try await world.create(batch.records, of: anna, origin: batch.origin)
         for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
@@ -76,7 +76,7 @@ private func write(
 private func follow(
     _ device: StoredDevice, in world: World, expecting count: Int, seed: UInt64
 ) async throws -> [String] {
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var cursor = NotificationSequence.start
     var told: [String] = []
     while told.count < count {
@@ -92,17 +92,4 @@ private func follow(
         }
     }
     return told
-}
-
-/// SplitMix64: small, seedable, the same everywhere.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }

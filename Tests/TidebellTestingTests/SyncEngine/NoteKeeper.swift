@@ -210,7 +210,10 @@ actor NoteKeeper: CKSyncEngineDelegate {
     private func handle(
         _ event: CKSyncEngine.Event.FetchedRecordZoneChanges, _ engine: CKSyncEngine
     ) {
+        let pending = Set(engine.state.pendingRecordZoneChanges)
         for change in event.modifications {
+            // What was erased here stays so, whatever comes before that is sent.
+            if pending.contains(.deleteRecord(change.record.recordID)) { continue }
             let isOlder = !merge(change.record)
             keepSystemFields(of: change.record)
             if resendsNewer, isOlder {

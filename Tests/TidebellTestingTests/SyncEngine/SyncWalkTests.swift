@@ -28,18 +28,6 @@ struct SyncWalkTests {
         }
     }
 
-    /// A pseudo-random sequence, so that a failing seed can be run again (xorshift).
-    private struct Dice {
-        var state: UInt64
-
-        mutating func roll(_ sides: Int) -> Int {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return Int(state % UInt64(sides))
-        }
-    }
-
     @Test(
         "T-1 to T-5, SYNC-27: whatever the order of edits and syncs, all devices end alike",
         arguments: 1...16 as ClosedRange<UInt64>
@@ -57,7 +45,7 @@ struct SyncWalkTests {
     }
 
     private func walk(_ seed: UInt64, goingBack way: TestCloud.Return? = nil) async throws {
-        var dice = Dice(state: seed &* 0x9E37_79B9_7F4A_7C15)
+        var dice = SeededGenerator(seed: seed)
         let cloud = try await TestCloud()
         var apps: [App] = []
         for _ in 0..<3 {
@@ -72,13 +60,13 @@ struct SyncWalkTests {
         for time in 1...60 {
             if way != nil, time == 20 { backup = try await cloud.backUp() }
             if let way, let backup, time == 40 { try await cloud.goBack(to: backup, way) }
-            let place = dice.roll(apps.count)
+            let place = dice.below(apps.count)
             let app = apps[place]
-            switch dice.roll(10) {
+            switch dice.below(10) {
             case 0...3:
-                let name = "n\(dice.roll(6))"
+                let name = "n\(dice.below(6))"
                 await app.keeper.write(name, "\(place)@\(time)", at: time, in: app.engine)
-            case 4: await app.keeper.erase("n\(dice.roll(6))", in: app.engine)
+            case 4: await app.keeper.erase("n\(dice.below(6))", in: app.engine)
             case 5, 6: _ = await ckCode { try await app.engine.sendChanges() }
             case 7: _ = await ckCode { try await app.engine.fetchChanges() }
             case 8:
