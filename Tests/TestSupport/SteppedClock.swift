@@ -42,6 +42,8 @@ package final class SteppedClock: Clock {
         var watchers: [Watcher] = []
         var cancelled: Set<Int> = []
         var slept: [Duration] = []
+        /// What resumes those whose wait is over, in order.
+        var due: [() -> Void] = []
 
         var remaining: [Duration] { sleepers.map { now.duration(to: $0.deadline) } }
 
@@ -56,7 +58,7 @@ package final class SteppedClock: Clock {
             let content = watchers.filter { $0.isContent(remaining) }
             let ids = Set(content.map(\.id))
             watchers.removeAll { ids.contains($0.id) }
-            content.forEach { $0.continuation.resume() }
+            due += content.map { watcher in { watcher.continuation.resume() } }
         }
     }
 
@@ -73,7 +75,14 @@ package final class SteppedClock: Clock {
     package init(start: Int64 = 0) { self.start = start }
 
     private func withState<Result>(_ body: (inout State) -> Result) -> Result {
-        lock.withLock { body(&state) }
+        let (result, due) = lock.withLock {
+            defer { state.due = [] }
+            return (body(&state), state.due)
+        }
+        // Not under the lock: resuming takes the task's own, under which a cancelled task calls
+        // its handler, which takes ours.
+        due.forEach { $0() }
+        return result
     }
 
     package var now: Instant { withState { $0.now } }
@@ -91,9 +100,9 @@ package final class SteppedClock: Clock {
                 withState { state in
                     state.slept.append(state.now.duration(to: deadline))
                     if state.cancelled.remove(id) != nil {
-                        continuation.resume(throwing: CancellationError())
+                        state.due.append { continuation.resume(throwing: CancellationError()) }
                     } else if deadline <= state.now {
-                        continuation.resume()
+                        state.due.append { continuation.resume() }
                     } else {
                         state.sleepers.append(
                             Sleeper(id: id, deadline: deadline, continuation: continuation)
@@ -108,8 +117,8 @@ package final class SteppedClock: Clock {
                     state.cancelled.insert(id)
                     return
                 }
-                state.sleepers.remove(at: index).continuation
-                    .resume(throwing: CancellationError())
+                let sleeper = state.sleepers.remove(at: index)
+                state.due.append { sleeper.continuation.resume(throwing: CancellationError()) }
                 state.wakeWatchers()
             }
         }
@@ -122,8 +131,8 @@ package final class SteppedClock: Clock {
             let now = state.now
             let due = state.sleepers.filter { $0.deadline <= now }
             state.sleepers.removeAll { $0.deadline <= now }
-            due.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
-                .forEach { $0.continuation.resume() }
+            state.due += due.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+                .map { sleeper in { sleeper.continuation.resume() } }
             state.wakeWatchers()
         }
     }
@@ -135,7 +144,9 @@ package final class SteppedClock: Clock {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 withState { state in
-                    if state.cancelled.remove(id) != nil { return continuation.resume() }
+                    if state.cancelled.remove(id) != nil {
+                        return state.due.append { continuation.resume() }
+                    }
                     state.watchers.append(
                         Watcher(id: id, isContent: isContent, continuation: continuation)
                     )
@@ -148,7 +159,8 @@ package final class SteppedClock: Clock {
                     state.cancelled.insert(id)
                     return
                 }
-                state.watchers.remove(at: index).continuation.resume()
+                let watcher = state.watchers.remove(at: index)
+                state.due.append { watcher.continuation.resume() }
             }
         }
     }
