@@ -91,6 +91,26 @@ final class IncarnationTests {
         #expect(lives[0] < lives[1])
     }
 
+    @Test("H6: an old copy gives out nothing that one of several lives since gave")
+    func severalLives() async throws {
+        try await SQLiteStore.open(at: path).close()
+        let copy = try Data(contentsOf: URL(fileURLWithPath: path))
+        var given: [StoredZone] = []
+        var now = moment
+        for isCopy in [false, false, false, true] {
+            now = now.advanced(by: .seconds(1))
+            if isCopy { try copy.write(to: URL(fileURLWithPath: path)) }
+            let store = try SQLiteStore.open(at: path)
+            try await store.beginNewIncarnation(at: now)
+            given.append(try await makeZone(in: store, at: now))
+            try await store.close()
+        }
+        let keys = given.map(\.key.rawValue)
+        let positions = given.map(\.position)
+        #expect(keys == keys.sorted() && Set(keys).count == keys.count)
+        #expect(positions == positions.sorted() && Set(positions).count == positions.count)
+    }
+
     @Test("H6: each life is later than the one before, though the clock stands still or goes back")
     func clock() async throws {
         let store = try SQLiteStore.open(at: path)
@@ -135,9 +155,17 @@ final class LostLifeTests {
         try SQLiteStore.open(at: path, for: purpose, newIdentity: 7, now: { self.moment })
     }
 
-    /// Makes a change in the store, as a record is one.
-    private func change(_ store: SQLiteStore, at seconds: Int = 0) async throws -> Position {
+    /// Makes a change in the store, as a record is one; in a user's database if one is named.
+    private func change(
+        _ store: SQLiteStore, at seconds: Int = 0, of user: Int64? = nil
+    ) async throws -> Position {
         try await store.write { [key, moment] transaction throws in
+            var key = key
+            if let user {
+                key = DatabaseKey(
+                    container: key.container, scope: .private, owner: UserID(rawValue: user)
+                )
+            }
             let database = try transaction.makeDatabase(key)
             return try transaction.advance(
                 database.id, by: 1, at: moment.advanced(by: .seconds(seconds))
@@ -223,6 +251,37 @@ final class LostLifeTests {
         try await store.close()
     }
 
+    @Test(
+        "H6: a lost change is seen though another database has later positions",
+        arguments: [nil, 1] as [Int64?])
+    func laterDatabase(isNew user: Int64?) async throws {
+        var store = try open()
+        _ = try await change(store)
+        _ = try await change(store, at: 3600, of: 2)
+        _ = try await change(store, at: 60, of: user)
+        var files = try await kill(store)
+        files["-wal"] = files["-wal"]?.dropLast(100)
+        try put(files)
+        store = try open()
+        #expect(store.cameBackOlder)
+        try await store.close()
+    }
+
+    @Test("H6: an account that was erased with its database is no loss")
+    func erasedDatabase() async throws {
+        var store = try open()
+        _ = try await change(store)
+        _ = try await change(store, at: 60, of: 2)
+        try await store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run("DELETE FROM database WHERE owner = 2")
+        }
+        try put(try await kill(store))
+        store = try open()
+        #expect(!store.cameBackOlder)
+        try await store.close()
+    }
+
     @Test("H6: a log that a killed command has copied back is no loss")
     func copiedLog() async throws {
         var store = try open()
@@ -288,7 +347,10 @@ final class LostLifeTests {
             identity: .max,
             progress: StoreProgress(
                 incarnation: Incarnation(rawValue: .max), position: Position(rawValue: .max),
-                notification: NotificationSequence(rawValue: .max)
+                notification: NotificationSequence(rawValue: .max),
+                latest: LatestChange(
+                    database: DatabaseID(rawValue: .max), position: Position(rawValue: .max)
+                )
             ),
         )
         #expect(note.bytes.count == StoreNote.size)

@@ -106,8 +106,9 @@ final class GroupCommit: Sendable {
         var rest = writes
         var ran: [any WaitingWrite] = []
         var tellsOutbox = false
-        var progress = (position: Position.start, notification: NotificationSequence.start)
         var endsAccess = false
+        var latest: LatestChange?
+        var notification = NotificationSequence.start
         do {
             while let write = rest.popFirst() {
                 ran.append(write)
@@ -118,10 +119,8 @@ final class GroupCommit: Sendable {
                 } else {
                     if transaction.hasAppendedOutbox { tellsOutbox = true }
                     if transaction.hasEndedAccess { endsAccess = true }
-                    progress.position = max(progress.position, transaction.lastPosition)
-                    progress.notification = max(
-                        progress.notification, transaction.lastNotification
-                    )
+                    latest = transaction.latestChange ?? latest
+                    notification = max(notification, transaction.lastNotification)
                 }
             }
             try connection.run("COMMIT")
@@ -133,7 +132,7 @@ final class GroupCommit: Sendable {
         }
         if log.hasGrown() {
             troubles.noteSuccess()
-            note?.noteCommit(progress.position, progress.notification)
+            note?.noteCommit(latest, notification)
         }
         for write in ran { write.finish(nil) }
         if tellsOutbox { outbox.yield() }

@@ -23,7 +23,8 @@ extension SQLiteStore {
             var isOlder = false
             // Another store under the same name has nothing to do with the note.
             if let noted = note.note, noted.identity == identity {
-                isOlder = progress.isBehind(noted.progress)
+                isOlder = try progress.isBehind(noted.progress) || transaction.lacks(noted.progress)
+                progress.latest = noted.progress.latest
                 if isOlder {
                     try transaction.connection.run("BEGIN IMMEDIATE")
                     _ = try transaction.beginNewIncarnation(past: noted.progress, at: now())

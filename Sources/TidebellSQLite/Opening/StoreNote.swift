@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 
+/// The latest change of a database.
+struct LatestChange: Sendable, Hashable {
+    var database: DatabaseID
+    var position: Position
+}
+
 /// How far a store has come, as far as it can be compared with how far it had come before.
 struct StoreProgress: Sendable, Hashable {
     var incarnation = Incarnation.first
-    /// The latest position of all databases.
+    /// The latest position of all databases, erased ones too.
     var position = Position.start
     /// The end of the notification log.
     var notification = NotificationSequence.start
+    /// The change that was committed last: what is older lacks it, though another database may
+    /// have a later position. Nil where it is not known.
+    var latest: LatestChange?
 
-    /// Whether something of `other` is missing.
+    /// Whether something of `other` is missing, as far as that is known without the databases.
     func isBehind(_ other: StoreProgress) -> Bool {
         incarnation < other.incarnation
             || incarnation == other.incarnation
-                && (position < other.position || notification < other.notification)
+                && (other.latest == nil && position < other.position
+                    || notification < other.notification)
     }
 }
 
@@ -28,10 +38,13 @@ struct StoreNote: Sendable, Hashable {
 
     /// The note as it is stored: a line of words, filled up with blanks.
     var bytes: [UInt8] {
-        let words = """
+        var words = """
             tidebell \(identity) \(progress.incarnation.rawValue) \(progress.position.rawValue) \
             \(progress.notification.rawValue)
             """
+        if let latest = progress.latest {
+            words += " \(latest.database.rawValue) \(latest.position.rawValue)"
+        }
         let text = "\(words) \(Self.checksum(words))"
         let blanks = String(repeating: " ", count: max(0, Self.size - 1 - text.utf8.count))
         return Array((text + blanks + "\n").utf8)
@@ -41,17 +54,25 @@ struct StoreNote: Sendable, Hashable {
     init?(bytes: [UInt8]) {
         let words = String(decoding: bytes, as: UTF8.self)
             .split { $0 == " " || $0 == "\n" }
-        guard bytes.count == Self.size, words.count == 6,
-            words[5] == "\(Self.checksum(words[..<5].joined(separator: " ")))",
+        // Earlier versions noted no latest change.
+        guard bytes.count == Self.size, words.count == 6 || words.count == 8,
+            words.last == "\(Self.checksum(words.dropLast().joined(separator: " ")))"[...],
             let identity = UInt64(words[1]), let incarnation = Int64(words[2]),
             let position = Int64(words[3]), let notification = Int64(words[4])
         else { return nil }
+        var latest: LatestChange?
+        if words.count == 8 {
+            guard let database = Int64(words[5]), let position = Int64(words[6]) else { return nil }
+            latest = LatestChange(
+                database: DatabaseID(rawValue: database), position: Position(rawValue: position)
+            )
+        }
         self.init(
             identity: identity,
             progress: StoreProgress(
                 incarnation: Incarnation(rawValue: incarnation),
                 position: Position(rawValue: position),
-                notification: NotificationSequence(rawValue: notification)
+                notification: NotificationSequence(rawValue: notification), latest: latest
             )
         )
     }

@@ -46,9 +46,12 @@ final class StoreNoteFile: @unchecked Sendable {
     }
 
     /// Notes what a commit gave out.
-    func noteCommit(_ position: Position, _ notification: NotificationSequence) {
+    func noteCommit(_ change: LatestChange?, _ notification: NotificationSequence) {
         guard var next = note else { return }
-        next.progress.position = max(next.progress.position, position)
+        if let change {
+            next.progress.latest = change
+            next.progress.position = max(next.progress.position, change.position)
+        }
         next.progress.notification = max(next.progress.notification, notification)
         if next != note { write(next, flushing: false) }
         if ContinuousClock.now - flushed > Self.flushInterval { flush() }

@@ -5,18 +5,20 @@ import TidebellWire
 extension SQLiteTransaction {
     func makeDatabase(_ key: DatabaseKey) throws -> StoredDatabase {
         if let database = try database(key) { return database }
+        let head = try startOfLife()
         try connection.run(
             """
             INSERT INTO database
                 (container, environment, scope, owner, head, floor, subscription_kinds)
-            VALUES (?, ?, ?, ?, 0, 0, 0)
+            VALUES (?, ?, ?, ?, ?, 0, 0)
             """,
             key.container.container, key.container.environment, key.scope,
-            key.owner?.rawValue ?? StoredDatabase.noOwner
+            key.owner?.rawValue ?? StoredDatabase.noOwner, head
         )
         let id = DatabaseID(rawValue: connection.lastInsertedID)
+        if head != .start { latestChange = LatestChange(database: id, position: head) }
         if key.scope != .shared { try insertZone(ZoneID.defaultName, at: .start, in: id) }
-        return StoredDatabase(id: id, key: key, head: .start, subscriptionKinds: [])
+        return StoredDatabase(id: id, key: key, head: head, subscriptionKinds: [])
     }
 
     func advance(
@@ -37,7 +39,9 @@ extension SQLiteTransaction {
             """,
             first.advanced(by: count - 1), change.bytes, change.records, database
         )
-        lastPosition = max(lastPosition, first.advanced(by: count - 1))
+        latestChange = LatestChange(
+            database: database, position: first.advanced(by: count - 1)
+        )
         return first
     }
 

@@ -2,8 +2,8 @@
 import TidebellCore
 
 extension SQLiteTransaction {
-    /// What a new life adds to every number at least, so that it is past what a lost life
-    /// gave out though the clock stands still.
+    /// What a new life adds to numbers that are ahead of the clock, so that it is past what a
+    /// lost life gave out though the clock stands still or went back.
     private static let leap: Int64 = 1 << 40
     /// How many numbers a life may give out in a millisecond, on the average, and still the
     /// next one begins past them.
@@ -20,6 +20,14 @@ extension SQLiteTransaction {
         } ?? .first
     }
 
+    /// Where a database begins that is made in the present life: where those began that were
+    /// there, since a lost life may have had it already.
+    func startOfLife() throws -> Position {
+        let life = try incarnation()
+        guard life != .first else { return .start }
+        return Position(rawValue: life.rawValue + Self.changesAheadOfClock)
+    }
+
     /// How far the store has come. Reads all databases.
     func progress() throws -> StoreProgress {
         StoreProgress(
@@ -31,6 +39,22 @@ extension SQLiteTransaction {
         )
     }
 
+    /// Whether the store lacks the change that was committed last in the same life of it.
+    func lacks(_ noted: StoreProgress) throws -> Bool {
+        guard let latest = noted.latest, noted.incarnation == (try incarnation()) else {
+            return false
+        }
+        let head: Position? = try connection.first(
+            "SELECT head FROM database WHERE id = ?", latest.database
+        ) { try $0.value(0) }
+        if let head { return head < latest.position }
+        // It may have been erased with its account since; a database that was never made is lost.
+        let given = try connection.first(
+            "SELECT seq FROM sqlite_sequence WHERE name = 'database'"
+        ) { $0.int(0) }
+        return latest.database.rawValue > given ?? 0
+    }
+
     /// Begins a new life, past what is known of the lost one: see
     /// ``SQLiteStore/beginNewIncarnation(at:)``.
     func beginNewIncarnation(
@@ -38,9 +62,14 @@ extension SQLiteTransaction {
     ) throws -> Incarnation {
         let begun = max(try incarnation(), lost.incarnation).next(at: now)
         try leaveNumbersOut(past: lost.notification.rawValue, at: now)
+        // Counted from the clock wherever that is enough: lives that each began beyond the one
+        // before would run away from it, and a backup of before them all would meet them.
         try connection.run(
-            "UPDATE database SET head = max(head, ?) + ?",
-            max(now.rawValue, lost.position.rawValue), Self.changesAheadOfClock
+            """
+            UPDATE database SET head =
+                CASE WHEN max(head, ?1) < ?2 THEN ?2 ELSE max(head, ?1) + ?3 END
+            """,
+            lost.position, now.rawValue + Self.changesAheadOfClock, Self.changesAheadOfClock
         )
         try connection.run(
             "UPDATE store SET incarnation = ?, notification_floor = ? WHERE id = 1",
@@ -60,10 +89,12 @@ extension SQLiteTransaction {
                 try connection.first("SELECT seq FROM sqlite_sequence WHERE name = ?", table) {
                     $0.int(0)
                 } ?? 0
+            let known = max(last, lost)
+            let clock = now.rawValue * Self.numbersPerMillisecond
             try connection.run("DELETE FROM sqlite_sequence WHERE name = ?", table)
             try connection.run(
                 "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table,
-                max(max(last, lost) + Self.leap, now.rawValue * Self.numbersPerMillisecond)
+                known < clock ? clock : known + Self.leap
             )
         }
     }

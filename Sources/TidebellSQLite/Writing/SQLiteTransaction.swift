@@ -8,8 +8,8 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
     /// Whether the outbox has entries that the pipeline is to be told of.
     var hasAppendedOutbox = false
-    /// The latest position given out.
-    var lastPosition = Position.start
+    /// The change that gave out positions last.
+    var latestChange: LatestChange?
     /// The latest notification given out.
     var lastNotification = NotificationSequence.start
     /// Rows of deleted zones that the transaction has removed.
