@@ -2,21 +2,26 @@
 import Simulation
 import TidebellProcesses
 
-/// Goes through many walks: `tidebell-simulate --seeds 1-2000`.
+/// Goes through many walks: `tidebell-simulate --seeds 1-2000`; with `--returns` the store
+/// comes back from older moments.
 @main
 struct Simulate {
     static func main() async throws {
-        let seeds = try seeds(CommandLine.arguments.dropFirst().map(\.self))
+        var arguments = CommandLine.arguments.dropFirst().map(\.self)
+        let hasReturns = arguments.last == "--returns"
+        if hasReturns { arguments.removeLast() }
+        let seeds = try seeds(arguments)
         let clock = ContinuousClock()
         let start = clock.now
         var failed: [UInt64] = []
         var total = Simulation.Tally()
         for seed in seeds {
+            let walk = Walk(seed: seed, hasReturns: hasReturns)
             do {
-                total += try await Simulation.run(Walk(seed: seed))
+                total += try await Simulation.run(walk)
             } catch {
                 failed.append(seed)
-                say("\(error)\n\(await Walk(seed: seed).shrunk())")
+                say("\(error)\n\(await walk.shrunk())")
             }
             let count = seed - seeds.lowerBound + 1
             if count % 100 == 0 { say("\(count) walks, \(failed.count) failed") }
@@ -24,7 +29,8 @@ struct Simulate {
         let rate = Double(seeds.count) / ((clock.now - start) / .seconds(1))
         say(
             "\(seeds.count) walks, \(rate) a second: \(total.changes) changes told, "
-                + "\(total.notifications) notifications, \(total.told) deliveries; "
+                + "\(total.notifications) notifications, \(total.told) deliveries, "
+                + "\(total.returns) returns; "
                 + "failed: \(failed)"
         )
     }
@@ -39,6 +45,6 @@ struct Simulate {
     }
 
     private struct Usage: Error, CustomStringConvertible {
-        let description = "usage: tidebell-simulate --seeds <first>[-<last>]"
+        let description = "usage: tidebell-simulate --seeds <first>[-<last>] [--returns]"
     }
 }

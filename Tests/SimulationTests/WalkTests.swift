@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Simulation
 import TestSupport
 import Testing
@@ -16,6 +17,19 @@ import Testing
         "SUB-65: walks that once failed: a zone goes with its subscriptions while a pass tells of it",
         arguments: [236, 559, 1471] as [UInt64])
     func walksThatFailed(seed: UInt64) async { await check(Walk(seed: seed)) }
+
+    /// How many walks with returns there are: `Scripts/nightly` goes through more.
+    private static let returnSeeds =
+        ProcessInfo.processInfo.environment["TIDEBELL_TEST_RETURNS"].flatMap { UInt64($0) } ?? 10
+
+    @Test(
+        "H6, PUSH-14: whatever moment the store comes back from, nothing is given twice, all end alike",
+        arguments: 0..<returnSeeds / 10 as Range<UInt64>)
+    func returns(block: UInt64) async {
+        for seed in block * 10 + 1...block * 10 + 10 {
+            await check(Walk(seed: seed, hasReturns: true))
+        }
+    }
 
     private func check(_ walk: Walk) async {
         do {

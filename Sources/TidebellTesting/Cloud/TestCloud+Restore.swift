@@ -5,43 +5,74 @@ internal import TidebellServer
 internal import TidebellWire
 
 extension TestCloud {
-    /// The store of a cloud as it was at a moment.
-    package struct Backup: Sendable {
-        fileprivate let file: URL
+    /// The moment of a backup, which goes when nobody has it any more.
+    package final class Moment: Sendable {
+        fileprivate let folder: URL
+        /// How long the write-ahead log was.
+        fileprivate let logSize: Int
+
+        fileprivate init(_ folder: URL, logSize: Int) {
+            self.folder = folder
+            self.logSize = logSize
+        }
+
+        deinit {
+            // What cannot be removed is one more in the system's temporary folder.
+            try? FileManager.default.removeItem(at: folder)
+        }
     }
 
     /// How a store comes back from an older moment.
     package enum Return: Sendable, CaseIterable {
-        /// As a restored backup does, which begins a new life.
+        /// By `tidebell restore`, which begins a new life.
         case restored
-        /// Without a word, which the next start has to notice.
-        case silent
+        /// As the database of a backup that somebody copied back, which the next start has to
+        /// notice.
+        case copied
+        /// By the loss of the end of the write-ahead log, which the next start has to notice too;
+        /// the server must not have stopped since the backup.
+        case cut
     }
 
-    /// Copies the store, while the server is stopped for a moment.
-    package func backUp() async throws -> Backup {
-        try await stop()
-        let backup = Backup(file: state.folder.appendingPathComponent("backup-\(UUID.random())"))
-        try FileManager.default.copyItem(at: state.storeFile, to: backup.file)
-        try await start()
-        return backup
+    /// Makes a backup while the server runs, as `tidebell backup` does.
+    package func backUp() async throws -> Moment {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-test-backup-\(UUID.random())")
+        let log = try Data(contentsOf: state.databaseFile("-wal"))
+        let moment = Moment(folder, logSize: log.count)
+        _ = try Backup.make(
+            of: DataFolder(state.folder), to: folder, at: state.clock.instant
+        )
+        return moment
     }
 
-    /// Puts the store back to an older moment.
-    package func goBack(to backup: Backup, _ way: Return) async throws {
+    /// Puts the cloud back to the moment of a backup.
+    package func goBack(to moment: Moment, _ way: Return) async throws {
+        let database = state.databaseFile("")
+        let log = state.databaseFile("-wal")
+        // As a kill leaves them.
+        let files = [try Data(contentsOf: database), try Data(contentsOf: log)]
         try await stop()
-        try FileManager.default.removeItem(at: state.storeFile)
-        try FileManager.default.copyItem(at: backup.file, to: state.storeFile)
-        if way == .restored {
-            let store = try DataFolder(state.folder).openStore(for: .serving)
-            try await store.beginNewIncarnation(at: state.clock.instant)
-            try await store.close()
+        switch way {
+        case .restored:
+            _ = try await Restoring.run(
+                moment.folder, to: DataFolder(state.folder), replacing: true,
+                at: state.clock.instant
+            )
+        case .copied:
+            try Data(contentsOf: moment.folder.appendingPathComponent("tidebell.sqlite"))
+                .write(to: database)
+        case .cut:
+            try files[0].write(to: database)
+            try files[1].prefix(moment.logSize).write(to: log)
         }
         try await start()
     }
 }
 
 extension CloudState {
-    /// The file of the store.
-    fileprivate var storeFile: URL { folder.appendingPathComponent("tidebell.sqlite") }
+    /// A file of the store.
+    fileprivate func databaseFile(_ suffix: String) -> URL {
+        folder.appendingPathComponent("tidebell.sqlite\(suffix)")
+    }
 }

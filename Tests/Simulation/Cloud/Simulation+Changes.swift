@@ -6,7 +6,8 @@ import TidebellWire
 extension Simulation {
     /// Makes a change through the API; the model takes it over if it is durable,
     /// whether or not the answer arrived.
-    func change(_ action: Action) async throws {
+    @discardableResult
+    func change(_ action: Action) async throws -> Answer {
         let writes = store.writes
         var next = model
         let expected = next.apply(action)
@@ -22,6 +23,7 @@ extension Simulation {
         if death == nil || store.writes > writes { model = next }
         try await findEntries()
         if let death { throw death }
+        return expected
     }
 
     private func request(
@@ -137,8 +139,9 @@ extension Edit {
             )
         }
         return .init(
-            kind == .insert ? .create : .forceReplace, recordName: name,
-            recordType: Names.type(of: name), fields: FieldChanges(fields)
+            kind == .insert ? .create : kind == .update ? .replace : .forceReplace,
+            recordName: name, recordType: Names.type(of: name),
+            recordChangeTag: known?.changeTag, fields: FieldChanges(fields)
         )
     }
 }

@@ -77,6 +77,7 @@ extension Simulation {
             }
             model.pending[index].entry = entry.id
             newestEntry = entry.id
+            changeCount += 1
             entries = entries.dropFirst()
         }
         try demand(entries.isEmpty, "the outbox holds what did not happen: \(entries)")
@@ -127,7 +128,7 @@ extension Simulation {
         for device in model.devices.values {
             for row in model.log
             where row.user == device.user && row.sequence > device.start
-                && row.origin != device.client && row.state != .trimmed
+                && row.origin != device.client && row.state != .trimmed && row.state != .lost
             {
                 let isTold =
                     device.told.contains(row.sequence)

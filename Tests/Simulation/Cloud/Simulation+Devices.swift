@@ -27,6 +27,7 @@ extension Simulation {
     func signIn(_ client: String, _ user: Int) async throws {
         guard let device = model.devices[client], device.user != user else { return }
         streams[client] = nil
+        replicas[client] = nil
         try await register(client, of: user)
     }
 
@@ -86,7 +87,7 @@ extension Simulation {
         guard let device = model.devices[client] else { return }
         var place = cursor
         for (sequence, payload) in events {
-            guard let row = model.row(sequence) else {
+            guard let row = model.row(sequence), row.state != .lost else {
                 throw Violation("\(client) was told \(sequence), which is not in the log")
             }
             try demand(row.user == device.user, "\(client) was told of another user's \(row.push)")
@@ -139,6 +140,12 @@ extension Simulation {
             try await produce(&body)
             throw Violation("the stream of \(device.client) ended")
         } catch is BreakingReader.BrokeOff {
+            let beginning = String(decoding: reader.pieces.first ?? [], as: UTF8.self)
+            try demand(
+                model.lostLifeEnd.map { device.cursor > $0 } ?? true
+                    || beginning.contains("event: gap"),
+                "\(device.client) comes from a life that was lost and is not told of a gap"
+            )
             return try reader.pieces.dropFirst().map(Frame.init).map { ($0.sequence, $0.payload) }
         }
     }

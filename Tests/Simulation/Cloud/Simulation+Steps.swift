@@ -12,6 +12,7 @@ extension Simulation {
     func run() async throws -> Tally {
         try start()
         try await settle()
+        try await noteLogged()
         for (index, step) in walk.steps.enumerated() {
             do {
                 try await patiently { try await $0.perform(step) }
@@ -25,7 +26,8 @@ extension Simulation {
             throw Violation("at the end: \(error)")
         }
         var tally = Tally()
-        tally.changes = Int(newestEntry)
+        tally.changes = changeCount
+        tally.returns = returnCount
         tally.notifications = model.log.count
         tally.told = toldCount
         return tally
@@ -51,6 +53,8 @@ extension Simulation {
     }
 
     private func perform(_ step: Step) async throws {
+        // Changes are rarer than milliseconds, on which positions and lives count.
+        if walk.hasReturns { advance(by: .seconds(1)) }
         store.fix(step.death)
         fatalStage = if case .after(let stage)? = step.death { stage } else { nil }
         do {
@@ -69,6 +73,7 @@ extension Simulation {
         }
         store.fix(nil)
         try await observe()
+        try await noteLogged()
     }
 
     private func perform(_ action: Action) async throws {
@@ -87,15 +92,25 @@ extension Simulation {
         case .signIn(let device, let user): try await signIn(device, user)
         case .setBadge(let writer, let badge): try await setBadge(writer, badge)
         case .restart: store.die()
-        case .wait(let hours): advance(hours: hours)
+        case .wait(let hours): advance(by: .seconds(3600 * hours))
         case .maintain: try await maintain()
+        case .edit(let device, let zone, let edit): self.edit(device, zone, edit)
+        case .send(let device): try await send(device)
+        case .fetch(let device): try await fetch(device)
+        case .backUp: try await backUp()
+        case .restore(let backup): try await restore(backup)
+        case .putBack(let backup): try await putBack(backup)
+        case .cut(let commits, let torn): try await cut(commits, torn: torn)
         }
     }
 
     /// What happens after each stage of a pass.
     func reached(_ stage: PassStep) async throws {
         if stage == .read { found = model.snapshot }
-        if stage == .committed { try await observe() }
+        if stage == .committed {
+            try await observe()
+            try await noteLogged()
+        }
         if let meanwhile, meanwhile.after == stage {
             self.meanwhile = nil
             try await perform(meanwhile.action)
@@ -149,6 +164,10 @@ extension Simulation {
     /// Tells everything to everybody and holds the whole cloud against the model.
     private func finish() async throws {
         store.fix(nil)
+        if walk.hasReturns {
+            try await syncAll()
+            try await noteGiven()
+        }
         _ = try await cloud.pipeline.drain()
         try await observe()
         try demand(model.pending.isEmpty, "changes are left in the outbox")

@@ -36,7 +36,19 @@ package actor Simulation {
     var newestEntry: Int64 = 0
     /// How many events devices were told.
     var toldCount = 0
-    private let folder: URL
+    /// How many changes there were in the outbox.
+    var changeCount = 0
+    /// How often the store came back from an older moment.
+    var returnCount = 0
+    /// What devices have that sync.
+    var replicas: [String: Replica] = [:]
+    /// The backups, oldest first.
+    var backups: [MadeBackup] = []
+    /// Where the write-ahead log can be cut, since the server started.
+    var logged: [LoggedMoment] = []
+    /// What ever stood at the positions of databases.
+    var given: [GivenPosition: String] = [:]
+    let folder: URL
     private let time = SimulatedTime()
     private let randomness: Randomness
     private var running: (cloud: CloudServices, store: MortalStore, base: SQLiteStore)?
@@ -67,6 +79,8 @@ package actor Simulation {
         package var changes = 0
         package var notifications = 0
         package var told = 0
+        /// Of the store, to older moments.
+        package var returns = 0
 
         /// Starts counting.
         package init() {}
@@ -76,6 +90,7 @@ package actor Simulation {
             sum.changes += tally.changes
             sum.notifications += tally.notifications
             sum.told += tally.told
+            sum.returns += tally.returns
         }
     }
 
@@ -101,19 +116,26 @@ package actor Simulation {
 
     var now: Instant { time.now }
 
-    func advance(hours: Int) { time.advance(by: .seconds(3600 * hours)) }
+    func advance(by duration: Duration) { time.advance(by: duration) }
+
+    /// The name of the database in the data folder.
+    static let databaseName = "tidebell.sqlite"
+
+    /// The data folder.
+    var data: URL { folder.appendingPathComponent("data") }
 
     /// Starts the server, on what an earlier one left.
     func start() throws {
+        let time = time
         let base = try SQLiteStore.open(
-            at: folder.appendingPathComponent("store").path, newIdentity: walk.seed
+            at: data.appendingPathComponent(Self.databaseName).path, newIdentity: walk.seed,
+            now: { time.now }
         )
         let store = MortalStore(base)
         var push = PushConfiguration()
         push.entriesPerPass = walk.entriesPerPass
         push.notificationsPerPass = walk.notificationsPerPass
         push.waitingPerStream = walk.waitingPerStream
-        let time = time
         let begin = time.now
         let cloud = CloudServices(
             store: store, push: push,
@@ -132,6 +154,7 @@ package actor Simulation {
     func kill() async throws {
         streams = [:]
         found = nil
+        logged = []
         guard let running else { return }
         self.running = nil
         try await running.base.close()

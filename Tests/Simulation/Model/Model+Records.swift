@@ -47,8 +47,13 @@ extension Model {
     ) -> Verdict {
         if let old {
             if edit.kind == .insert { return .failed(.exists) }
+            if edit.kind == .update, edit.known?.version != old.version {
+                return .failed(.conflict)
+            }
             // In the public database only the creator writes.
             if site.scope == .public, old.creator != writer.user { return .failed(.accessDenied) }
+        } else if edit.kind == .update {
+            return .failed(.notFound)
         }
         return edit.kind == .remove ? .deleted : .saved
     }

@@ -16,6 +16,8 @@ struct Model {
     var devices: [String: Device] = [:]
     /// The badges of users.
     var badges: [Int: Int] = [:]
+    /// The last notification before the store last came back from an older moment.
+    var lostLifeEnd: Int64?
     /// Counts saves of records; each writes the number into its record.
     private var recordVersions = 0
     private var subscriptionVersions = 0
@@ -24,6 +26,12 @@ struct Model {
     mutating func nextRecordVersion() -> Int {
         recordVersions += 1
         return recordVersions
+    }
+
+    /// Gives no number twice, though the server may have forgotten what it stood for.
+    mutating func keepCounting(after other: Model) {
+        recordVersions = other.recordVersions
+        subscriptionVersions = other.subscriptionVersions
     }
 
     /// Returns the number of the next subscription.
@@ -111,7 +119,8 @@ struct Fact: Hashable {
 
 /// A notification of the log.
 struct Row {
-    enum State { case living, replaced, trimmed }
+    /// Lost is what the log does not have any more since it came back from an older moment.
+    enum State { case living, replaced, trimmed, lost }
 
     var sequence: Int64
     var user: Int

@@ -141,14 +141,14 @@ struct Planner {
         return Interjection(after: dice.pick(PassStep.allCases), action: action)
     }
 
-    private mutating func death(in action: Action) -> Death? {
+    mutating func death(in action: Action) -> Death? {
         switch action {
         case .tell:
             return dice.chance(60)
                 ? .after(dice.pick(PassStep.allCases))
                 : .call(Int.random(in: 1...4, using: &dice), isDone: dice.chance(50))
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe, .setBadge,
-            .acknowledge, .poll, .maintain:
+            .acknowledge, .poll, .maintain, .send, .fetch:
             return .call(Int.random(in: 1...2, using: &dice), isDone: dice.chance(50))
         default: return nil
         }
@@ -156,7 +156,7 @@ struct Planner {
 
     private mutating func user() -> Int { Int.random(in: 0..<users, using: &dice) }
 
-    private mutating func streamer() -> String { dice.pick(Names.streamers(of: user())) }
+    mutating func streamer() -> String { dice.pick(Names.streamers(of: user())) }
 
     private mutating func writer() -> Writer {
         let user = user()

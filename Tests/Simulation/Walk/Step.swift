@@ -37,6 +37,19 @@ indirect enum Action: Sendable, Hashable {
     case restart
     case wait(hours: Int)
     case maintain
+    /// A device changes a record, and keeps the change for itself.
+    case edit(String, zone: String, Edit)
+    /// A device sends what it has changed.
+    case send(String)
+    /// A device fetches what others have changed.
+    case fetch(String)
+    case backUp
+    /// A backup is restored; backups are counted from the newest.
+    case restore(backup: Int)
+    /// The database of a backup comes in the place of the present one, without a word.
+    case putBack(backup: Int)
+    /// The server dies, and the write-ahead log loses its last commits.
+    case cut(commits: Int, torn: Int)
 }
 
 /// What happens between two stages of a pass.
@@ -68,7 +81,11 @@ struct Site: Sendable, Hashable {
 
 /// What a batch does to one record.
 struct Edit: Sendable, Hashable {
-    enum Kind: Sendable, Hashable { case insert, put, remove }
+    enum Kind: Sendable, Hashable {
+        case insert, put, remove
+        /// Over the version that the writer knows, and no other.
+        case update
+    }
 
     var kind: Kind
     var name: String
@@ -76,6 +93,8 @@ struct Edit: Sendable, Hashable {
     var owner: String?
     /// What filters look at.
     var group: Int
+    /// What the writer knows of the record.
+    var known: Known?
 }
 
 /// What fires a subscription.
@@ -149,6 +168,15 @@ extension Action: CustomStringConvertible {
         case .restart: "the server restarts"
         case .wait(let hours): "\(hours) hours pass"
         case .maintain: "maintenance"
+        case .edit(let device, let zone, let edit): "\(device) changes \(zone): \(edit)"
+        case .send(let device): "\(device) sends its changes"
+        case .fetch(let device): "\(device) fetches"
+        case .backUp: "a backup is made"
+        case .restore(let number): "backup \(number) before the newest is restored"
+        case .putBack(let number):
+            "the database of backup \(number) before the newest is put back"
+        case .cut(let commits, let torn):
+            "the log is cut \(commits) commits before its end, and \(torn) bytes"
         }
     }
 }

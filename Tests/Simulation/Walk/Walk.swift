@@ -15,10 +15,13 @@ package struct Walk: Sendable, Hashable {
     let notificationsPerPass: Int
     /// How many notifications wait for one stream.
     let waitingPerStream: Int
+    /// Whether devices sync, and the store comes back from older moments.
+    let hasReturns: Bool
     var steps: [Step]
 
-    /// Makes the walk of a seed, of 40 to 80 steps.
-    package init(seed: UInt64) {
+    /// Makes the walk of a seed, of 40 to 80 steps; twice as many with returns of the store to
+    /// older moments.
+    package init(seed: UInt64, hasReturns: Bool = false) {
         var planner = Planner(seed: seed)
         self.seed = seed
         users = planner.users
@@ -28,6 +31,8 @@ package struct Walk: Sendable, Hashable {
         let count = Int.random(in: 40...80, using: &planner.dice)
         steps = planner.prelude()
         while steps.count < count { steps.append(planner.step()) }
+        self.hasReturns = hasReturns
+        if hasReturns { steps = planner.returns(among: steps) }
     }
 }
 
