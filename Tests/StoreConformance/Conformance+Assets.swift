@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellWire
@@ -86,15 +87,15 @@ private struct AssetWalk {
     let seed: UInt64
 
     func run(in transaction: any StoreTransaction) throws {
-        var dice = Dice(state: seed)
+        var dice = SeededGenerator(seed: seed)
         var zone = try transaction.makeZone("Walk \(seed)")
         var held: [String: Set<String>] = [:]
         var idle: [String: Int64] = [:]
         for now in 1...Int64(Self.steps) {
-            let letter = "\(seed)-\(dice.next(6))"
-            let record = "r\(dice.next(5))"
+            let letter = "\(seed)-\(dice.below(6))"
+            let record = "r\(dice.below(5))"
             let before = held.values.reduce(into: Set<String>()) { $0.formUnion($1) }
-            switch dice.next(8) {
+            switch dice.below(8) {
             case 0, 1, 2:
                 _ = try transaction.putAsset(.file(letter), at: .second(now))
                 idle[letter] = now
@@ -107,7 +108,7 @@ private struct AssetWalk {
                 held[record] = []
                 try put([], record, now)
             case 6:
-                let moment = now - Int64(dice.next(20))
+                let moment = now - Int64(dice.below(20))
                 let gone = idle.filter { $0.value < moment && !before.contains($0.key) }.keys
                 let files = try transaction.unusedFiles(since: .second(moment))
                 #expect(files == gone.map { "file-\($0)" }.sorted(), "seed \(seed), step \(now)")
@@ -130,16 +131,6 @@ private struct AssetWalk {
             let contents = Set(names.map { AssetContent.named($0) })
             try transaction.putAssetUses([record: contents], in: zone.key, at: .second(now))
         }
-    }
-}
-
-/// A small generator whose sequence a seed decides.
-private struct Dice {
-    var state: UInt64
-
-    mutating func next(_ sides: UInt64) -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return (state >> 33) % sides
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import TestSupport
 import Testing
 import TidebellTesting
 
@@ -205,14 +206,12 @@ struct RecordTests {
 
 /// Dates of four centuries, as fine as a date can be.
 private struct RandomTimes {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
-    init(seed: UInt64) {
-        state = seed
-    }
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     mutating func next() -> Date {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let state = generator.next()
         let fraction = Double(state >> 11) / Double(1 << 53)
         // Two hundred years on both sides of 2001, without the days around it, where a
         // date is finer than a nanosecond.
