@@ -24,10 +24,12 @@ struct AssetStaging: Sendable {
     /// The folder.
     let folder: URL
 
-    /// The folder of a device: in its state folder, else among temporary files.
+    /// The folder of a device: the one it is given, one in its state folder, or one among
+    /// temporary files.
     init(of configuration: DeviceConfiguration) {
         folder =
-            configuration.stateFolder?.appendingPathComponent("assets", isDirectory: true)
+            configuration.downloads
+            ?? configuration.stateFolder?.appendingPathComponent("assets", isDirectory: true)
             ?? FileManager.default.temporaryDirectory.appendingPathComponent(
                 "tidebell-assets-\(configuration.deviceID)", isDirectory: true
             )

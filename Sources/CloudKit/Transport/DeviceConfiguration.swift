@@ -39,6 +39,9 @@ package struct DeviceConfiguration: Sendable {
     /// Where the device keeps what outlives the process; nil keeps it in memory.
     package var stateFolder: URL?
 
+    /// Where downloaded files are put; nil chooses a folder.
+    package var downloads: URL?
+
     /// Creates a configuration.
     package init(
         server: URL,
@@ -48,7 +51,8 @@ package struct DeviceConfiguration: Sendable {
         defaultContainer: String? = nil,
         deviceID: String,
         given: Set<Given> = [],
-        stateFolder: URL? = nil
+        stateFolder: URL? = nil,
+        downloads: URL? = nil
     ) {
         self.server = server
         self.apiToken = apiToken
@@ -58,5 +62,6 @@ package struct DeviceConfiguration: Sendable {
         self.deviceID = deviceID
         self.given = given
         self.stateFolder = stateFolder
+        self.downloads = downloads
     }
 }

@@ -25,6 +25,8 @@ final class CloudState: Sendable {
     private let random: SeededRandom
     /// Where the server keeps everything.
     let folder: URL
+    /// Where devices put the files that they download.
+    let downloads: URL
     /// What the server encrypts fields and files with: in memory only, so that the folder
     /// is what a disk is to a thief.
     private let rootKey: RootKey
@@ -48,15 +50,23 @@ final class CloudState: Sendable {
         rootKey = RootKey(Randomness.system.makeBytes(RootKey.length))
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-test-\(UUID.random().uuidString.lowercased())")
+        downloads = URL(fileURLWithPath: folder.path + "-downloads", isDirectory: true)
+        TemporaryFolders.add([folder, downloads])
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         clock.onSleep { [weak changes] in changes?.notify() }
     }
 
     deinit {
-        state.withLock { $0.server }?.abandon()
-        // Open files stay usable until they are closed; a folder that cannot be
-        // removed is one more in the system's temporary folder.
-        try? FileManager.default.removeItem(at: folder)
+        // When the server, which goes on for a moment, writes nothing any more; open files stay
+        // usable until they are closed.
+        let remove: @Sendable () -> Void = { [folder, downloads] in
+            TemporaryFolders.remove([folder, downloads])
+        }
+        if let server = state.withLock({ $0.server }) {
+            server.abandon(then: remove)
+        } else {
+            remove()
+        }
     }
 
     // MARK: Server
@@ -123,14 +133,16 @@ final class CloudState: Sendable {
         guard let address = URL(string: "http://\(InProcessTransport.host)") else {
             preconditionFailure("a constant URL is valid")
         }
+        let deviceID = id ?? random.uuid().uuidString.lowercased()
         let configuration = DeviceConfiguration(
             server: address,
             apiToken: state.withLock { $0.apiToken },
             webAuthToken: token,
             environment: environment.rawValue,
             defaultContainer: defaultContainer,
-            deviceID: id ?? random.uuid().uuidString.lowercased(),
-            stateFolder: nil
+            deviceID: deviceID,
+            stateFolder: nil,
+            downloads: downloads.appendingPathComponent(deviceID, isDirectory: true)
         )
         let device = TestDevice(
             user: user,

@@ -99,9 +99,15 @@ final class LocalServer: Sendable {
         try result.get()
     }
 
-    /// Lets everything end by itself, when nobody can wait for it any more.
-    func abandon() {
+    /// Lets everything end by itself, when nobody can wait for it any more; then `body` is called.
+    func abandon(then body: @escaping @Sendable () -> Void) {
         task.cancel()
+        Task { [task, cloud] in
+            _ = await task.result
+            // Nobody is there to be told.
+            try? await cloud.store.close()
+            body()
+        }
     }
 
     // MARK: -

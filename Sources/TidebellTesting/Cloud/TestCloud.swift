@@ -119,6 +119,9 @@ public final class TestCloud: Sendable {
     /// The folder in which the server keeps the files of records.
     package var assetFolder: URL { state.folder.appendingPathComponent("assets") }
 
+    /// Where devices put the files that they download.
+    package var downloads: URL { state.downloads }
+
     /// The number of files on their way to or from the server.
     package func transferCount() throws -> Int { try state.running().transferCount }
 

@@ -39,7 +39,7 @@ struct AssetTransferTests {
         arguments: Change.allCases
     )
     func changed(change: Change) async throws {
-        let home = try await AssetHome(sockets: true, seed: 101)
+        let home = try await AssetHome(sockets: true)
         let url = try home.files.write("large", bytes: Self.size)
         let record = home.note(url)
         let hold = home.phone.holdTransfers(after: Self.point)
@@ -65,7 +65,7 @@ struct AssetTransferTests {
 
     @Test("OP-8: a cancelled save ends its connection, tells each block once and leaves no file")
     func cancelledSave() async throws {
-        let home = try await AssetHome(sockets: true, seed: 102)
+        let home = try await AssetHome(sockets: true)
         let record = home.note(try home.files.write("large", bytes: Self.size))
         let hold = home.phone.holdTransfers(after: Self.point)
         let log = Log<String>()
@@ -94,7 +94,7 @@ struct AssetTransferTests {
 
     @Test("OP-8: a cancelled fetch ends its connection, tells each block once and leaves no file")
     func cancelledFetch() async throws {
-        let home = try await AssetHome(sockets: true, seed: 103)
+        let home = try await AssetHome(sockets: true)
         // More than the buffers of a connection hold.
         let record = home.note(try home.files.write("large", bytes: 32 << 20))
         try await home.database.save(record)
@@ -127,7 +127,7 @@ struct AssetTransferTests {
     @Test(
         "OP-8, TOK-19: changes that are cancelled while files come tell no token that covers them")
     func cancelledChanges() async throws {
-        let home = try await AssetHome(sockets: true, seed: 104)
+        let home = try await AssetHome(sockets: true)
         let zoneID = CKRecordZone.ID(zoneName: "Photos")
         try await home.database.save(CKRecordZone(zoneID: zoneID))
         let record = home.note(
@@ -153,7 +153,7 @@ struct AssetTransferTests {
 
     @Test("OP-8: a query that is cancelled while files come fails")
     func cancelledQuery() async throws {
-        let home = try await AssetHome(sockets: true, seed: 105)
+        let home = try await AssetHome(sockets: true)
         try await home.database.save(home.note(try home.files.write("large", bytes: Self.size)))
         let hold = home.phone.holdTransfers(after: Self.point)
         let log = Log<String>()

@@ -9,12 +9,22 @@ struct AssetHome {
     let phone: TestDevice
     let files: Files
 
-    /// - Parameter seed: Gives the device an ID of its own, and so a folder for downloads
-    ///   that no other test has.
-    init(sockets: Bool = false, seed: UInt64 = 1) async throws {
-        cloud = try await TestCloud(sockets: sockets, seed: seed)
+    init(sockets: Bool = false) async throws {
+        cloud = try await TestCloud(sockets: sockets)
         phone = try await cloud.device(user: "anna")
         files = try Files()
+    }
+
+    /// Removes what the cloud keeps, for a process that ends before anybody else does.
+    func end() throws {
+        let folders = [
+            cloud.assetFolder.deletingLastPathComponent(), cloud.downloads, files.folder,
+        ]
+        for folder in folders {
+            // Not everybody downloads.
+            guard FileManager.default.fileExists(atPath: folder.path) else { continue }
+            try FileManager.default.removeItem(at: folder)
+        }
     }
 
     var database: CKDatabase { phone.privateDatabase }
@@ -49,8 +59,7 @@ struct AssetHome {
 
     /// The files that were downloaded on the device, or are being so.
     func stagedFiles() -> [String] {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-assets-\(phone.deviceID)")
+        let folder = cloud.downloads.appendingPathComponent(phone.deviceID)
         // It is made with the first download.
         return (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     }
