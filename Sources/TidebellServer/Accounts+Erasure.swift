@@ -38,10 +38,9 @@ extension Accounts {
             guard let one = named.first, named.count == 1 else {
                 throw OperatorError(
                     named.isEmpty
-                        ? "There is no data of a removed user '\(name)'; see tidebell user list "
-                            + "--removed."
-                        : "\(named.count) removed users were called '\(name)'; give the number that "
-                            + "tidebell user list --removed prints."
+                        ? "There is no data of a removed user '\(name)'"
+                        : "\(named.count) removed users were called '\(name)', give one's number",
+                    see: "tidebell user list --removed"
                 )
             }
             try transaction.beginErasing(one.account, erasure)

@@ -35,8 +35,9 @@ extension Accounts {
             guard let session = named.first, named.count == 1 else {
                 throw OperatorError(
                     named.isEmpty
-                        ? "'\(name)' has no session '\(id)'; see tidebell user sessions \(name)."
-                        : "'\(id)' names \(named.count) sessions; give more digits."
+                        ? "'\(name)' has no session '\(id)'"
+                        : "'\(id)' names \(named.count) sessions, give more digits",
+                    see: "tidebell user sessions \(name)"
                 )
             }
             return try transaction.endTokens(.session(session.id), at: now)

@@ -157,11 +157,27 @@ extension StoredWebToken {
 
 /// Something the operator can put right, said in one sentence.
 package struct OperatorError: Error, Hashable, CustomStringConvertible {
-    /// The sentence.
-    package let description: String
+    private let sentence: String
+    /// A command that helps, without the data folder.
+    private let command: String?
 
     /// Creates an error.
-    package init(_ description: String) {
-        self.description = description
+    ///
+    /// - Parameter command: A command that shows what can be named; the sentence then has no
+    ///   end of its own.
+    package init(_ sentence: String, see command: String? = nil) {
+        self.sentence = sentence
+        self.command = command
+    }
+
+    /// The sentence.
+    package var description: String {
+        command.map { "\(sentence); see: \($0)" } ?? sentence
+    }
+
+    /// Returns the same error with an option added to its command, so that it means the same
+    /// cloud.
+    package func adding(option: String) -> OperatorError {
+        OperatorError(sentence, see: command.map { $0 + option })
     }
 }

@@ -24,6 +24,7 @@ extension DataFolder {
 
     /// Fails where the database is missing or empty and other files of a cloud are not.
     package func checkIsNotLost() throws {
+        try checkMayBeRead()
         guard !hasStore else { return }
         let remains = remains
         guard !remains.isEmpty else { return }
@@ -31,9 +32,51 @@ extension DataFolder {
         throw OperatorError(
             "The folder \(url.path) holds files of a cloud (\(remains.joined(separator: ", "))), "
                 + "but its database \(Self.databaseName) is \(state). Bring it back from a backup "
-                + "(tidebell restore BACKUP --replace), or move the folder away to begin a new "
+                + "(tidebell restore BACKUP --replace\(option)), or move the folder away to begin a new "
                 + "cloud."
         )
+    }
+
+    /// Fails where the folder is there and this user may not look into it.
+    func checkMayBeRead() throws {
+        var status = stat()
+        let isThere = stat(url.path, &status) == 0
+        if isThere {
+            guard status.st_mode & S_IFMT == S_IFDIR, access(url.path, R_OK | X_OK) != 0 else {
+                return
+            }
+        }
+        guard errno == EACCES else { return }
+        throw OperatorError(
+            Self.refusal(
+                of: url.path, owner: isThere ? Self.name(of: status.st_uid) : nil,
+                to: Self.name(of: geteuid()))
+        )
+    }
+
+    /// What to tell a user who may not look into a folder.
+    static func refusal(of path: String, owner: String?, to user: String) -> String {
+        guard let owner else {
+            return "The user '\(user)' may not look into the folder that holds \(path); run the "
+                + "command as the user whom the cloud belongs to."
+        }
+        return owner == user
+            ? "The folder \(path) may not be read by its owner '\(user)'; to change that: "
+                + "chmod 700 \(path)"
+            : "The folder \(path) belongs to the user '\(owner)', and '\(user)' may not read "
+                + "it; run the command as that user: sudo -u \(owner) tidebell …"
+    }
+
+    private static func name(of user: uid_t) -> String {
+        guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "\(user)" }
+        return String(cString: name)
+    }
+
+    /// The option that names this folder to another command.
+    package var option: String {
+        let safe = url.path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+".contains($0) }
+        return " --data "
+            + (safe ? url.path : "'\(url.path.replacingOccurrences(of: "'", with: #"'\''"#))'")
     }
 
     /// The bytes of a file of the folder; nil if there is none.

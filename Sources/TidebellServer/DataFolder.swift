@@ -26,13 +26,14 @@ package struct DataFolder: Sendable {
     /// What is made here is for its owner only; a folder that was there before, or files
     /// that were copied, may not be. They are not changed: the folder may have another
     /// purpose too.
-    package func permissionWarnings() -> [String] {
+    package func permissionWarnings(rootKey: RootKeySource = .dataFolder) -> [String] {
         let names = [
             "", Self.databaseName, "\(Self.databaseName)-wal", "\(Self.databaseName)-shm",
             Self.assetsName, "\(Self.assetsName)/key", Self.rootKeyName,
         ]
-        return names.compactMap { name in
-            let path = name.isEmpty ? url.path : url.appendingPathComponent(name).path
+        var paths = names.map { $0.isEmpty ? url.path : url.appendingPathComponent($0).path }
+        if case .file(let file) = rootKey { paths.append(file.resolvingSymlinksInPath().path) }
+        return paths.compactMap { path in
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
             // What is not there can be read by nobody.
             guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
@@ -42,6 +43,19 @@ package struct DataFolder: Sendable {
             return "Others on this machine may use \(path) (mode \(String(mode, radix: 8))); to "
                 + "change that: chmod \(isFolder ? "700" : "600") \(path)"
         }
+    }
+
+    /// What to say of a root key that lies in the folder though the server has its key from
+    /// elsewhere; nil where none does.
+    package func strayRootKeyWarning(rootKey: RootKeySource) -> String? {
+        let path = Self.rootKey(in: url).path
+        guard rootKey != .dataFolder, access(path, F_OK) == 0 else { return nil }
+        if case .file(let file) = rootKey, file.resolvingSymlinksInPath().path == path {
+            return nil
+        }
+        return "A root key still lies in the data folder (\(path)), though the server has its "
+            + "key from elsewhere: who gets the folder or a backup of it may have the key too. "
+            + "Remove it when you have the key in two other places."
     }
 
     /// Writes a text that only the owner may read into a file of the folder; returns its
@@ -77,23 +91,24 @@ package struct DataFolder: Sendable {
         folder.appendingPathComponent(rootKeyName)
     }
 
-    /// Returns the root key of an open store.
+    /// Returns the root key of an open store, and what was given up for it.
     ///
     /// Fails with ``OperatorError`` when the store works with another one, or the keys of
     /// zones are not there, unless `acceptsLoss`: then what they open is given up
     /// (``ResetLostZones``).
     package func openRootKey(
         from source: RootKeySource, for store: some Store, acceptsLoss: Bool, at now: Instant
-    ) async throws -> RootKey {
+    ) async throws -> (key: RootKey, loss: KeyLoss) {
         let known = try await store.read { try $0.rootKeyID() }
         let key = try source.key(in: url, isNeeded: known != nil && !acceptsLoss)
         let id = key.rootKeyID
         let lost = try await store.read {
             try $0.zonesWithoutFieldKey(wrappedBy: id, limit: Self.namedZones + 1).map(\.name)
         }
-        if known == id, lost.isEmpty { return key }
+        if known == id, lost.isEmpty { return (key, KeyLoss()) }
+        let loss = try await store.read { try $0.lossWithout(id) }
         guard acceptsLoss || known == nil && lost.isEmpty else {
-            throw Self.wrongKey(known == id ? lost : nil)
+            throw Self.wrongKey(known == id ? lost : nil, loss)
         }
         while try await store.write({
             try ResetLostZones.run(
@@ -102,7 +117,7 @@ package struct DataFolder: Sendable {
         }) > 0 {}
         if known != nil, known != id { try await Self.removeAnswers(in: store) }
         try await store.write { try $0.adoptRootKey(id) }
-        return key
+        return (key, loss)
     }
 
     /// Removes all kept answers: only the root key before this one opens them.
@@ -114,10 +129,10 @@ package struct DataFolder: Sendable {
     }
 
     /// - Parameter zones: The zones whose keys are not there; nil where all are another's.
-    private static func wrongKey(_ zones: [String]?) -> OperatorError {
+    private static func wrongKey(_ zones: [String]?, _ loss: KeyLoss) -> OperatorError {
         let way =
-            "with --accept-lost-keys, which gives up what cannot be read: apps are told that "
-            + "their users reset their encrypted data."
+            "with --accept-lost-keys, which deletes for good \(loss), and tells apps that their "
+            + "users reset their encrypted data. Make a backup first."
         guard let zones else {
             return OperatorError(
                 "This is not the root key that the fields and files of this cloud were encrypted "
@@ -149,7 +164,7 @@ package struct DataFolder: Sendable {
             throw error
         } catch {
             throw OperatorError(
-                "The folder \(url.path) cannot hold files of records: \(error)"
+                "The folder \(url.path) cannot hold files of records: \(error)."
             )
         }
     }

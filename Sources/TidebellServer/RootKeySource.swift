@@ -43,11 +43,30 @@ package enum RootKeySource: Sendable, Hashable {
         }
     }
 
+    /// Returns the key with this name, and makes none; nil where the data folder has
+    /// none, or another one. One that the operator named must be the right one.
+    func knownKey(in dataFolder: URL, named id: String?) throws -> RootKey? {
+        guard let id else { return nil }
+        if self == .dataFolder, access(DataFolder.rootKey(in: dataFolder).path, F_OK) != 0 {
+            return nil
+        }
+        let key = try key(in: dataFolder, isNeeded: true)
+        guard key.rootKeyID != id else { return key }
+        guard self == .dataFolder else {
+            throw OperatorError(
+                "This is not the root key that the fields and files of this cloud were encrypted "
+                    + "with. Name that one, or none."
+            )
+        }
+        return nil
+    }
+
     private static func read(_ url: URL) throws -> RootKey {
-        guard let file = try? FileHandle(forReadingFrom: url),
-            let bytes = try? file.read(upToCount: longest)
-        else { throw OperatorError("The root key file \(url.path) cannot be read.") }
-        return try key([UInt8](bytes), from: url.path)
+        do {
+            return try key(DurableFile.contents(of: url, upTo: longest), from: url.path)
+        } catch let error as DiskError {
+            throw OperatorError("The root key file \(url.path) cannot be read: \(error.reason).")
+        }
     }
 
     private static func make(at url: URL) throws -> RootKey {

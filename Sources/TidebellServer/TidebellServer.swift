@@ -15,6 +15,8 @@ package struct TidebellServer: Sendable {
     package let cloud: CloudServices
     /// What it was told.
     package let configuration: ServerConfiguration
+    /// What the start gave up for want of its keys.
+    package let givenUp: KeyLoss
     private let logger: Logger
     private let openFiles: OpenFiles.Shares
 
@@ -39,7 +41,7 @@ package struct TidebellServer: Sendable {
         }
         let rootKey: RootKey
         do {
-            rootKey = try await folder.openRootKey(
+            (rootKey, givenUp) = try await folder.openRootKey(
                 from: configuration.rootKey, for: store,
                 acceptsLoss: configuration.acceptsLostKeys, at: Time.system.now()
             )

@@ -109,7 +109,7 @@ package struct Webhooks: Sendable {
     }
 
     private static func unknown(_ id: WebhookID) -> OperatorError {
-        OperatorError("There is no webhook \(id.rawValue); see: tidebell webhook list")
+        OperatorError("There is no webhook \(id.rawValue)", see: "tidebell webhook list")
     }
 
     private static func check(_ url: String) throws {

@@ -21,44 +21,77 @@ struct BackupCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Leave out the keys (root-key, assets/key and files that end in .p8, .pem or .key); \
-            keep those elsewhere, or what is encrypted is lost with them.
+            Leave out the keys (root-key, assets/key and files that end in .p8, .pem or .key), \
+            and the keys of zones: nobody can read encrypted fields of this backup any more. \
+            Where the root key is elsewhere, it is in no backup, and this is not needed.
             """
     )
     var withoutKeys = false
 
-    @Flag(help: "Make the backup even if the cloud is damaged.")
+    @Flag(
+        help: """
+            Make the backup even if records or files are damaged. A database that cannot be \
+            read to its end cannot be backed up.
+            """
+    )
     var despiteDamage = false
 
+    @OptionGroup var rootKey: RootKeyPlaceOptions
     @OptionGroup var data: DataOption
 
     func run() async throws {
         var options = Backup.Options()
         options.withoutKeys = withoutKeys
         options.despiteDamage = despiteDamage
+        options.rootKey = rootKey.source
         let folder = URL(fileURLWithPath: destination, isDirectory: true)
         let made = try Backup.make(
             of: DataFolder(data.folder), to: folder, at: Time.system.now(), options
         )
         for problem in made.problems { complain("Damaged: \(problem)") }
-        let advice =
-            withoutKeys
-            ? "The keys are not in it." : "It holds secrets: keep it as safe as the data folder."
         say(
             """
             Made a backup of \(data.shortPath) in \(folder.path): \(made.summary).
-            \(advice)
+            \(advice(on: made))
 
                tidebell restore \(folder.path) --data FOLDER
             """
         )
+    }
+
+    private func advice(on made: BackupManifest) -> String {
+        var sentences: [String] = []
+        if withoutKeys {
+            sentences.append(
+                "The keys are not in it, nor are those of zones: nobody can read its encrypted "
+                    + "fields any more; its files need the root key."
+            )
+        } else {
+            sentences.append("It holds secrets: keep it as safe as the data folder.")
+            if made.lacksRootKey {
+                sentences.append(
+                    "The root key is NOT in it, as it is not in the data folder: keep that one "
+                        + "safe too, in another place; without it nobody can read the encrypted "
+                        + "fields and files of this backup."
+                )
+            }
+        }
+        if let unread = made.unreadFiles, unread > 0 {
+            sentences.append(
+                "The contents of \(counted(unread, "encrypted file")) were not verified, only "
+                    + "their lengths: for that, name the root key with --root-key-file or "
+                    + "--root-key-command."
+            )
+        }
+        return sentences.joined(separator: "\n")
     }
 }
 
 extension BackupManifest {
     /// What is in the backup, for people.
     var summary: String {
-        "\(records) records in \(zones) zones, \(files.count) files, \(bytes) bytes, verified; "
-            + "the moment is \(made)"
+        "\(counted(records, "record")) in \(counted(zones, "zone")), "
+            + "\(counted(recordFiles, "file of records", "files of records")), \(bytes) bytes, "
+            + "verified; the moment is \(made)"
     }
 }

@@ -12,7 +12,9 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Look for damage in the cloud, also while it is served.",
         discussion: """
             Reads the whole database and every file of records, and changes nothing. Prints a \
-            line for each problem; ends with 1 if there is any.
+            line for each problem; ends with 1 if there is any. Where the root key is at hand, \
+            in the data folder or named by an option, the contents of encrypted files are \
+            opened and compared with their digests; otherwise only their lengths are.
             """
     )
 
@@ -24,15 +26,20 @@ struct CheckCommand: AsyncParsableCommand {
         var zones: Int
         var records: Int
         var files: Int
+        /// Encrypted files whose contents were not read, for want of the root key.
+        var unreadFiles: Int
     }
 
     @Flag(help: "Print JSON.")
     var json = false
 
+    @OptionGroup var rootKey: RootKeyPlaceOptions
     @OptionGroup var data: DataOption
 
     func run() async throws {
-        let found = try CloudCheck.run(DataFolder(data.folder), at: Time.system.now())
+        let found = try CloudCheck.run(
+            DataFolder(data.folder), rootKey: rootKey.source, at: Time.system.now()
+        )
         if json {
             try sayJSON(found)
         } else {
@@ -40,12 +47,33 @@ struct CheckCommand: AsyncParsableCommand {
             if found.hasMore { say("There are more problems than these.") }
             let count = found.problems.count
             say(
-                (count == 0 ? "No problem" : count == 1 ? "1 problem" : "\(count) problems")
-                    + " in \(found.databases) databases, \(found.zones) zones, "
-                    + "\(found.records) records and \(found.files.count) files."
+                (count == 0 ? "No problem" : counted(count, "problem"))
+                    + " in \(counted(found.databases, "database")), "
+                    + "\(counted(found.zones, "zone")), \(counted(found.records, "record")) and "
+                    + "\(counted(found.files.count, "file of records", "files of records"))."
             )
+            advise(found)
         }
         guard found.problems.isEmpty else { throw ExitCode(1) }
+    }
+
+    private func advise(_ found: StoreFindings) {
+        if found.unreadFiles > 0 {
+            say(
+                "The contents of \(counted(found.unreadFiles, "encrypted file")) were not read, "
+                    + "only their lengths: the root key is not at hand; name it with "
+                    + "--root-key-file or --root-key-command."
+            )
+        }
+        guard !found.problems.isEmpty else { return }
+        say(
+            """
+            A file that is missing or damaged: copy it from a backup, where it has the same path, \
+            also while the server runs; or delete the records that hold it, or give them another \
+            file. Damaged fields: save the record anew with all its fields, or delete it. \
+            Anything else: tidebell restore BACKUP --replace\(data.hint)
+            """
+        )
     }
 
     private func sayJSON(_ found: StoreFindings) throws {
@@ -53,7 +81,8 @@ struct CheckCommand: AsyncParsableCommand {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let report = Report(
             problems: found.problems, hasMore: found.hasMore, databases: found.databases,
-            zones: found.zones, records: found.records, files: found.files.count
+            zones: found.zones, records: found.records, files: found.files.count,
+            unreadFiles: found.unreadFiles
         )
         say(String(decoding: try encoder.encode(report), as: UTF8.self))
     }

@@ -29,13 +29,33 @@ struct RestoreCommand: AsyncParsableCommand {
             replacing: replace, at: Time.system.now()
         )
         say("Restored \(data.shortPath): \(outcome.manifest.summary).")
-        if let aside = outcome.movedAside { say("What was there is in \(aside.path) now.") }
+        if let aside = outcome.movedAside {
+            say(
+                """
+                What was there is in \(aside.path) now, with its data, tokens and keys, also of \
+                people who were erased since the backup. Remove it when you need it no more:
+
+                   rm -r \(aside.path)
+
+                """
+            )
+        }
         if outcome.manifest.isWithoutKeys {
             say(
                 """
-                The keys were left out of this backup: put root-key and the keys of push services \
-                back before you start the server. Links to files that apps hold now are not valid \
-                any more; apps ask for others by themselves.
+                The keys were left out of this backup, and those of zones: encrypted fields \
+                cannot be read any more, and the server starts only with --accept-lost-keys where \
+                there are any. Put root-key and the keys of push services back before you start \
+                it. Links to files that apps hold now are not valid any more; apps ask for others \
+                by themselves.
+                """
+            )
+        }
+        if outcome.lacksRootKey, !outcome.manifest.isWithoutKeys {
+            say(
+                """
+                The root key is not in this backup: start the server with the one it had \
+                (--root-key-file, --root-key-command or \(RootKeySource.variable)).
                 """
             )
         }
@@ -43,10 +63,13 @@ struct RestoreCommand: AsyncParsableCommand {
         say(
             """
             What was written after that moment is gone. Devices find their sync tokens expired \
-            and fetch everything anew; changes they have not sent yet stay and are sent. Tokens \
-            that were signed out since then are valid again: sign them out once more.
+            and fetch everything anew; changes they have not sent yet stay and are sent.
+            What ended since then is back: tokens that were signed out or revoked, old passwords, \
+            users who were disabled, removed or erased, with all they had stored. End them once \
+            more: tidebell user list, user disable, user remove --erase-data, user sign-out, \
+            api-token list, admin-token list.
 
-               tidebell serve\(data.hint)
+               tidebell serve\(data.hint)\(outcome.lacksRootKey ? " --root-key-file FILE" : "")
             """
         )
     }

@@ -3,14 +3,14 @@ import ArgumentParser
 import Foundation
 import TidebellServer
 
-/// The options of `tidebell serve` about the key that fields and files are encrypted with.
-struct RootKeyOptions: ParsableArguments {
+/// Where the key is that fields and files are encrypted with.
+struct RootKeyPlaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
             A file with the root key, 32 random bytes, as they are, in hexadecimal digits or in \
             Base64 (default: the variable \(RootKeySource.variable), else the file root-key in \
-            the data folder, made at the first start).
+            the data folder, which `serve` makes at the first start).
             """,
             valueName: "file"
         ),
@@ -25,14 +25,6 @@ struct RootKeyOptions: ParsableArguments {
     )
     var rootKeyCommand: String?
 
-    @Flag(
-        help: """
-            Give up the zones and files whose keys the root key does not open: apps are told \
-            that the user reset their encrypted data.
-            """
-    )
-    var acceptLostKeys = false
-
     func validate() throws {
         guard rootKeyFile == nil || rootKeyCommand == nil else {
             throw ValidationError("Name the root key by a file or by a command, not by both.")
@@ -46,4 +38,18 @@ struct RootKeyOptions: ParsableArguments {
         let variable = ProcessInfo.processInfo.environment[RootKeySource.variable]
         return variable.map(RootKeySource.text) ?? .dataFolder
     }
+}
+
+/// The options of `tidebell serve` about encryption.
+struct RootKeyOptions: ParsableArguments {
+    @OptionGroup var place: RootKeyPlaceOptions
+
+    @Flag(
+        help: """
+            Delete for good the zones and files whose keys the root key does not open, with all \
+            their records and fields, encrypted or not: apps are told that the user reset their \
+            encrypted data. Make a backup first.
+            """
+    )
+    var acceptLostKeys = false
 }

@@ -144,7 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.limits.existingRecords =
             .init(rawValue: existingRecords.rawValue) ?? .standard
         assets.apply(to: &configuration.limits)
-        configuration.rootKey = rootKey.source
+        configuration.rootKey = rootKey.place.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys
         shares.apply(to: &configuration.shares)
         quotas.apply(to: &configuration.limits)
@@ -152,12 +152,7 @@ struct ServeCommand: AsyncParsableCommand {
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)
         let server = try await TidebellServer(configuration)
-        for warning in DataFolder(data.folder).permissionWarnings() { complain(warning) }
-        if let warning = PlainText.warning(
-            servingAt: configuration.host, publicURL: configuration.publicURL
-        ) {
-            complain(warning)
-        }
+        warn(server)
         try await server.run { place in
             do {
                 let url = server.configuration.publicURL ?? place.clientURL
@@ -180,6 +175,26 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
         announce("Tidebell has stopped.")
+    }
+
+    /// Says what the operator should know or do about the way the server runs.
+    private func warn(_ server: TidebellServer) {
+        let configuration = server.configuration
+        let folder = DataFolder(data.folder)
+        for warning in folder.permissionWarnings(rootKey: configuration.rootKey) {
+            complain(warning)
+        }
+        if let warning = folder.strayRootKeyWarning(rootKey: configuration.rootKey) {
+            complain(warning)
+        }
+        if !server.givenUp.isEmpty {
+            complain("Deleted for good, since their keys are lost: \(server.givenUp).")
+        }
+        if let warning = PlainText.warning(
+            servingAt: configuration.host, publicURL: configuration.publicURL
+        ) {
+            complain(warning)
+        }
     }
 
     /// Where the first run's tokens are written when nobody sees them printed.

@@ -75,7 +75,10 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let webhooks = try await data.withWebhooks { try await $0.list() }
             guard !webhooks.isEmpty else {
-                return complain("There are no webhooks; add one: tidebell webhook add")
+                return complain(
+                    "There are no webhooks; add one: tidebell webhook add CONTAINER URL"
+                        + data.hint
+                )
             }
             for listed in webhooks {
                 let webhook = listed.webhook

@@ -59,7 +59,11 @@ struct BackupCommandTests {
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
         #expect(try await failure(["restore", backup.path]).contains("is not empty"))
-        _ = try await program.run(["restore", backup.path, "--replace"])
+        let restored = try await program.run(["restore", backup.path, "--replace"])
+            .joined(separator: "\n")
+        #expect(restored.contains("users who were disabled, removed or erased"))
+        #expect(restored.contains("   rm -r \(program.dataFolder.path)/before-restore-"))
+        #expect(restored.hasSuffix("   tidebell serve --data \(program.dataFolder.path)"))
         server = try await program.serve()
 
         try await save("later", 7)
@@ -105,6 +109,81 @@ struct BackupCommandTests {
         #expect(line != nil)
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("The root key elsewhere: backup, restore and check say what they lack, and serve warns")
+    func rootKeyElsewhere() async throws {
+        let key = program.dataFolder.appendingPathExtension("key")
+        defer {
+            clean()
+            try? FileManager.default.removeItem(at: key)
+        }
+        try Data(String(repeating: "0a", count: 32).utf8).write(to: key)
+        chmod(key.path, 0o644)
+        let server = try await program.serve(arguments: ["--root-key-file", key.path])
+        let warning = await server.lines.first { $0.contains("(mode 644)") }
+        #expect(warning?.contains("chmod 600 \(key.path)") == true)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        let made = try await program.run(["backup", backup.path]).joined(separator: "\n")
+        #expect(made.contains("The root key is NOT in it"))
+        let restored = try await program.run(["restore", backup.path, "--replace"])
+        #expect(
+            restored.last
+                == "   tidebell serve --data \(program.dataFolder.path) --root-key-file FILE"
+        )
+        let checked = try await program.run(["check", "--root-key-file", key.path])
+        #expect(checked.first?.hasPrefix("No problem in") == true)
+    }
+
+    @Test("A backup that finds no room names its own disk, not the cloud's")
+    func noRoom() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "anna"])
+        let child = try ChildProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", #"ulimit -f 64; trap "" XFSZ; exec "$0" backup "$1" --data "$2""#,
+                program.executable.path, backup.path, program.dataFolder.path,
+            ],
+            mergesErrors: true
+        )
+        var lines: [String] = []
+        for await line in child.lines { lines.append(line) }
+        #expect(await child.waitUntilExit() == 1)
+        #expect(lines.first?.hasPrefix("Error: The backup was not made: ") == true)
+        #expect(lines.first?.contains(backup.path) == true)
+        #expect(lines.first?.contains(program.dataFolder.path + "/") == false)
+        #expect(!FileManager.default.fileExists(atPath: backup.path + ".unfinished"))
+    }
+
+    @Test("tidebell check --json prints JSON of a database that cannot be read")
+    func unreadableDatabase() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "anna"])
+        let file = try FileHandle(
+            forUpdating: program.dataFolder.appendingPathComponent("tidebell.sqlite"))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        let found = try await failure(["check", "--json"])
+        let json = try #require(found.firstRange(of: "{")).lowerBound
+        let report = try JSONSerialization.jsonObject(with: Data(found[json...].utf8))
+        let problems = (report as? [String: Any])?["problems"] as? [[String: Any]]
+        #expect(problems?.count == 1)
+    }
+
+    @Test("What a command proposes names the same data folder")
+    func proposals() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "anna"])
+        let option = " --data \(program.dataFolder.path)"
+        for (command, proposal) in [
+            (["user", "sign-out", "anna", "--session", "abcdef"], "tidebell user sessions anna"),
+            (["user", "erase", "otto"], "tidebell user list --removed"),
+            (["webhook", "remove", "7"], "tidebell webhook list"),
+        ] {
+            #expect(try await failure(command).hasSuffix("see: " + proposal + option))
+        }
     }
 
     @Test("tidebell --version prints one line")

@@ -39,9 +39,12 @@ final class BackupTests {
         var assets: AssetFolder
         var zone: StoredZone
 
-        init(_ data: DataFolder) async throws {
+        init(_ data: DataFolder, rootKey: RootKey? = nil) async throws {
             store = try data.openStore(for: .serving)
-            assets = try data.openAssets(logger: Logger(label: "test"))
+            assets = try data.openAssets(rootKey: rootKey, logger: Logger(label: "test"))
+            if let rootKey {
+                try await store.write { try $0.adoptRootKey(rootKey.rootKeyID) }
+            }
             zone = try await store.write { transaction -> StoredZone in
                 let database = try transaction.makeDatabase(
                     DatabaseKey(container: BackupTests.container, scope: .public, owner: nil))
@@ -54,19 +57,18 @@ final class BackupTests {
         }
 
         /// Saves a record with a file.
-        func save(_ name: String) async throws {
-            let bytes = Array("content of \(name)".utf8)
-            _ = try await assets.take(upTo: 1000) {
+        func save(_ name: String, _ content: String? = nil) async throws {
+            let bytes = Array((content ?? "content of \(name)").utf8)
+            _ = try await assets.take(upTo: .max) {
                 try await $0.write(bytes)
-            } keep: { asset in
-                try await save(name, asset)
-                return asset
+            } keep: {
+                try await save(name, $0)
             }
         }
 
-        private func save(_ name: String, _ asset: StoredAsset) async throws {
+        private func save(_ name: String, _ asset: StoredAsset) async throws -> StoredAsset {
             try await store.write { [zone] transaction in
-                _ = try transaction.putAsset(asset, at: BackupTests.moment)
+                let kept = try transaction.putAsset(asset, at: BackupTests.moment)
                 let database = zone.database
                 let position = try BackupTests.advance(database, in: transaction)
                 let stamp = RecordStamp(timestamp: 1, userRecordName: "_x", deviceID: "")
@@ -83,6 +85,7 @@ final class BackupTests {
                 try transaction.putAssetUses(
                     [name: [asset.content]], in: zone.key, at: BackupTests.moment)
                 try transaction.touchZone(zone.key, position: position, clientChangeToken: nil)
+                return kept
             }
         }
     }
@@ -425,8 +428,10 @@ final class BackupTests {
         try FileManager.default.createDirectory(
             at: stray.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data([1]).write(to: stray)
+        let found = try CloudCheck.run(data, at: Self.moment).problems
+        #expect(found.filter { $0.zone == "_defaultZone" }.compactMap(\.record).count == 3)
         #expect(
-            Set(try CloudCheck.run(data, at: Self.moment).problems.map(\.description))
+            Set(found.map(\.problem))
                 == [
                     "the file \(kept[0]) is missing",
                     "the file \(kept[1]) is damaged: its digest is another one",
@@ -437,6 +442,121 @@ final class BackupTests {
         // A file that just came may belong to an upload on its way.
         let now = Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
         #expect(try CloudCheck.run(data, at: now).problems.count == 3)
+    }
+
+    @Test("A check names the records that hold a file")
+    func holders() async throws {
+        let home = try await Home(data)
+        for name in ["a", "b", "c", "d", "e"] { try await home.save(name, "the same") }
+        try await home.store.close()
+        let kept = try #require(try files(data.url).first { $0.hasPrefix("assets/kept/") })
+        try FileManager.default.removeItem(at: data.url.appendingPathComponent(kept))
+        #expect(
+            try check(data) == [
+                "\(Self.zone)/a: the file \(kept) is missing; also of \(Self.zone)/b, "
+                    + "\(Self.zone)/c and 2 more records"
+            ]
+        )
+    }
+
+    private static let rootKey = RootKey(Array(repeating: 7, count: RootKey.length))
+    private static let digits = String(repeating: "07", count: RootKey.length)
+
+    /// Makes a cloud whose root key is elsewhere, with an encrypted file of four frames;
+    /// returns its path.
+    private func makeSealedCloud() async throws -> String {
+        let home = try await Home(data, rootKey: Self.rootKey)
+        try await home.save("a", String(repeating: "0123456789", count: 20_000))
+        try await home.store.close()
+        return try #require(try files(data.url).first { $0.hasPrefix("assets/kept/") })
+    }
+
+    @Test("Damage inside an encrypted file is found by check and backup that have the root key")
+    func sealedContents() async throws {
+        let kept = try await makeSealedCloud()
+        let source = RootKeySource.text(Self.digits)
+        #expect(try CloudCheck.run(data, rootKey: source, at: Self.moment).problems == [])
+        let url = data.url.appendingPathComponent(kept)
+        var stored = try Data(contentsOf: url)
+        stored.replaceSubrange(120_000..<120_004, with: [1, 2, 3, 4])
+        try stored.write(to: url)
+        let finding =
+            "\(Self.zone)/a: the file \(kept) is damaged at byte 65536 of its content: what is in "
+            + "it is not what was written"
+
+        // Without the key nothing is known of it, and that is said.
+        let blind = try CloudCheck.run(data, at: Self.moment)
+        #expect(blind.problems == [])
+        #expect(blind.unreadFiles == 1)
+        let found = try CloudCheck.run(data, rootKey: source, at: Self.moment)
+        #expect(found.problems.map(\.description) == [finding])
+        #expect(found.unreadFiles == 0)
+
+        let refusal = await sentence {
+            var options = Backup.Options()
+            options.rootKey = source
+            _ = try Backup.make(of: data, to: backup, at: Self.moment, options)
+        }
+        #expect(refusal.contains("The cloud is damaged") && refusal.contains(finding))
+        #expect(try Backup.make(of: data, to: backup, at: Self.moment).unreadFiles == 1)
+
+        let other = String(repeating: "08", count: RootKey.length)
+        let wrong = await sentence {
+            _ = try CloudCheck.run(data, rootKey: .text(other), at: Self.moment)
+        }
+        #expect(wrong.contains("This is not the root key"))
+        // In the data folder it is at hand by itself.
+        try Data(Self.digits.utf8).write(to: data.url.appendingPathComponent("root-key"))
+        #expect(try check(data) == [finding])
+    }
+
+    @Test("A backup of a cloud whose root key is elsewhere says that it lacks it; so does restore")
+    func rootKeyElsewhere() async throws {
+        _ = try await makeSealedCloud()
+        #expect(try Backup.make(of: data, to: backup, at: Self.moment).lacksRootKey)
+        let target = DataFolder(root.appendingPathComponent("restored"))
+        let outcome = try await Restoring.run(
+            backup, to: target, replacing: false, at: Self.moment)
+        #expect(outcome.lacksRootKey)
+        try Data(Self.digits.utf8).write(to: data.url.appendingPathComponent("root-key"))
+        let whole = root.appendingPathComponent("whole")
+        #expect(try !Backup.make(of: data, to: whole, at: Self.moment).lacksRootKey)
+        let again = try await Restoring.run(
+            whole, to: DataFolder(root.appendingPathComponent("again")), replacing: false,
+            at: Self.moment)
+        #expect(!again.lacksRootKey)
+    }
+
+    @Test("A database that cannot be read is a finding, and no backup of it is promised")
+    func unreadableDatabase() async throws {
+        try await makeCloud()
+        let file = try FileHandle(forUpdating: data.database)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        let found = try check(data)
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("the database cannot be read, bring the cloud back") == true)
+        #expect(found.first?.contains("--replace --data \(data.url.path)") == true)
+        var options = Backup.Options()
+        options.despiteDamage = true
+        let wanted = options
+        let refusal = await sentence {
+            _ = try Backup.make(of: data, to: backup, at: Self.moment, wanted)
+        }
+        #expect(
+            refusal.hasPrefix(
+                "The backup was not made: the database cannot be read to its end, also not with "
+                    + "--despite-damage."))
+    }
+
+    @Test("A folder for the backup that is not there is named as the operator wrote it")
+    func noFolderForBackup() async throws {
+        try await makeCloud()
+        let nowhere = root.appendingPathComponent("x/y")
+        #expect(
+            await sentence { _ = try Backup.make(of: data, to: nowhere, at: Self.moment) }
+                == "The folder \(nowhere.path) cannot be made: No such file or directory."
+        )
     }
 
     @Test("A check finds a damaged page")

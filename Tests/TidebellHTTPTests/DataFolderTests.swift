@@ -54,12 +54,60 @@ final class DataFolderTests {
             await refusal()
                 == "The folder \(url.path) holds files of a cloud (assets/key, "
                 + "tidebell.sqlite-server), but its database tidebell.sqlite is missing. Bring "
-                + "it back from a backup (tidebell restore BACKUP --replace), or move the folder "
-                + "away to begin a new cloud."
+                + "it back from a backup (tidebell restore BACKUP --replace --data \(url.path)), or "
+                + "move the folder away to begin a new cloud."
         )
         #expect(!FileManager.default.fileExists(atPath: "\(url.path)/tidebell.sqlite"))
         try FileManager.default.removeItem(at: url.appendingPathComponent("assets"))
         #expect(await refusal().contains("(tidebell.sqlite-server)"))
+    }
+
+    @Test("A folder that is another user's is there, and its owner is named")
+    func anothersFolder() async throws {
+        #expect(
+            DataFolder.refusal(of: "/srv/cloud", owner: "tide", to: "nobody")
+                == "The folder /srv/cloud belongs to the user 'tide', and 'nobody' may not read it; "
+                + "run the command as that user: sudo -u tide tidebell …"
+        )
+        try await makeCloud()
+        // Nothing is forbidden to root.
+        guard geteuid() != 0 else { return }
+        chmod(url.path, 0)
+        defer { chmod(url.path, 0o700) }
+        #expect(await refusal().contains("may not be read by its owner"))
+    }
+
+    @Test("A path with a space is quoted where a command is proposed")
+    func quotedPath() {
+        #expect(DataFolder(URL(fileURLWithPath: "/a/b-c")).option == " --data /a/b-c")
+        #expect(
+            DataFolder(URL(fileURLWithPath: "/a/it's b")).option == #" --data '/a/it'\''s b'"#)
+    }
+
+    @Test("A root key file that others may read is warned of, and a copy that stayed in the folder")
+    func rootKeyWarnings() async throws {
+        let elsewhere = url.appendingPathExtension("key")
+        defer { try? FileManager.default.removeItem(at: elsewhere) }
+        try await makeCloud()
+        let folder = DataFolder(url)
+        let copy = url.appendingPathComponent("root-key")
+        #expect(folder.permissionWarnings() == [])
+        #expect(folder.strayRootKeyWarning(rootKey: .dataFolder) == nil)
+        #expect(folder.strayRootKeyWarning(rootKey: .file(copy)) == nil)
+        try FileManager.default.copyItem(at: copy, to: elsewhere)
+        chmod(elsewhere.path, 0o644)
+        #expect(
+            folder.permissionWarnings(rootKey: .file(elsewhere)) == [
+                "Others on this machine may use \(elsewhere.path) (mode 644); to change that: "
+                    + "chmod 600 \(elsewhere.path)"
+            ]
+        )
+        chmod(elsewhere.path, 0o600)
+        #expect(folder.permissionWarnings(rootKey: .file(elsewhere)) == [])
+        let warning = try #require(folder.strayRootKeyWarning(rootKey: .file(elsewhere)))
+        #expect(warning.contains(copy.path))
+        try remove("root-key")
+        #expect(folder.strayRootKeyWarning(rootKey: .file(elsewhere)) == nil)
     }
 
     @Test("W-22: a folder whose database is empty is no first run")

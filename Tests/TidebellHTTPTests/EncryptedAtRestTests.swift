@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellServer
 import TidebellWire
 
 @Suite("Encrypted fields at rest")
@@ -242,6 +243,41 @@ struct EncryptedAtRestTests {
         )
         #expect(changes.text.contains("encryptedDataReset"))
         #expect(!changes.text.contains("Plain"))
+    }
+
+    @Test("What --accept-lost-keys deletes is counted before and after")
+    func givenUp() async throws {
+        let api = try await TestAPI()
+        let store = api.cloud.store
+        try await store.write { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
+        try await api.makeZone("Notes")
+        try await api.makeZone("Plain")
+        _ = try await save(api, "n1", Self.fields)
+        _ = try await save(api, "n2", #""title":{"value":"not encrypted"}"#)
+        try await api.save("p", in: "Plain")
+        _ = try await api.save(
+            try await api.upload(Array("file".utf8), to: "f", of: "r"), as: "f", of: "r")
+        #expect(
+            try await store.read { try $0.lossWithout(TestAPI.rootKey.rootKeyID) } == KeyLoss())
+        let loss = KeyLoss(zones: 1, records: 2, files: 1)
+        let folder = DataFolder(api.folder)
+        let other = RootKeySource.text(String(repeating: "08", count: RootKey.length))
+        func open(acceptsLoss: Bool) async throws -> KeyLoss {
+            try await folder.openRootKey(
+                from: other, for: store, acceptsLoss: acceptsLoss, at: TestAPI.start
+            ).loss
+        }
+        let refusal = await #expect(throws: OperatorError.self) {
+            try await open(acceptsLoss: false)
+        }
+        #expect(
+            refusal?.description.contains(
+                "deletes for good 1 zone with all fields of 2 records, encrypted or not, and 1 file"
+            ) == true
+        )
+        #expect(try await open(acceptsLoss: true) == loss)
+        #expect(try await open(acceptsLoss: true) == KeyLoss())
+        #expect(try await lookup(api, "n2").text.contains("not encrypted") == false)
     }
 
     private static func database(_ reader: any StoreReader) throws -> DatabaseID {

@@ -78,6 +78,12 @@ final class RootKeyTests {
     func unreadable(_ source: RootKeySource) async throws {
         let error = await #expect(throws: OperatorError.self) { try await self.open(source) }
         #expect(error?.description.contains("0123") == false)
+        if case .file = source {
+            #expect(
+                error?.description
+                    == "The root key file /nonexistent/key cannot be read: No such file or directory."
+            )
+        }
         // The folder is free again.
         _ = try await open(.text(Self.digits))
     }

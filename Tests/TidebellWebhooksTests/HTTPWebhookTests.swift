@@ -120,7 +120,7 @@ struct HTTPWebhookTests {
             try await webhooks.remove(webhook.id)
             #expect(try await webhooks.list().isEmpty)
             let unknown = OperatorError(
-                "There is no webhook \(webhook.id.rawValue); see: tidebell webhook list"
+                "There is no webhook \(webhook.id.rawValue)", see: "tidebell webhook list"
             )
             await #expect(throws: unknown) { try await webhooks.remove(webhook.id) }
             await #expect(throws: unknown) { try await webhooks.enable(webhook.id) }

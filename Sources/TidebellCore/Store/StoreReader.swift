@@ -35,6 +35,10 @@ package protocol StoreReader {
     /// this root key, in the order of their keys; at most `limit`.
     func zonesWithoutFieldKey(wrappedBy rootKeyID: String, limit: Int) throws -> [StoredZone]
 
+    /// Returns how much goes when what this root key does not open is given up
+    /// (``ResetLostZones``, ``StoreTransaction/adoptRootKey(_:)``).
+    func lossWithout(_ rootKeyID: String) throws -> KeyLoss
+
     /// Returns a zone that may have records with encrypted values in clear text, as
     /// versions before 4 stored them, and the names of some of those records; nil when
     /// there are none.

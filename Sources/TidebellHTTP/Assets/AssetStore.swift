@@ -27,6 +27,9 @@ package protocol AssetStore: Sendable {
     /// no such file.
     func contents(of asset: StoredAsset, in range: Range<Int64>) async throws -> WebResponse.Body?
 
+    /// Tells the operator that a file is not there though the store knows it.
+    func reportMissing(_ asset: StoredAsset)
+
     /// Removes files the store has forgotten.
     func remove(_ files: [String]) async throws
 
@@ -64,6 +67,9 @@ package struct NoAssetStore: AssetStore {
     package func contents(
         of asset: StoredAsset, in range: Range<Int64>
     ) async throws -> WebResponse.Body? { nil }
+
+    /// Does nothing.
+    package func reportMissing(_ asset: StoredAsset) {}
 
     /// Does nothing.
     package func remove(_ files: [String]) async throws {}

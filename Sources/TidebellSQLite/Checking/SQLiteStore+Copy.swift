@@ -11,7 +11,7 @@ extension SQLiteStore {
     package static func copy(from path: String, to copy: String) throws {
         let descriptor = Foundation.open(copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StoreOpenError.unwritable(path: copy, reason: String(cString: strerror(errno)))
+            throw StoreOpenError.noCopy(path: copy, reason: String(cString: strerror(errno)))
         }
         defer { _ = Foundation.close(descriptor) }
         do {
@@ -23,11 +23,11 @@ extension SQLiteStore {
                 try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
             }
         } catch {
-            throw StoreOpenError(error, path: path)
+            throw StoreOpenError(error, path: path, copy: copy)
         }
         // SQLite does not flush what it copies like this.
         guard fsync(descriptor) == 0 else {
-            throw StoreOpenError.unwritable(path: copy, reason: String(cString: strerror(errno)))
+            throw StoreOpenError.noCopy(path: copy, reason: String(cString: strerror(errno)))
         }
     }
 
@@ -45,7 +45,7 @@ extension SQLiteStore {
                 try database.execute(sql: "VACUUM")
             }
         } catch {
-            throw StoreOpenError(error, path: path)
+            throw StoreOpenError(error, path: path, copy: path)
         }
     }
 
@@ -57,4 +57,25 @@ extension SQLiteStore {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
         return configuration
     }
+}
+
+extension StoreOpenError {
+    /// Says what an error of SQLite means to who copies a store: what cannot be written is
+    /// the copy, since the store is only read.
+    init(_ error: any Error, path: String, copy: String) {
+        guard let error = error as? DatabaseError else {
+            self.init(error, path: path)
+            return
+        }
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .noRoom(path: copy)
+        case .SQLITE_IOERR where Self.failuresOfWriting.contains(error.extendedResultCode):
+            self = .noCopy(path: copy, reason: error.message ?? "\(error.resultCode)")
+        default: self.init(error, path: path)
+        }
+    }
+
+    private static let failuresOfWriting: [ResultCode] = [
+        .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC, .SQLITE_IOERR_TRUNCATE,
+    ]
 }

@@ -9,12 +9,12 @@ package struct StoreCheck {
     /// The most problems that are listed.
     package static let mostProblems = 1000
 
-    private let connection: Connection
+    let connection: Connection
     private var findings = StoreFindings()
     /// Problems whose zone is still to be named, by its key.
     private var unnamed: [(zone: Int64?, problem: StoreProblem)] = []
 
-    private init(_ connection: Connection) {
+    init(_ connection: Connection) {
         self.connection = connection
     }
 
@@ -72,6 +72,7 @@ package struct StoreCheck {
                 "SELECT 1 FROM sqlite_schema WHERE name = 'asset'"
             ) { _ in true }
             if hasFiles != nil { try check.readFiles() }
+            check.findings.knowsFiles = true
         }
         return findings
     }
@@ -96,12 +97,15 @@ package struct StoreCheck {
     }
 
     private mutating func readNumbers() throws {
-        let numbers = try connection.first("SELECT identity, incarnation FROM store") {
-            ($0.int(0), $0.int(1))
+        let numbers = try connection.first(
+            "SELECT identity, incarnation, root_key FROM store"
+        ) {
+            ($0.int(0), $0.int(1), $0.optionalText(2))
         }
         guard let numbers else { return findings.add(StoreProblem("the identity is missing")) }
         findings.identity = UInt64(bitPattern: numbers.0)
         findings.incarnation = numbers.1
+        findings.rootKeyID = numbers.2
         let counts = try connection.first(
             """
             SELECT (SELECT count(*) FROM database),
@@ -153,14 +157,15 @@ package struct StoreCheck {
         let hasKeys = try connection.first(
             "SELECT 1 FROM pragma_table_info('asset') WHERE name = 'key'"
         ) { _ in true }
-        let isEncrypted = hasKeys == nil ? "0" : "key IS NOT NULL"
+        let key = hasKeys == nil ? "NULL" : "key"
         findings.files = try connection.rows(
-            "SELECT file, size, content, \(isEncrypted) FROM asset ORDER BY file"
+            "SELECT file, size, content, \(key) FROM asset ORDER BY file"
         ) {
             .init(
-                name: $0.text(0), bytes: $0.int(1), content: $0.text(2), isEncrypted: $0.bool(3)
+                name: $0.text(0), bytes: $0.int(1), content: $0.text(2), key: $0.optionalBytes(3)
             )
         }
+        findings.knowsFiles = true
     }
 
     /// Notes a problem whose zone is named at the end; false when there are enough.
@@ -186,7 +191,7 @@ package struct StoreCheck {
         }
     }
 
-    private func place(of zone: Int64) throws -> StoreProblem {
+    func place(of zone: Int64) throws -> StoreProblem {
         var place = StoreProblem("")
         place.zone = "zone \(zone)"
         try connection.each(

@@ -20,10 +20,14 @@ package struct StoreProblem: Sendable, Hashable, Codable, CustomStringConvertibl
 
     /// The place from the container down to the record, and the problem.
     package var description: String {
+        place.isEmpty ? problem : "\(place): \(problem)"
+    }
+
+    /// Where it is, from the container down to the record; empty for the store as a whole.
+    package var place: String {
         let scope = [database, owner].compactMap(\.self).joined(separator: " of ")
-        let place = [container, environment, scope.isEmpty ? nil : scope, zone, record]
+        return [container, environment, scope.isEmpty ? nil : scope, zone, record]
             .compactMap(\.self).joined(separator: "/")
-        return place.isEmpty ? problem : "\(place): \(problem)"
     }
 }
 
@@ -39,8 +43,17 @@ package struct StoreFindings: Sendable {
     package var zones = 0
     /// Those that live.
     package var records = 0
+    /// What tells the root key that the store works with from others; nil before the first.
+    package var rootKeyID: String?
     /// The files that the store names.
     package var files: [StoredFile] = []
+    /// Whether ``files`` are all of them: the table could be read.
+    package var knowsFiles = false
+    /// Encrypted files of which only the length was looked at, for want of the root key.
+    package var unreadFiles = 0
+
+    /// Creates findings of nothing yet.
+    package init() {}
 
     /// A file of records as the store knows it.
     package struct StoredFile: Sendable, Hashable {
@@ -48,8 +61,9 @@ package struct StoreFindings: Sendable {
         package var bytes: Int64
         /// The SHA-256 of its content in hexadecimal digits.
         package var content: String
-        /// Whether it is encrypted on the disk.
-        package var isEncrypted = false
+        /// The key it is encrypted with on the disk, wrapped by the root key; nil where it
+        /// is not encrypted.
+        package var key: [UInt8]?
     }
 
     /// Adds a problem, up to the bound.

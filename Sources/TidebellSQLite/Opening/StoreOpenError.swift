@@ -12,8 +12,20 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
     case unwritable(path: String, reason: String)
     /// The file is a store, but parts of it are lost.
     case damaged(path: String, reason: String)
+    /// There is no room for a copy of the store.
+    case noRoom(path: String)
+    /// A copy of the store cannot be written.
+    case noCopy(path: String, reason: String)
     /// Another server runs on the file, or something keeps it locked.
     case inUse(path: String)
+
+    /// Whether what is in the file cannot be read.
+    package var isDamage: Bool {
+        switch self {
+        case .damaged, .notADatabase: true
+        default: false
+        }
+    }
 
     package var description: String {
         switch self {
@@ -29,6 +41,10 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
             "'\(path)' cannot be written: \(reason)."
         case .damaged(let path, let reason):
             "'\(path)' is damaged (\(reason)); restore it from a backup."
+        case .noRoom(let path):
+            "there is no room for '\(path)'."
+        case .noCopy(let path, let reason):
+            "'\(path)' cannot be written: \(reason)."
         case .inUse(let path):
             "'\(path)' is in use by another process; stop the other server first."
         }

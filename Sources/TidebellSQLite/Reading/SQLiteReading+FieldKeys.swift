@@ -20,6 +20,35 @@ extension SQLiteReading {
         )
     }
 
+    package func lossWithout(_ rootKeyID: String) throws -> KeyLoss {
+        let lost = """
+            SELECT zone.key AS key, zone.records AS records FROM zone
+            LEFT JOIN zone_key ON zone_key.zone = zone.key
+            WHERE zone.sealed = 1 AND zone.deletion IS NULL AND zone_key.root_key IS NOT ?
+            """
+        let zones = try connection.first(
+            "SELECT count(*), ifnull(sum(records), 0) FROM (\(lost))", rootKeyID
+        ) { KeyLoss(zones: Int($0.int(0)), records: Int($0.int(1))) }
+        var loss = zones ?? KeyLoss()
+        // The files of another root key go with it, and nobody's files by and by.
+        let known = try self.rootKeyID()
+        let files = try connection.first(
+            """
+            WITH lost AS (\(lost))
+            SELECT count(*) FROM asset WHERE (? AND asset.key IS NOT NULL)
+                OR EXISTS (SELECT 1 FROM asset_use
+                    WHERE asset_use.content = asset.content
+                        AND asset_use.zone IN (SELECT key FROM lost))
+                AND NOT EXISTS (SELECT 1 FROM asset_use
+                    WHERE asset_use.content = asset.content
+                        AND asset_use.zone NOT IN (SELECT key FROM lost))
+            """,
+            rootKeyID, known != nil && known != rootKeyID
+        ) { Int($0.int(0)) }
+        loss.files = files ?? 0
+        return loss
+    }
+
     package func unsealedRecords(
         limit: Int
     ) throws -> (zone: StoredZone, names: Set<String>)? {

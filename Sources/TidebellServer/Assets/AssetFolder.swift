@@ -33,6 +33,7 @@ package final class AssetFolder: AssetStore {
     private let rootKey: RootKey?
     private let makeName: @Sendable () -> String
     private let folders = DurableFolders()
+    private let damage = DamagedFileLog()
     /// Kept files that the store is about to be told of: no strays.
     private let arriving = Mutex(Set<String>())
     /// Whether the last file found no room.
@@ -125,29 +126,19 @@ package final class AssetFolder: AssetStore {
     package func contents(
         of asset: StoredAsset, in range: Range<Int64>
     ) async throws -> WebResponse.Body? {
-        let path = place(of: asset.file).path
-        let frames = try frames(of: asset)
-        let opened = try await onDisk { () -> OpenFile? in
-            guard let open = try OpenFile(path: path, size: asset.size, frames: frames) else {
-                return nil
-            }
-            // Where the disk fails at once, or the file is too short, the client gets a reason
-            // instead of an answer that breaks off, which it would take for the network's fault.
-            if !range.isEmpty {
-                let count = Int(min(Int64(Self.pieceSize), Int64(range.count)))
-                _ = try open.read(count, at: range.lowerBound)
-                _ = try open.read(1, at: range.upperBound - 1)
-            }
-            return open
-        }
-        guard let open = opened else { return nil }
-        let disk = disk
+        guard let open = try await open(asset, toRead: range) else { return nil }
+        let (disk, damage, logger) = (disk, damage, logger)
         return .file(length: range.upperBound - range.lowerBound) { writer in
             var offset = range.lowerBound
             while offset < range.upperBound {
                 let count = Int(min(Int64(Self.pieceSize), range.upperBound - offset))
-                let piece = try await disk.run { [offset] in
-                    try open.read(count, at: offset)
+                let piece: [UInt8]
+                do {
+                    piece = try await disk.run { [offset] in try open.read(count, at: offset) }
+                } catch {
+                    // The answer has begun: all that is left is to break it off.
+                    damage.report(asset.file, "\(error)", to: logger)
+                    throw error
                 }
                 offset += Int64(piece.count)
                 try await writer.write(piece)
@@ -155,10 +146,48 @@ package final class AssetFolder: AssetStore {
         }
     }
 
+    /// Opens a kept file and reads the beginning and the end of the range; nil when there
+    /// is no such file.
+    ///
+    /// Where the disk fails at once, or the file is too short, the client gets a reason
+    /// instead of an answer that breaks off, which it would take for the network's fault.
+    private func open(
+        _ asset: StoredAsset, toRead range: Range<Int64>
+    ) async throws -> OpenFile? {
+        let path = place(of: asset.file).path
+        do {
+            let frames = try frames(of: asset)
+            return try await onDisk { () -> OpenFile? in
+                let open = try OpenFile(path: path, size: asset.size, frames: frames)
+                if let open, !range.isEmpty {
+                    let count = Int(min(Int64(Self.pieceSize), Int64(range.count)))
+                    _ = try open.read(count, at: range.lowerBound)
+                    _ = try open.read(1, at: range.upperBound - 1)
+                }
+                return open
+            }
+        } catch let error as DiskError where error.isShortage {
+            throw error
+        } catch {
+            damage.report(asset.file, "\(error)", to: logger)
+            throw WireError(
+                .internalError,
+                "the server cannot read the file; its operator finds what is damaged with "
+                    + "'tidebell check'"
+            )
+        }
+    }
+
     private func frames(of asset: StoredAsset) throws -> FileFrames? {
         guard let wrapped = asset.key else { return nil }
-        guard let key = try? rootKey?.fileKey(wrapped, of: asset.file) else { throw DamagedFile() }
+        guard let key = try? rootKey?.fileKey(wrapped, of: asset.file) else {
+            throw DamagedFile.otherKey
+        }
         return FileFrames(key: key)
+    }
+
+    package func reportMissing(_ asset: StoredAsset) {
+        damage.report(asset.file, "it is missing", to: logger)
     }
 
     /// Removes files, or leaves them as strays while a backup copies.
@@ -186,11 +215,7 @@ package final class AssetFolder: AssetStore {
         let kept = folder.appendingPathComponent("kept")
         let arrivingBefore = arriving.withLock { $0 }
         let names = try await onDisk {
-            try FileManager.default.contentsOfDirectory(atPath: kept.path).sorted().flatMap {
-                try FileManager.default.contentsOfDirectory(
-                    atPath: kept.appendingPathComponent($0).path
-                ).sorted()
-            }
+            try Self.names(in: kept).flatMap { try Self.names(in: kept.appendingPathComponent($0)) }
         }
         var count = 0
         for start in stride(from: 0, to: names.count, by: Self.namesPerQuestion) {
@@ -220,7 +245,15 @@ package final class AssetFolder: AssetStore {
         try await disk.run(body)
     }
 
+    private static func names(in folder: URL) throws -> [String] {
+        // Foundation's error would not be a sentence.
+        guard access(folder.path, R_OK | X_OK) == 0 else { throw DiskError("read \(folder.path)") }
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
     private static func makeFolder(_ url: URL) throws {
+        guard mkdir(url.path, 0o700) != 0, errno != EEXIST else { return }
+        guard errno == ENOENT else { throw DiskError("make \(url.path)") }
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
@@ -229,7 +262,7 @@ package final class AssetFolder: AssetStore {
     private static func key(in folder: URL) throws -> [UInt8] {
         let url = folder.appendingPathComponent("key")
         if FileManager.default.fileExists(atPath: url.path) {
-            let key = [UInt8](try Data(contentsOf: url))
+            let key = try DurableFile.contents(of: url, upTo: keyLength + 1)
             guard key.count == keyLength else {
                 throw OperatorError("The key of asset URLs in \(url.path) is damaged; remove it.")
             }

@@ -50,7 +50,7 @@ final class AssetFolderLock: Sendable {
     private static func open(in folder: URL) throws -> Int32 {
         let path = folder.appendingPathComponent(name).path
         let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DiskError("open the lock") }
+        guard descriptor >= 0 else { throw DiskError("open \(path)") }
         return descriptor
     }
 }

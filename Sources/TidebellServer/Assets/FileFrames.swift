@@ -54,7 +54,7 @@ struct FileFrames: Sendable {
         do {
             content = Array(try AES.GCM.open(box, using: key))
         } catch {
-            throw DamagedFile()
+            throw DamagedFile.changed
         }
         let skipped = Int(offset - start)
         return Array(content[skipped..<min(length, skipped + count)])
@@ -69,6 +69,19 @@ struct FileFrames: Sendable {
 }
 
 /// A kept file is not what was written.
-struct DamagedFile: Error, CustomStringConvertible {
-    var description: String { "the file was damaged or cut short, or its key is another one" }
+enum DamagedFile: Error, CustomStringConvertible {
+    /// A frame is not what was written.
+    case changed
+    /// It ends too early.
+    case cutShort
+    /// The root key does not open its key.
+    case otherKey
+
+    var description: String {
+        switch self {
+        case .changed: "what is in it is not what was written"
+        case .cutShort: "it is shorter than it was"
+        case .otherKey: "its key in the database is not one of the root key's"
+        }
+    }
 }

@@ -142,16 +142,18 @@ final class OpenFile: Sendable {
     }
 
     private func stored(_ count: Int, at offset: Int64) throws -> [UInt8] {
+        var failure: DiskError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
             read = 0
             repeat {
                 read = pread(descriptor, buffer.baseAddress, count, off_t(offset))
             } while read < 0 && errno == EINTR
-            // A file that is too short is no failure to the system, but it is one to us.
-            if read == 0 { errno = EIO }
+            failure = read < 0 ? DiskError("read") : nil
             read = max(0, read)
         }
-        guard !bytes.isEmpty else { throw DiskError("read") }
+        if let failure { throw failure }
+        // A file that is too short is no failure to the system, but it is one to us.
+        guard !bytes.isEmpty else { throw DamagedFile.cutShort }
         return bytes
     }
 }
@@ -175,5 +177,11 @@ struct DiskError: Error, CustomStringConvertible {
         isOutOfSpace || [EIO, EROFS, EMFILE, ENFILE, ENOMEM].contains(number)
     }
 
-    var description: String { "cannot \(action): \(String(cString: strerror(number)))" }
+    /// Whether the process has too much open, which says nothing of what was opened.
+    var isShortage: Bool { [EMFILE, ENFILE, ENOMEM].contains(number) }
+
+    /// Why, in the system's words.
+    var reason: String { String(cString: strerror(number)) }
+
+    var description: String { "cannot \(action): \(reason)" }
 }

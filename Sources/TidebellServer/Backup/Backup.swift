@@ -22,6 +22,9 @@ package struct Backup {
         package var withoutKeys = false
         /// Makes it also of what is damaged, and says so in it.
         package var despiteDamage = false
+        /// Where the root key is, with which the contents of encrypted files are verified;
+        /// where it is not at hand, their lengths are.
+        package var rootKey = RootKeySource.dataFolder
 
         /// The options of a whole backup.
         package init() {}
@@ -61,11 +64,30 @@ package struct Backup {
         } catch {
             // The failure to tell is the first one.
             try? FileManager.default.removeItem(at: backup.draft)
-            if let error = error as? StoreOpenError { throw OperatorError(error.description) }
-            if let error = error as? DiskError {
-                throw OperatorError("The backup was not made: \(error).")
-            }
-            throw error
+            throw backup.refusal(error)
+        }
+    }
+
+    /// Says of a failure which disk it was on, and what to do.
+    private func refusal(_ error: any Error) -> any Error {
+        let noRoom = "The backup was not made: there is no room for it at \(destination.path)."
+        switch error {
+        case StoreOpenError.noRoom: return OperatorError(noRoom)
+        case StoreOpenError.noCopy(_, let reason):
+            return OperatorError(
+                "The backup was not made: \(destination.path) cannot be written: \(reason).")
+        case let error as StoreOpenError where error.isDamage:
+            return OperatorError(
+                "The backup was not made: the database cannot be read to its end, also not with "
+                    + "--despite-damage. Bring the cloud back from an earlier backup (tidebell "
+                    + "restore BACKUP --replace\(data.option)); to keep what is left of this "
+                    + "one, stop the server and copy the whole folder. \(error)"
+            )
+        case let error as StoreOpenError: return OperatorError(error.description)
+        case let error as DiskError:
+            return OperatorError(
+                error.isOutOfSpace ? noRoom : "The backup was not made: \(error).")
+        default: return error
         }
     }
 
@@ -83,7 +105,8 @@ package struct Backup {
                 errno == EEXIST
                     ? "\(draft.path) exists: another backup is being made there, or was stopped; "
                         + "remove it, or name another folder."
-                    : "\(draft.path) cannot be made: \(String(cString: strerror(errno)))."
+                    : "The folder \(destination.path) cannot be made: "
+                        + "\(String(cString: strerror(errno)))."
             )
         }
     }
@@ -97,7 +120,8 @@ package struct Backup {
         let findings = try StoreCheck.run(at: store.path, olderToo: true)
         problems = findings.problems
         try note(DataFolder.databaseName)
-        for file in findings.files { try copy(file) }
+        let rootKey = try options.rootKey.knownKey(in: data.url, named: findings.rootKeyID)
+        try copy(findings.files, FileCheck(rootKey: rootKey), storeAt: store)
         withExtendedLifetime(lock) {}
         for path in try data.otherFiles(withoutKeys: options.withoutKeys) {
             let digest = try DurableFile.copy(
@@ -111,7 +135,8 @@ package struct Backup {
                 .formatted(.iso8601),
             identity: String(findings.identity, radix: 16), incarnation: findings.incarnation,
             schemaVersion: findings.schemaVersion, databases: findings.databases,
-            zones: findings.zones, records: findings.records,
+            zones: findings.zones, records: findings.records, rootKeyID: findings.rootKeyID,
+            unreadFiles: rootKey == nil ? findings.files.filter { $0.key != nil }.count : 0,
             isWithoutKeys: options.withoutKeys, problems: problems,
             files: files.sorted { $0.path < $1.path }
         )
@@ -125,18 +150,26 @@ package struct Backup {
         return manifest
     }
 
-    /// Copies a file of records; what is wrong with it is a problem of the cloud.
-    private mutating func copy(_ file: StoreFindings.StoredFile) throws {
-        let path = DataFolder.keptFile(file.name)
-        let source = data.url.appendingPathComponent(path)
-        guard access(source.path, F_OK) == 0 else {
-            return problems.append(StoreProblem("the file \(path) is missing"))
+    /// Copies the files of records; what is wrong with them is a problem of the cloud.
+    private mutating func copy(
+        _ stored: [StoreFindings.StoredFile], _ check: FileCheck, storeAt store: URL
+    ) throws {
+        var found: [FileProblem] = []
+        for file in stored {
+            let path = DataFolder.keptFile(file.name)
+            let source = data.url.appendingPathComponent(path)
+            guard access(source.path, F_OK) == 0 || errno != ENOENT else {
+                found.append(FileProblem(file: file, text: "is missing"))
+                continue
+            }
+            let copy = try place(of: path)
+            let digest = try DurableFile.copy(source, to: copy)
+            if let text = try check.problem(of: file, with: digest, at: copy) {
+                found.append(FileProblem(file: file, text: text))
+            }
+            files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
         }
-        let digest = try DurableFile.copy(source, to: try place(of: path))
-        if let problem = file.problem(with: digest) {
-            problems.append(StoreProblem("the file \(path) \(problem)"))
-        }
-        files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
+        problems += FileProblem.atRecords(found, ofStoreAt: store)
     }
 
     /// Notes a file that is in the draft already.
@@ -167,21 +200,5 @@ package struct Backup {
                 + named.joined(separator: "; ") + more
                 + ". 'tidebell check' lists everything; --despite-damage makes the backup anyway."
         )
-    }
-}
-
-extension StoreFindings.StoredFile {
-    /// What is wrong with the file that has this digest, in words that follow its name.
-    ///
-    /// Of an encrypted file only the length is known without its key; what else is wrong with
-    /// it is noticed when it is read, as each of its frames is authenticated.
-    func problem(with digest: DurableFile.Digest) -> String? {
-        guard !isEncrypted else {
-            let length = FileFrames.storedLength(of: bytes)
-            return digest.bytes == length
-                ? nil : "has \(digest.bytes) bytes and not \(length)"
-        }
-        if digest.bytes != bytes { return "has \(digest.bytes) bytes and not \(bytes)" }
-        return digest.sha256 == content ? nil : "is damaged: its digest is another one"
     }
 }

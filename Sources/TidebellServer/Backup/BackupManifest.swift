@@ -26,6 +26,11 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     package var databases: Int
     package var zones: Int
     package var records: Int
+    /// What tells the root key that encrypted fields and files need from others; nil where
+    /// none is needed, or for a backup that does not say.
+    package var rootKeyID: String?
+    /// Encrypted files of which only the length was verified; nil in older backups.
+    package var unreadFiles: Int?
     /// Whether the secrets beside the database were left out.
     package var isWithoutKeys: Bool
     /// What was damaged already when the backup was made.
@@ -40,6 +45,16 @@ package struct BackupManifest: Sendable, Hashable, Codable {
         package var bytes: Int64
         /// In hexadecimal digits.
         package var sha256: String
+    }
+
+    /// Whether what is encrypted needs a root key that is not in the backup.
+    package var lacksRootKey: Bool {
+        rootKeyID != nil && !files.contains { $0.path == DataFolder.rootKeyName }
+    }
+
+    /// How many of the files are files of records.
+    package var recordFiles: Int {
+        files.filter { $0.path.hasPrefix(DataFolder.keptFiles) }.count
     }
 
     /// The bytes of all files.
@@ -58,6 +73,9 @@ package struct BackupManifest: Sendable, Hashable, Codable {
         guard let file = try? FileHandle(forReadingFrom: place),
             let data = try? file.read(upToCount: fileLimit)
         else {
+            guard access(place.path, R_OK) == 0 || errno != EACCES else {
+                throw OperatorError("The backup \(folder.path) may not be read by this user.")
+            }
             throw OperatorError("\(folder.path) is no backup: it holds no \(fileName).")
         }
         let decoder = JSONDecoder()

@@ -12,7 +12,12 @@ package enum CloudCheck {
 
     /// Checks the cloud of a data folder; what cannot be looked at at all fails with
     /// ``OperatorError``.
-    package static func run(_ data: DataFolder, at now: Instant) throws -> StoreFindings {
+    ///
+    /// - Parameter rootKey: Where the key is that opens encrypted files: their contents are
+    ///   read where it is at hand.
+    package static func run(
+        _ data: DataFolder, rootKey: RootKeySource = .dataFolder, at now: Instant
+    ) throws -> StoreFindings {
         try data.checkIsNotLost()
         guard data.hasStore else {
             throw OperatorError("There is no cloud in \(data.url.path).")
@@ -22,13 +27,19 @@ package enum CloudCheck {
             let lock = try AssetFolderLock.toCopy(in: data.assets)
             defer { withExtendedLifetime(lock) {} }
             var findings = try StoreCheck.run(at: data.database.path)
-            for file in findings.files {
-                guard let problem = try problem(of: file, in: data) else { continue }
-                findings.add(
-                    StoreProblem("the file \(DataFolder.keptFile(file.name)) \(problem)")
+            let key = try rootKey.knownKey(in: data.url, named: findings.rootKeyID)
+            addFiles(to: &findings, FileCheck(rootKey: key), in: data)
+            // Where the database cannot say which files it has, none is known as a stray.
+            if findings.knowsFiles { addStrays(to: &findings, in: data, at: now) }
+            return findings
+        } catch let error as StoreOpenError where error.isDamage {
+            var findings = StoreFindings()
+            findings.add(
+                StoreProblem(
+                    "the database cannot be read, bring the cloud back from a backup (tidebell "
+                        + "restore BACKUP --replace\(data.option)): \(error)"
                 )
-            }
-            try addStrays(to: &findings, in: data, at: now)
+            )
             return findings
         } catch let error as StoreOpenError {
             throw OperatorError(error.description)
@@ -37,23 +48,28 @@ package enum CloudCheck {
         }
     }
 
-    private static func problem(
-        of file: StoreFindings.StoredFile, in data: DataFolder
-    ) throws -> String? {
-        let url = data.url.appendingPathComponent(DataFolder.keptFile(file.name))
-        do {
-            guard let digest = try DurableFile.digest(of: url) else { return "is missing" }
-            return file.problem(with: digest)
-        } catch let error as DiskError {
-            return "cannot be read: \(error)"
+    private static func addFiles(
+        to findings: inout StoreFindings, _ check: FileCheck, in data: DataFolder
+    ) {
+        let problems = findings.files.compactMap { file -> FileProblem? in
+            let url = data.url.appendingPathComponent(DataFolder.keptFile(file.name))
+            return check.problem(of: file, at: url).map { FileProblem(file: file, text: $0) }
         }
+        for problem in FileProblem.atRecords(problems, ofStoreAt: data.database) {
+            findings.add(problem)
+        }
+        guard check.rootKey == nil else { return }
+        findings.unreadFiles = findings.files.filter { $0.key != nil }.count
     }
 
     private static func addStrays(
         to findings: inout StoreFindings, in data: DataFolder, at now: Instant
-    ) throws {
+    ) {
         let known = Set(findings.files.map(\.name))
         let kept = data.assets.appendingPathComponent("kept").path
+        if access(kept, R_OK | X_OK) != 0, errno != ENOENT {
+            findings.add(StoreProblem("\(DiskError("read \(kept)"))"))
+        }
         // Without any file there is no folder yet.
         for folder in (try? FileManager.default.contentsOfDirectory(atPath: kept)) ?? [] {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: "\(kept)/\(folder)"))

@@ -13,9 +13,12 @@ extension DataFolder {
     /// How keys of other services are named that operators put there.
     private static let secretSuffixes = [".p8", ".pem", ".key"]
 
+    /// What the paths of all kept files begin with.
+    static let keptFiles = "\(assetsName)/kept/"
+
     /// Where a kept file of records is below the folder.
     static func keptFile(_ name: String) -> String {
-        "\(assetsName)/kept/\(name.prefix(2))/\(name)"
+        "\(keptFiles)\(name.prefix(2))/\(name)"
     }
 
     /// Whether a path below the folder is a secret.

@@ -14,6 +14,8 @@ package struct Restoring {
         package var manifest: BackupManifest
         /// Where what was in the folder is now; nil for a folder that was empty.
         package var movedAside: URL?
+        /// Whether what is encrypted needs a root key that did not come with the backup.
+        package var lacksRootKey: Bool
     }
 
     private static let draftName = ".restoring"
@@ -40,6 +42,7 @@ package struct Restoring {
         } catch {
             throw OperatorError("The folder \(folder) cannot be created.")
         }
+        try data.checkMayBeRead()
         let present = try restoring.present()
         guard present.isEmpty || replacing else {
             throw OperatorError(
@@ -51,10 +54,13 @@ package struct Restoring {
             let lock = try ServerLock(storeAt: data.database.path)
             defer { lock.release() }
             try restoring.copy(manifest)
-            try await restoring.beginNewLife(at: now)
+            let needsRootKey = try await restoring.beginNewLife(at: now)
             let aside = try restoring.moveAside(present, at: now)
             try restoring.moveIn()
-            return Outcome(manifest: manifest, movedAside: aside)
+            let hasRootKey = manifest.files.contains { $0.path == DataFolder.rootKeyName }
+            return Outcome(
+                manifest: manifest, movedAside: aside, lacksRootKey: needsRootKey && !hasRootKey
+            )
         } catch let error as StoreOpenError {
             throw OperatorError(error.description)
         } catch let error as DiskError {
@@ -121,12 +127,15 @@ package struct Restoring {
         }
     }
 
-    /// Makes the store forget what it may have given out since the backup.
-    private func beginNewLife(at now: Instant) async throws {
+    /// Makes the store forget what it may have given out since the backup; returns whether
+    /// it works with a root key.
+    private func beginNewLife(at now: Instant) async throws -> Bool {
         let path = draft.appendingPathComponent(DataFolder.databaseName).path
         let store = try SQLiteStore.open(at: path, for: .serving)
+        let needsRootKey: Bool
         do {
             try await store.beginNewIncarnation(at: now)
+            needsRootKey = try await store.read { try $0.rootKeyID() } != nil
         } catch {
             try await store.close()
             throw error
@@ -134,6 +143,7 @@ package struct Restoring {
         try await store.close()
         // The lock of the folder itself stays where it is.
         unlink("\(path)-server")
+        return needsRootKey
     }
 
     private func moveAside(_ names: [String], at now: Instant) throws -> URL? {

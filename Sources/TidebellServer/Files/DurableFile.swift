@@ -37,6 +37,24 @@ enum DurableFile {
         return try read(url) { _ in }
     }
 
+    /// Returns the content of a small file, at most `limit` bytes of it.
+    static func contents(of url: URL, upTo limit: Int) throws -> [UInt8] {
+        let descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DiskError("open \(url.path)") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: limit)
+        // A pipe gives what there is.
+        while bytes.count < limit {
+            let count = Foundation.read(descriptor, &piece, limit - bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw DiskError("read \(url.path)") }
+            guard count > 0 else { break }
+            bytes += piece.prefix(count)
+        }
+        return bytes
+    }
+
     /// Makes the names in a folder durable.
     static func flush(_ folder: URL) throws {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -46,10 +46,21 @@ package enum SendAsset: AssetEndpoint {
             return WebResponse(status: 416, headers: headers)
         }
         guard let body = try await cloud.assets.contents(of: asset, in: bytes) else {
-            throw WireError.assetIsGone
+            throw try await absence(of: asset, in: cloud)
         }
         headers["Content-Length"] = String(bytes.upperBound - bytes.lowerBound)
         return WebResponse(status: status, headers: headers, body: body.holding(place))
+    }
+
+    /// Why a file is not there: it was forgotten a moment ago, or somebody took it away.
+    private static func absence(of asset: StoredAsset, in cloud: Cloud) async throws -> WireError {
+        let known = try await cloud.store.read { try $0.assets([asset.content]) }[asset.content]
+        guard known?.file == asset.file else { return .assetIsGone }
+        cloud.assets.reportMissing(asset)
+        return WireError(
+            .notFound,
+            "the server has lost the file; its operator finds it with 'tidebell check'"
+        )
     }
 
     /// What every answer says. Files come from users: a browser must not take one for
