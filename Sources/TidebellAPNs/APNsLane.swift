@@ -191,7 +191,7 @@ final class APNsLane: Sendable {
     }
 }
 
-extension StoreReader {
+extension PushTokenReading where Self: NotificationLogReading {
     /// A target and what it is to be told next; nil if it is gone.
     fileprivate func page(
         of key: PushTargetKey, limit: Int, at now: Instant

@@ -32,7 +32,8 @@ struct CandidateReader {
     /// store, and those that stood when it was made but ended with its zone since.
     mutating func page(
         of entry: OutboxEntry, triggers: Set<SubscriptionTrigger>,
-        ending: [StoredSubscription], limit: Int, from reader: any StoreReader
+        ending: [StoredSubscription], limit: Int,
+        from reader: some SubscriptionReading & DeviceReading
     ) throws -> Page {
         let stored = try reader.subscriptionOutlines(
             in: entry.database, zoneName: entry.zoneName, triggers: triggers,
@@ -61,7 +62,7 @@ struct CandidateReader {
     }
 
     /// Finds out whom of these users a notification can reach.
-    private mutating func meet(_ owners: [UserID], in reader: any StoreReader) throws {
+    private mutating func meet(_ owners: [UserID], in reader: some DeviceReading) throws {
         let new = Set(owners).subtracting(asked)
         guard !new.isEmpty else { return }
         asked.formUnion(new)
@@ -72,7 +73,7 @@ struct CandidateReader {
     /// one for which no bytes were left, or nil.
     private mutating func read(
         _ outlines: [SubscriptionOutline], after start: SubscriptionSerial,
-        from reader: any StoreReader
+        from reader: some SubscriptionReading
     ) throws -> SubscriptionSerial? {
         let missing = outlines.filter { known[$0.serial] == nil && users[$0.user] != nil }
         guard let first = missing.first else { return nil }

@@ -225,7 +225,7 @@ private struct Pending {
     var followsDropped: Bool
 
     /// Reads the oldest of the newest `limit`; nil when nothing waits.
-    init?(for device: StoredDevice, from reader: any StoreReader, limit: Int) throws {
+    init?(for device: StoredDevice, from reader: some NotificationLogReading, limit: Int) throws {
         func first(after sequence: NotificationSequence) throws -> StoredNotification? {
             try reader.notifications(
                 for: device.user, after: sequence, excludingOrigin: device.clientID, limit: 1

@@ -60,7 +60,7 @@ package final class ListenerWatch: Service {
     }
 
     /// Whether the listener may hear as the store is now.
-    func mayHear(_ listener: Listener, in reader: any StoreReader) throws -> Bool {
+    func mayHear(_ listener: Listener, in reader: some SessionReading) throws -> Bool {
         try reader.listening(among: [listener], at: now()).contains(listener)
     }
 

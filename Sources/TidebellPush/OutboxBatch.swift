@@ -40,7 +40,11 @@ struct OutboxBatch {
     ///
     /// An entry with more candidates than that is read as far as that, and the
     /// last of the batch: who is told later than others still is told in order.
-    init(from reader: any StoreReader, within bounds: PushConfiguration) throws {
+    init(
+        from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
+            & BadgeReading,
+        within bounds: PushConfiguration
+    ) throws {
         let outboxes = try reader.outboxes(limit: bounds.entriesPerPass)
         let entries = outboxes.flatMap(\.entries)
         depth = entries.count
@@ -70,13 +74,13 @@ struct OutboxBatch {
     }
 
     private mutating func knowsDatabase(
-        _ id: DatabaseID, from reader: any StoreReader
+        _ id: DatabaseID, from reader: some ZoneReading
     ) throws -> Bool {
         if databases[id] == nil { databases[id] = try reader.database(id: id) }
         return databases[id] != nil
     }
 
-    private mutating func readDevices(from reader: any StoreReader) throws {
+    private mutating func readDevices(from reader: some DeviceReading & BadgeReading) throws {
         var firesOnceOwners: Set<UserID> = []
         var badgeOwners: Set<UserID> = []
         for item in items {
@@ -92,7 +96,7 @@ struct OutboxBatch {
     /// For each entry, the subscriptions that a later one takes away with the
     /// entry's zone: later in the batch, or beyond it unless these are all.
     private static func endings(
-        in outbox: DatabaseOutbox, from reader: any StoreReader
+        in outbox: DatabaseOutbox, from reader: some OutboxReading
     ) throws -> [[StoredSubscription]] {
         let entries = outbox.entries
         var ended: [String: [StoredSubscription]] = [:]

@@ -289,7 +289,7 @@ extension PushPipeline {
     }
 }
 
-extension StoreTransaction {
+extension BadgeWriting {
     /// Gives the notifications that count their badges, and stores what they come
     /// to.
     fileprivate func numbered(
@@ -307,7 +307,7 @@ extension StoreTransaction {
 
 extension StoredSubscription {
     /// Removes the subscription unless it was saved anew since it was read.
-    fileprivate func remove(from transaction: any StoreTransaction) throws {
+    fileprivate func remove(from transaction: some SubscriptionWriting) throws {
         let id: Set = [subscription.subscriptionID]
         guard try transaction.subscriptions(id, of: user, in: database) == [self] else { return }
         try transaction.removeSubscriptions(id, of: user, in: database)

@@ -33,7 +33,7 @@ struct ToldAccount {
 
     /// Writes the account, and shortens changes that carry more than
     /// ``keptFieldBytes``.
-    func keep(in transaction: any StoreTransaction) throws {
+    func keep(in transaction: some ExplanationWriting) throws {
         if !matches.isEmpty { try transaction.appendTold(matches) }
         for change in changes where change.event.fieldBytes > Self.keptFieldBytes {
             try transaction.shorten(change.event.withoutFields, of: change.id)

@@ -45,12 +45,14 @@ extension Accounts {
 
     /// Whether a user is disabled; false for one who is not there.
     package func isDisabled(_ name: String) async throws -> Bool {
-        try await disabledNames().contains(UserName.canonical(name) ?? name)
+        try await store.read { try $0.signIn(calledBy: name)?.isDisabled ?? false }
     }
 
     /// Returns the names of the users who are disabled.
     package func disabledNames() async throws -> Set<String> {
-        try await store.read { try $0.disabledAccountNames() }
+        Set(
+            try await store.read { try $0.accounts() }.filter(\.isDisabled).map(\.name)
+        )
     }
 
     /// Fails unless the password has an allowed length.

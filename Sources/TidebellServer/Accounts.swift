@@ -3,6 +3,9 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+/// What changing an account needs of the store.
+package typealias AccountChanging = AccountWriting & SessionWriting & ErasureWriting
+
 /// Users and tokens, as an operator sees them.
 ///
 /// Tokens are returned once; the store keeps only their hashes.
@@ -116,7 +119,7 @@ package struct Accounts: Sendable {
     /// ``OperatorError``.
     func change<Result: Sendable>(
         _ name: String,
-        _ body: @escaping @Sendable (any StoreTransaction, AccountID) throws -> Result
+        _ body: @escaping @Sendable (any AccountChanging, AccountID) throws -> Result
     ) async throws -> Result {
         try await store.write { transaction in
             guard let account = try transaction.account(calledBy: name) else {

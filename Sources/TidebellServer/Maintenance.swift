@@ -176,7 +176,7 @@ package struct Maintenance: Service {
         }
     }
 
-    /// Removes what deleted zones have left (``StoreTransaction/deleteZones``).
+    /// Removes what deleted zones have left (``ZoneWriting/deleteZones``).
     private func removeDeletedZones() async throws -> Int {
         let now = time.now()
         return try await removeAll {

@@ -176,7 +176,8 @@ private struct WebhookPage: Sendable {
 
     init(
         of webhook: StoredWebhook, after place: NotificationSequence,
-        from reader: any StoreReader, _ bounds: WebhookConfiguration,
+        from reader: some NotificationLogReading & UserReading & PushTokenReading,
+        _ bounds: WebhookConfiguration,
         naming deviceID: WebhookRoute.DeviceNaming
     ) throws {
         let head = try reader.notificationHead()

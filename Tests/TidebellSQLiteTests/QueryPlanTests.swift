@@ -19,7 +19,7 @@ struct QueryPlanTests {
         "SCAN wanted VIRTUAL TABLE INDEX 1:",
         "SCAN CONSTANT ROW",
         "SCAN account USING COVERING INDEX sqlite_autoindex_account_1",
-        "SCAN account USING INDEX account_disabled",
+        "SCAN account USING INDEX sqlite_autoindex_account_1",
         "SCAN admin_token",
         "SCAN api_token",
         "SCAN awaited_upload",

@@ -42,7 +42,7 @@ extension Call {
     /// The default zone exists without having been written to (ZONE-1): it gives
     /// nil before its first record.
     func zone(
-        _ zoneID: ZoneID, in reader: any StoreReader
+        _ zoneID: ZoneID, in reader: some ZoneReading
     ) throws -> (database: StoredDatabase, zone: StoredZone)? {
         try checkOwner(of: zoneID)
         let database = try reader.database(try databaseKey())

@@ -29,7 +29,7 @@ package enum UserName {
 
 }
 
-extension StoreReader {
+extension AccountReading {
     /// Returns the account that a person means by a name.
     ///
     /// Names from before there was one rule are stored as they were typed.

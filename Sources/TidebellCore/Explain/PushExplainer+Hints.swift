@@ -115,9 +115,7 @@ extension PushExplainer {
         if let account {
             accounts = [account]
         } else {
-            accounts = try reader.accountNames().prefix(Self.databasesSearched).compactMap {
-                try reader.account(named: $0)
-            }
+            accounts = try reader.accounts().prefix(Self.databasesSearched).map(\.account)
         }
         var keys: [DatabaseKey] = []
         for container in containers {

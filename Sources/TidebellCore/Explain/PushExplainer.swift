@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
+/// What explaining pushes needs of the store.
+package typealias PushExplaining = ExplanationReading & ZoneReading & RecordReading
+    & SubscriptionReading & DeviceReading & AccountReading & UserReading
+
 /// Puts explanations together from what the store keeps and from the same rules
 /// that decided.
 ///
@@ -24,13 +28,13 @@ struct PushExplainer {
     static let attempts = 200
 
     let query: PushExplanation.Query
-    let reader: any StoreReader
+    let reader: any PushExplaining
     /// The account asked for.
     let account: AccountID?
     private var names: [UserID: String] = [:]
     private var databases: [DatabaseID: StoredDatabase] = [:]
 
-    init(_ query: PushExplanation.Query, _ reader: any StoreReader) throws {
+    init(_ query: PushExplanation.Query, _ reader: any PushExplaining) throws {
         self.query = query
         self.reader = reader
         account = try query.userName.flatMap { try reader.account(named: $0) }
@@ -112,7 +116,7 @@ struct PushExplainer {
 extension PushExplanation {
     /// Explains what a query asks for.
     package static func explain(
-        _ query: Query, in reader: any StoreReader
+        _ query: Query, in reader: any PushExplaining
     ) throws -> PushExplanation {
         var explainer = try PushExplainer(query, reader)
         var explanation = PushExplanation()

@@ -30,7 +30,7 @@ package struct EraseAccount: Sendable {
 
     /// Does one step; returns whether nothing is left to do.
     package func step(
-        _ account: AccountID, at now: Instant, in transaction: any StoreTransaction
+        _ account: AccountID, at now: Instant, in transaction: some RecordSaving & ErasureWriting
     ) throws -> Bool {
         guard let removed = try transaction.removedAccount(account), removed.erasure != .none
         else { return true }
@@ -55,7 +55,7 @@ package struct EraseAccount: Sendable {
     /// could have done; returns whether all were looked at.
     private func erasePublic(
         _ removed: RemovedAccount, _ user: StoredUser, in zone: StoredZone, at now: Instant,
-        _ transaction: any StoreTransaction
+        _ transaction: some RecordSaving & ErasureWriting
     ) throws -> Bool {
         guard removed.erasure == .everything else { return true }
         let page = try transaction.records(
@@ -75,7 +75,7 @@ package struct EraseAccount: Sendable {
     /// Deletes a public record, and says whether it could go: one that would take too many
     /// others along stays.
     private func delete(
-        _ name: String, of user: StoredUser, at now: Instant, _ transaction: any StoreTransaction
+        _ name: String, of user: StoredUser, at now: Instant, _ transaction: some RecordSaving
     ) throws -> Bool {
         let call = Call(
             container: user.container, scope: .public, user: user, now: now,
@@ -99,7 +99,7 @@ package struct EraseAccount: Sendable {
     /// Removes the record that stands for the user in the public database.
     private func eraseUserRecord(
         of user: StoredUser, in place: (database: StoredDatabase, zone: StoredZone),
-        at now: Instant, _ transaction: any StoreTransaction
+        at now: Instant, _ transaction: some RecordSaving & ErasureWriting
     ) throws {
         let name = user.recordName
         guard
@@ -125,7 +125,7 @@ package struct EraseAccount: Sendable {
     }
 }
 
-extension StoreReader {
+extension ZoneReading {
     /// Returns the default zone of the public database of a user's container; nil while
     /// nothing was ever written to it.
     fileprivate func publicZone(

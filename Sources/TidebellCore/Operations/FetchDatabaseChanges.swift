@@ -5,7 +5,7 @@ extension FetchDatabaseChanges {
     /// Returns the custom zones that changed or went since the token, each once,
     /// oldest change first (TOK-7, TOK-17).
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: some ZoneReading
     ) throws -> Response {
         try call.requireChangeTracking()
         let token = try call.syncToken(request.syncToken, family: .database)

@@ -5,7 +5,7 @@ extension FetchNotificationChanges {
     /// A page, and the marks in it that no fetch has given out before.
     package struct Page: Sendable, Hashable {
         package var response: Response
-        /// To be noted with ``StoreTransaction/noteReadMarksTold(_:of:)``.
+        /// To be noted with ``NotificationHistoryWriting/noteReadMarksTold(_:of:)``.
         package var newMarks: Set<NotificationSequence>
     }
 
@@ -17,7 +17,8 @@ extension FetchNotificationChanges {
     /// it as unread: every holder of a token from before, and the first fetch
     /// without one. Then it is gone (NOTIF-13).
     package static func page(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call,
+        in reader: some NotificationLogReading & NotificationHistoryReading
     ) throws -> Page {
         let user = try call.requireUser().id
         let limit = try call.limits.historyPage(request.resultsLimit)
@@ -45,7 +46,7 @@ extension FetchNotificationChanges {
 
     private static func startingToken(
         _ text: String?, at head: NotificationSequence, for call: Call,
-        in reader: any StoreReader
+        in reader: some NotificationLogReading
     ) throws -> SyncToken {
         let head = Position(rawValue: head.rawValue)
         let known = try call.syncToken(text, family: .notifications, named: "serverChangeToken")

@@ -6,7 +6,7 @@ extension FetchZoneChanges {
     /// the token once, in its latest state (TOK-15). A zone that fails does so
     /// alone (web-services 5.6).
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: some ZoneReading & RecordReading
     ) throws -> Response {
         try call.requireChangeTracking()
         _ = try call.requireUser()
@@ -38,7 +38,7 @@ extension FetchZoneChanges {
 
     private static func page(
         of request: Zone, options: Options, _ budget: inout Budget, for call: Call,
-        in reader: any StoreReader
+        in reader: some ZoneReading & RecordReading
     ) throws -> Page {
         guard !request.zoneID.isDefault else {
             throw WireError.badRequest("cannot get changes in default zone")
@@ -72,7 +72,7 @@ extension FetchZoneChanges {
 
     private static func changes(
         in zone: StoredZone, after position: Position, limit: Int, _ budget: inout Budget,
-        _ reader: any StoreReader, _ isReverse: Bool
+        _ reader: some RecordReading, _ isReverse: Bool
     ) throws -> (records: [StoredRecord], isComplete: Bool) {
         // The zones before this one took the whole page: come back for this one.
         guard budget.records > 0, budget.bytes > 0 else { return ([], false) }

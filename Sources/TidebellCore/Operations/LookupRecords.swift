@@ -9,7 +9,8 @@ extension LookupRecords {
     /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
     ///   token, if it tracks changes.
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader,
+        _ request: Request, for call: Call,
+        in reader: some ZoneReading & RecordReading & UserReading,
         tellsSyncToken: Bool = false
     ) throws -> Response {
         let place = try call.zone(request.zoneID, in: reader)

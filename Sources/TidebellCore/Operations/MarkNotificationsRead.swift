@@ -4,7 +4,7 @@ import TidebellWire
 extension MarkNotificationsRead {
     /// What a request is about, found but not marked yet.
     package struct Found: Sendable, Hashable {
-        /// To be marked with ``StoreTransaction/markNotificationsRead(_:of:)``.
+        /// To be marked with ``NotificationHistoryWriting/markNotificationsRead(_:of:)``.
         package var sequences: Set<NotificationSequence>
         /// The answer once they are marked.
         package var response: Response
@@ -17,7 +17,7 @@ extension MarkNotificationsRead {
     /// another user's, one past retention, or one that a newer notification has
     /// replaced (PUSH-2).
     package static func find(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: some NotificationHistoryReading
     ) throws -> Found {
         let user = try call.requireUser().id
         let known = try reader.notificationSequences(Set(request.notificationIDs), of: user)

@@ -5,7 +5,7 @@ extension ModifyBadge {
     /// Sets the caller's badge (NOTIF-14): the next notification that counts it
     /// says one more (NINFO-11). No push tells the user's other devices.
     package static func run(
-        _ request: ModifyBadge, for call: Call, in transaction: any StoreTransaction
+        _ request: ModifyBadge, for call: Call, in transaction: some BadgeWriting
     ) throws -> ModifyBadge {
         let user = try call.requireUser().id
         guard (0...BadgeCounters.limit).contains(request.value) else {

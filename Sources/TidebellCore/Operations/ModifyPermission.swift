@@ -8,7 +8,7 @@ extension ModifyPermission {
     /// as the operator of the cloud and its users are one house. A decision is the
     /// user's, so it holds on all devices.
     package static func run(
-        _ request: Request, for call: Call, in transaction: any StoreTransaction
+        _ request: Request, for call: Call, in transaction: some UserWriting
     ) throws -> Response {
         let user = try call.requireUser().id
         let known = try transaction.permission(request.permission, of: user)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
+/// What saving records needs of the store: what is saved, what it is checked against, and
+/// the outbox.
+package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaWriting
+    & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading
+
 extension ModifyRecords {
     /// Saves and deletes records of one zone (web-services 5.2).
     ///
@@ -13,7 +18,7 @@ extension ModifyRecords {
     /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
     ///   token, if it tracks changes.
     package static func run(
-        _ request: Request, for call: Call, in transaction: any StoreTransaction,
+        _ request: Request, for call: Call, in transaction: some RecordSaving,
         tellsSyncToken: Bool = false
     ) throws -> Response {
         var response = try run(request, for: call, transaction)
@@ -25,7 +30,7 @@ extension ModifyRecords {
     }
 
     private static func run(
-        _ request: Request, for call: Call, _ transaction: any StoreTransaction
+        _ request: Request, for call: Call, _ transaction: some RecordSaving
     ) throws -> Response {
         // Access
         let user = try call.requireUser()
@@ -54,7 +59,7 @@ extension ModifyRecords {
     /// Appends the outbox entry, where anybody could be told (SUB-7, SUB-62).
     private static func tell(
         _ changes: [RecordChange], of zone: StoredZone, in database: StoredDatabase,
-        for call: Call, in transaction: any StoreTransaction
+        for call: Call, in transaction: some OutboxWriting
     ) throws {
         let kinds = database.subscriptionKinds
         let isDefault = zone.name == ZoneID.defaultName

@@ -6,7 +6,8 @@ extension ModifySubscriptions {
     /// fails alone (SUB-44). A saved subscription is active when this returns
     /// (SUB-40).
     package static func run(
-        _ request: Request, for call: Call, in transaction: any StoreTransaction
+        _ request: Request, for call: Call,
+        in transaction: some ZoneWriting & SubscriptionWriting & SchemaReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
         let operations = request.operations.map { $0.named(by: call) }
@@ -55,7 +56,8 @@ extension ModifySubscriptions {
     }
 
     private static func check(
-        _ subscription: WireSubscription, for call: Call, in reader: any StoreReader
+        _ subscription: WireSubscription, for call: Call,
+        in reader: some ZoneReading & SchemaReading
     ) throws {
         try SubscriptionRules.check(subscription, in: call.scope, limits: call.limits)
         if let zoneID = subscription.zoneID, !zoneID.isDefault {

@@ -5,7 +5,8 @@ extension ModifyZones {
     /// Creates and deletes custom zones of the private database; each operation
     /// succeeds or fails alone (ZONE-11).
     package static func run(
-        _ request: Request, for call: Call, in transaction: any StoreTransaction
+        _ request: Request, for call: Call,
+        in transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZonesResponse {
         guard call.scope == .private else {
             // ZONE-2: Apple calls this badDatabase.
@@ -50,7 +51,8 @@ extension ModifyZones {
 
     private static func run(
         _ operation: Operation, living: [String: StoredZone], _ database: StoredDatabase,
-        _ count: Int, _ call: Call, _ transaction: any StoreTransaction
+        _ count: Int, _ call: Call,
+        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZoneResult {
         let zoneID = operation.zoneID
         try call.checkOwner(of: zoneID)
@@ -75,7 +77,7 @@ extension ModifyZones {
 
     private static func create(
         _ name: String, in database: StoredDatabase, of count: Int, _ call: Call,
-        _ transaction: any StoreTransaction
+        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZoneResult {
         try Names.checkZoneName(name, limits: call.limits)
         guard count < call.limits.zonesPerDatabase else {
@@ -99,7 +101,7 @@ extension ModifyZones {
 
     private static func delete(
         _ zone: StoredZone, in database: StoredDatabase, _ call: Call,
-        _ transaction: any StoreTransaction
+        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws {
         let position = try transaction.advance(database.id, by: 1, at: call.now)
         try transaction.deleteZones([(zone.key, position)], reason: .deleted, at: call.now)

@@ -12,7 +12,8 @@ extension QueryRecords {
     /// - Parameter tellsSyncToken: Whether the answer carries the newest sync token
     ///   of the one zone that was searched, if it tracks changes.
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader,
+        _ request: Request, for call: Call,
+        in reader: some ZoneReading & RecordReading & SchemaReading,
         tellsSyncToken: Bool = false
     ) throws -> Response {
         // Access, zones
@@ -53,7 +54,7 @@ extension QueryRecords {
 extension QueryRecords.Request {
     /// The zones to search, in the order of their keys; none before the default
     /// zone has its first record.
-    fileprivate func zones(for call: Call, in reader: any StoreReader) throws -> [StoredZone] {
+    fileprivate func zones(for call: Call, in reader: some ZoneReading) throws -> [StoredZone] {
         if let zoneID {
             return try call.zone(zoneID, in: reader).map { [$0.zone] } ?? []
         }
@@ -75,7 +76,7 @@ extension QueryRecords.Request {
 
 extension WireQuery {
     /// What is known of the queried type; fails for one that no record ever had.
-    fileprivate func type(for call: Call, in reader: any StoreReader) throws -> QueriedType {
+    fileprivate func type(for call: Call, in reader: some SchemaReading) throws -> QueriedType {
         guard !recordType.isEmpty else { throw WireError.badRequest("a query needs a record type") }
         guard recordType != Names.userRecordType else {
             // QUERY-11

@@ -7,7 +7,7 @@ extension RereferenceAssets {
     ///
     /// A receipt is for any field: the request does not name the one it will be used for.
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: some ZoneReading & RecordReading
     ) throws -> Response {
         _ = try call.requireUser()
         let targetZone = request.targetZoneID ?? request.zoneID

@@ -10,7 +10,8 @@ package enum ResetLostZones {
     /// told so, and upload what they have again (TOK-7, TOK-23). The default zone, which
     /// cannot go, begins anew.
     package static func run(
-        limit: Int, rootKeyID: String, at now: Instant, in transaction: any StoreTransaction
+        limit: Int, rootKeyID: String, at now: Instant,
+        in transaction: some FieldKeyReading & ZoneDeleting
     ) throws -> Int {
         let zones = try transaction.zonesWithoutFieldKey(wrappedBy: rootKeyID, limit: limit)
         for zone in zones {
@@ -27,7 +28,10 @@ package enum ResetLostZones {
     }
 }
 
-extension StoreTransaction {
+/// What deleting a zone in nobody's name needs of the store.
+package typealias ZoneDeleting = ZoneWriting & SubscriptionWriting & OutboxWriting & UserReading
+
+extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserReading {
     /// Deletes a zone in nobody's name, so that all devices are told.
     package func deleteZone(
         _ zone: StoredZone, of database: StoredDatabase, at position: Position,

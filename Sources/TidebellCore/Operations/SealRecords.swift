@@ -7,7 +7,8 @@ package enum SealRecords {
     /// Encrypts some records of one zone, at most `limit`; returns how many were looked at,
     /// 0 when none are left.
     package static func run(
-        limit: Int, with cipher: any FieldCipher, in transaction: any StoreTransaction
+        limit: Int, with cipher: any FieldCipher,
+        in transaction: some RecordReading & FieldKeyWriting
     ) throws -> Int {
         guard let (zone, names) = try transaction.unsealedRecords(limit: limit) else { return 0 }
         guard let key = try key(of: zone, with: cipher, in: transaction) else { return 0 }
@@ -28,7 +29,7 @@ package enum SealRecords {
     }
 
     private static func key(
-        of zone: StoredZone, with cipher: any FieldCipher, in transaction: any StoreTransaction
+        of zone: StoredZone, with cipher: any FieldCipher, in transaction: some FieldKeyWriting
     ) throws -> WrappedKey? {
         switch zone.fieldKey {
         case .wrapped(let key): return key

@@ -5,7 +5,7 @@ import TidebellWire
 package enum ListSubscriptions {
     /// Returns the caller's subscriptions in the database (SUB-39).
     package static func run(
-        for call: Call, in reader: any StoreReader
+        for call: Call, in reader: some ZoneReading & SubscriptionReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
         guard let database = try reader.database(try call.databaseKey()) else {
@@ -22,7 +22,7 @@ extension LookupSubscriptions {
     /// Returns subscriptions in the order asked for; a missing one is a
     /// `NOT_FOUND` item (SUB-38).
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: some ZoneReading & SubscriptionReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
         let ids = Set(request.subscriptionIDs)

@@ -8,7 +8,7 @@ extension UploadAssets {
     /// - Parameter tokenHashes: The hash of each field's token.
     package static func run(
         _ request: Request, tokenHashes: [[UInt8]], for call: Call,
-        in transaction: any StoreTransaction
+        in transaction: some AssetWriting & ZoneReading & StorageUseReading
     ) throws -> [String] {
         let user = try call.requireUser()
         try call.requireZone(request.zoneID, in: transaction)
@@ -54,7 +54,7 @@ extension UploadAssets {
     /// nil when the token was used meanwhile.
     package static func finish(
         _ asset: StoredAsset, tokenHash: [UInt8], at now: Instant,
-        in transaction: any StoreTransaction
+        in transaction: some AssetWriting
     ) throws -> StoredAsset? {
         guard try transaction.removeAwaitedUpload(tokenHash: tokenHash) else { return nil }
         return try transaction.putAsset(asset, at: now)
@@ -91,7 +91,7 @@ extension AssetField {
 
 extension Call {
     /// Fails with `ZONE_NOT_FOUND` unless the zone exists.
-    func requireZone(_ zoneID: ZoneID, in reader: any StoreReader) throws {
+    func requireZone(_ zoneID: ZoneID, in reader: some ZoneReading) throws {
         _ = try zone(zoneID, in: reader)
     }
 }

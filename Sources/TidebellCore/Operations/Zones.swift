@@ -4,7 +4,7 @@ import TidebellWire
 /// `zones/list` (web-services 5.8).
 package enum ListZones {
     /// Returns all living zones, the default zone first (ZONE-7).
-    package static func run(for call: Call, in reader: any StoreReader) throws -> ZonesResponse {
+    package static func run(for call: Call, in reader: some ZoneReading) throws -> ZonesResponse {
         let database = try reader.database(try call.databaseKey())
         let zones = try database.map { try reader.zones(nil, in: $0.id) } ?? []
         let custom = try zones.filter { $0.name != ZoneID.defaultName }.map(call.result(for:))
@@ -15,7 +15,7 @@ package enum ListZones {
 extension LookupZones {
     /// Returns the zones in the order asked for; a missing one is an item error.
     package static func run(
-        _ request: Request, for call: Call, in reader: any StoreReader
+        _ request: Request, for call: Call, in reader: some ZoneReading
     ) throws -> ZonesResponse {
         _ = try call.databaseKey()
         return ZonesResponse(

@@ -26,7 +26,7 @@ struct QuerySearch {
     }
 
     /// Returns the page behind a place.
-    func page(after start: QueryMarker.Place?, in reader: any StoreReader) throws -> Page {
+    func page(after start: QueryMarker.Place?, in reader: some RecordReading) throws -> Page {
         switch start {
         case .change(let place): try scannedPage(after: place, in: reader)
         case .rank(let rank): try sortedPage(after: rank, in: reader)
@@ -40,7 +40,7 @@ struct QuerySearch {
     // MARK: Without order
 
     private func scannedPage(
-        after start: RecordPlace?, in reader: any StoreReader
+        after start: RecordPlace?, in reader: some RecordReading
     ) throws -> Page {
         var page = Page()
         var bytes = 0
@@ -70,7 +70,7 @@ struct QuerySearch {
 
     // MARK: In order
 
-    private func sortedPage(after start: QueryRank?, in reader: any StoreReader) throws -> Page {
+    private func sortedPage(after start: QueryRank?, in reader: some RecordReading) throws -> Page {
         let ranks = try firstRanks(after: start, in: reader)
         var page = Page()
         var bytes = 0
@@ -94,7 +94,7 @@ struct QuerySearch {
 
     /// The ranks of the page, and of one record more if there is one.
     private func firstRanks(
-        after start: QueryRank?, in reader: any StoreReader
+        after start: QueryRank?, in reader: some RecordReading
     ) throws -> [QueryRank] {
         let order = QueryOrder(sorts: query.sorts)
         var first = FirstRanks(order, capacity: limit + 1)
@@ -114,7 +114,7 @@ struct QuerySearch {
 
     /// The records of a few ranks, in their order.
     private func records(
-        of ranks: some Collection<QueryRank>, in reader: any StoreReader
+        of ranks: some Collection<QueryRank>, in reader: some RecordReading
     ) throws -> [Found] {
         var records: [ZoneKey: [String: StoredRecord]] = [:]
         for (zone, ranks) in Dictionary(grouping: ranks, by: \.zone) {

@@ -11,7 +11,7 @@ struct RecordAssets {
 
     init(
         of operations: [ModifyRecords.Operation], for call: Call, in zone: StoredZone,
-        _ reader: any StoreReader
+        _ reader: some AssetReading
     ) throws {
         self.call = call
         database = try call.databaseKey()

@@ -14,7 +14,7 @@ extension RecordBatch {
     /// request. What does not grow is saved however full it is, and what has its parent
     /// in the batch fails with it (SAVE-26).
     mutating func failBeyondQuota(
-        of database: StoredDatabase, in reader: any StoreReader
+        of database: StoredDatabase, in reader: some StorageUseReading
     ) throws -> Bool {
         let change = storageChange.bytes
         guard change > 0, let quota = call.quota else { return false }
@@ -150,13 +150,15 @@ extension Call {
     }
 
     /// What counts against the quota now.
-    func quotaUse(of database: StoredDatabase, in reader: any StoreReader) throws -> StorageUse {
+    func quotaUse(
+        of database: StoredDatabase, in reader: some StorageUseReading
+    ) throws -> StorageUse {
         guard scope != .public, let user else { return database.use }
         return try reader.privateUse(of: user.account)
     }
 
     /// Fails with `QUOTA_EXCEEDED` where nothing may be added.
-    func requireRoom(in reader: any StoreReader) throws {
+    func requireRoom(in reader: some ZoneReading & StorageUseReading) throws {
         guard let quota, let database = try reader.database(try databaseKey()) else { return }
         let used = try quotaUse(of: database, in: reader).bytes
         guard used < quota.bytes else { throw quota.isFull(used: used) }

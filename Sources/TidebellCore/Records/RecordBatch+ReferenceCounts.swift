@@ -6,7 +6,7 @@ extension RecordBatch {
     ///
     /// Counts what refers to a target now and what the batch adds; what the batch
     /// takes away makes room for the next one only, since it may still fail.
-    mutating func checkReferenceCounts(in reader: any StoreReader) throws {
+    mutating func checkReferenceCounts(in reader: some RecordReading) throws {
         let added = addedSources
         guard !added.isEmpty else { return }
         let limit = call.limits.deleteSelfReferences

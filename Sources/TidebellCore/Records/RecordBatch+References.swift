@@ -6,7 +6,7 @@ extension RecordBatch {
     ///
     /// What fails changes what the others may do, so this goes on until nothing fails
     /// any more; each round fails at least one operation.
-    mutating func followReferences(in reader: any StoreReader) throws {
+    mutating func followReferences(in reader: some RecordReading) throws {
         try checkReferenceCounts(in: reader)
         let deleted = deletedNames
         guard !deleted.isEmpty || outcomes.contains(where: \.demandsRecords) else { return }
@@ -29,7 +29,7 @@ extension RecordBatch {
     /// The records that may go with others (REF-2), with their fields where those are
     /// told; nil where nothing goes along.
     private func recordsTakenAlong(
-        _ names: Set<String>, in reader: any StoreReader
+        _ names: Set<String>, in reader: some RecordReading
     ) throws -> [String: StoredRecord]? {
         guard tellsFields else { return try reader.recordsWithoutFields(names, in: zone.key) }
         let limit = call.limits.cascadedDeletionBytes

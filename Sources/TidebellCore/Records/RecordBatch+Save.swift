@@ -4,7 +4,7 @@ import TidebellWire
 extension RecordBatch {
     /// Writes everything that did not fail, each record at its own place in the
     /// history, and returns what happened.
-    mutating func save(in transaction: any StoreTransaction) throws -> [RecordChange] {
+    mutating func save(in transaction: some RecordSaving) throws -> [RecordChange] {
         let count = cascaded.count + outcomes.count { $0.isChange }
         guard count > 0 else { return [] }
         let change = storageChange
@@ -65,7 +65,7 @@ extension RecordBatch {
 
     /// Adds what the saved records bring to the schema: what failed leaves no trace in
     /// it (ENV-1).
-    private func addFields(in transaction: any StoreTransaction) throws {
+    private func addFields(in transaction: some SchemaWriting) throws {
         var added: [String: [String: StoredField]] = [:]
         for case .save(let saved) in outcomes {
             // A type is known by its first record, though that may have no field.
@@ -78,7 +78,7 @@ extension RecordBatch {
         try transaction.addFields(added, in: call.container)
     }
 
-    private func putReferences(in transaction: any StoreTransaction) throws {
+    private func putReferences(in transaction: some RecordWriting) throws {
         var references: [StoredReference] = []
         var sources: Set<String> = []
         for outcome in outcomes {
@@ -98,7 +98,7 @@ extension RecordBatch {
     }
 
     /// Notes which files the records hold, and which they let go of (ASSET-4).
-    private func putAssetUses(in transaction: any StoreTransaction) throws {
+    private func putAssetUses(in transaction: some AssetWriting) throws {
         var uses: [String: Set<AssetContent>] = [:]
         for outcome in outcomes {
             switch outcome {

@@ -58,7 +58,8 @@ struct RecordBatch {
 
     init(
         _ request: ModifyRecords.Request, by user: StoredUser, for call: Call, zone: StoredZone,
-        of database: StoredDatabase, in reader: any StoreReader
+        of database: StoredDatabase,
+        in reader: some RecordReading & UserReading & AssetReading & SchemaReading
     ) throws {
         self.request = request
         self.user = user
@@ -260,7 +261,7 @@ extension ModifyRecords.Request {
 extension Set<String> {
     /// Returns those of the names that living records of the zone have.
     fileprivate func living(
-        in zone: StoredZone, for call: Call, _ reader: any StoreReader
+        in zone: StoredZone, for call: Call, _ reader: some RecordReading & UserReading
     ) throws -> Set<String> {
         let stored = Set(try reader.recordsWithoutFields(self, in: zone.key).keys)
         return stored.union(

@@ -15,8 +15,9 @@ struct ReferenceGraph {
     ///
     /// NB: in the public database anybody decides how much that is; there the records can
     /// go all the same, and what refers to them stays.
-    init(to names: Set<String>, in zone: ZoneKey, for call: Call, _ reader: any StoreReader) throws
-    {
+    init(
+        to names: Set<String>, in zone: ZoneKey, for call: Call, _ reader: some RecordReading
+    ) throws {
         var seen = names
         var frontier = names
         while !frontier.isEmpty {

@@ -10,7 +10,7 @@ extension Call {
     ///
     /// - Parameter names: Names of which no record is stored.
     func userRecords(
-        _ names: some Sequence<String>, in zoneName: String, _ reader: any StoreReader
+        _ names: some Sequence<String>, in zoneName: String, _ reader: some UserReading
     ) throws -> [String: StoredRecord] {
         guard zoneName == ZoneID.defaultName, scope != .shared else { return [:] }
         var records: [String: StoredRecord] = [:]

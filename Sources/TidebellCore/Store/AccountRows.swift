@@ -160,3 +160,18 @@ package struct StoredSignIn: Sendable, Hashable {
         self.password = password
     }
 }
+
+/// An account in a list.
+package struct NamedAccount: Sendable, Hashable {
+    package var account: AccountID
+    package var name: String
+    /// Whether the operator has forbidden the use of the account.
+    package var isDisabled: Bool
+
+    /// Creates a row.
+    package init(account: AccountID, name: String, isDisabled: Bool) {
+        self.account = account
+        self.name = name
+        self.isDisabled = isDisabled
+    }
+}

@@ -81,6 +81,12 @@ package struct KeptChangeQuery: Sendable, Hashable {
 
     /// Asks for everything.
     package init() {}
+
+    /// What ``OutboxEntry/Event/encoded`` of every change asked for contains: an engine
+    /// compares bytes, and may return changes with them that are not meant.
+    package var encodedEvent: [UInt8]? {
+        recordName.map(OutboxEntry.Event.mention)
+    }
 }
 
 /// How much is kept for explanations.

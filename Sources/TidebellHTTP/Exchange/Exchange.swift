@@ -53,7 +53,7 @@ package struct Exchange: Sendable {
     ///
     /// The caller may be a remembered one, see ``CallerCache``: nothing may be made of a
     /// token that was removed since, or whose time is up. Fails as if it had come now.
-    func webToken(in reader: any StoreReader) throws -> StoredWebToken? {
+    func webToken(in reader: some SessionReading) throws -> StoredWebToken? {
         guard let hash = try webTokenHash() else { return nil }
         let signIn = SignInPage(baseURL: baseURL, container: call.container)
         guard let token = try reader.webToken(hash: hash) else { throw signIn.required }

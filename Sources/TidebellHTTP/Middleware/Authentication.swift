@@ -74,7 +74,8 @@ struct Authentication: Sendable {
     }
 
     private static func find(
-        _ credentials: CallerCache.Credentials, in reader: any StoreReader, at now: Instant
+        _ credentials: CallerCache.Credentials,
+        in reader: some TokenReading & SessionReading & UserReading, at now: Instant
     ) throws -> Found {
         guard
             try reader.hasAPIToken(

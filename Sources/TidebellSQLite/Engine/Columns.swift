@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import GRDBSQLite
+import TidebellCore
+import TidebellWire
 
 /// The columns of the row a statement stands on; valid until it steps on.
 ///
@@ -92,5 +94,20 @@ extension Int: Readable {
 extension String: Readable {
     init(columns: Columns, _ column: Int32) {
         self = columns.text(column)
+    }
+}
+
+extension Columns {
+    /// Returns an identifier or a moment, or nil for NULL.
+    func optional<Value: RawRepresentable>(
+        _ column: Int32, as type: Value.Type = Value.self
+    ) throws -> Value? where Value.RawValue: Readable {
+        isNull(column) ? nil : try value(column)
+    }
+
+    /// Returns a container that stands in two columns, or nil for NULL.
+    func container(_ column: Int32) throws -> ContainerKey? {
+        guard let name = optionalText(column) else { return nil }
+        return ContainerKey(container: name, environment: try value(column + 1))
     }
 }

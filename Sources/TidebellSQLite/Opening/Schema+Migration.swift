@@ -162,14 +162,15 @@ extension Schema {
         for row in rows {
             let json = Array(row.json.utf8)
             // One that cannot be read is no obstacle to opening the store.
-            let subscription = try? JSONReader.read(json) { reader in
-                try SubscriptionParts(from: &reader).subscription()
-            }
-            guard let subscription else { continue }
+            let stored = try? StoredSubscription(
+                serial: .start, database: DatabaseID(rawValue: 0), user: UserID(rawValue: 0),
+                encoded: json
+            )
+            guard let keys = stored?.keys else { continue }
             try database.execute(
                 sql: "UPDATE subscription SET duplicate_hash = ?, bytes = ? WHERE serial = ?",
                 arguments: [
-                    Int64(bitPattern: subscription.duplicateHash), json.count, row.serial,
+                    Int64(bitPattern: keys.duplicateHash), json.count, row.serial,
                 ]
             )
         }

@@ -2,7 +2,7 @@
 import TidebellCore
 
 /// All that can be read on a connection; the calls are in the facets beside
-/// this file, one for each part of ``StoreReader``.
+/// this file, one for each topic of ``StoreReader``.
 protocol SQLiteReading: StoreReader {
     /// The connection of the transaction or snapshot.
     var connection: Connection { get }

@@ -65,4 +65,10 @@ extension SQLiteReading {
             )
         }
     }
+
+    package func awaitedUploadCount(of user: UserID, at now: Instant) throws -> Int {
+        try connection.first(
+            "SELECT count(*) FROM awaited_upload WHERE user = ? AND expires_at > ?", user, now
+        ) { Int($0.int(0)) } ?? 0
+    }
 }

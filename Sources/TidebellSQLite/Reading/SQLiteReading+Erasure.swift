@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
 
 extension SQLiteReading {
     package func removedAccounts(limit: Int) throws -> [RemovedAccount] {
@@ -14,27 +13,6 @@ extension SQLiteReading {
         try connection.first(
             RemovedAccount.all + " WHERE account = ?", account, read: RemovedAccount.init
         )
-    }
-
-    package func records(
-        createdBy user: String, in zone: ZoneKey, after position: Position, limit: Int,
-        lookingAt rows: Int
-    ) throws -> (names: [String], next: Position?) {
-        var names: [String] = []
-        var (last, seen) = (position, 0)
-        try connection.each(
-            """
-            SELECT position, name, deleted = 0 AND created_by = ?1 FROM record
-            WHERE zone = ?2 AND position > ?3 ORDER BY position LIMIT ?4
-            """,
-            user, zone, position, rows
-        ) { columns in
-            last = try columns.value(0)
-            seen += 1
-            if columns.bool(2) { names.append(columns.text(1)) }
-            return names.count < limit
-        }
-        return (names, names.count < limit && seen < rows ? nil : last)
     }
 
     package func erased(of account: AccountID) throws -> [ErasedKind: Int] {

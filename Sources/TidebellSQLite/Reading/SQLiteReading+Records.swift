@@ -65,6 +65,48 @@ extension SQLiteReading {
         return (records, isComplete)
     }
 
+    package func scanRecords(
+        of type: String, in zones: [ZoneKey], after place: RecordPlace?,
+        _ body: (StoredRecord, ZoneKey) throws -> Bool
+    ) throws {
+        for zone in zones {
+            var start = Position.start
+            if let place, zone <= place.zone {
+                guard zone == place.zone else { continue }
+                start = place.position
+            }
+            var goesOn = true
+            try connection.each(StoredRecord.ofType, zone, type, start) { columns in
+                let record = try StoredRecord(columns)
+                try note(record)
+                goesOn = try body(record, zone)
+                return goesOn
+            }
+            guard goesOn else { return }
+        }
+    }
+
+    package func records(
+        createdBy user: String, in zone: ZoneKey, after position: Position, limit: Int,
+        lookingAt rows: Int
+    ) throws -> (names: [String], next: Position?) {
+        var names: [String] = []
+        var (last, seen) = (position, 0)
+        try connection.each(
+            """
+            SELECT position, name, deleted = 0 AND created_by = ?1 FROM record
+            WHERE zone = ?2 AND position > ?3 ORDER BY position LIMIT ?4
+            """,
+            user, zone, position, rows
+        ) { columns in
+            last = try columns.value(0)
+            seen += 1
+            if columns.bool(2) { names.append(columns.text(1)) }
+            return names.count < limit
+        }
+        return (names, names.count < limit && seen < rows ? nil : last)
+    }
+
     package func references(
         to targets: Set<String>, in zone: ZoneKey
     ) throws -> [StoredReference] {
@@ -101,6 +143,14 @@ extension SQLiteReading {
         }
         return Dictionary(counts) { first, _ in first }
     }
+}
+
+extension StoredRecord {
+    // Without statistics SQLite might walk the whole zone instead.
+    fileprivate static let ofType = """
+        SELECT \(columns) FROM record INDEXED BY record_type
+        WHERE zone = ? AND type = ? AND deleted = 0 AND position > ? ORDER BY position
+        """
 }
 
 extension StoredRecord {

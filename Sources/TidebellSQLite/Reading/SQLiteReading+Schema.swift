@@ -43,6 +43,22 @@ extension SQLiteReading {
         }
         return fields
     }
+
+    package func recordTypeCount(in container: ContainerKey) throws -> Int {
+        // From type to type by the index: a type may have many fields.
+        try connection.first(
+            """
+            WITH RECURSIVE types (name) AS (
+                SELECT min(record_type) FROM field_type WHERE container = ?1 AND environment = ?2
+                UNION ALL
+                SELECT (SELECT min(record_type) FROM field_type
+                    WHERE container = ?1 AND environment = ?2 AND record_type > types.name)
+                FROM types WHERE types.name IS NOT NULL
+            ) SELECT count(name) FROM types
+            """,
+            container.container, container.environment
+        ) { Int($0.int(0)) } ?? 0
+    }
 }
 
 extension [String: StoredField] {

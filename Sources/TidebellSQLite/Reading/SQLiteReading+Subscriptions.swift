@@ -59,6 +59,13 @@ extension SQLiteReading {
         }
         return (found, bytes)
     }
+
+    package func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID] {
+        try connection.rows(
+            "SELECT DISTINCT user FROM subscription WHERE database = ? ORDER BY user LIMIT ?",
+            database, limit
+        ) { try $0.value(0) }
+    }
 }
 
 extension StoredSubscription {
@@ -132,13 +139,11 @@ extension StoredSubscription {
 
     /// Reads a row of a statement above.
     init(_ columns: Columns) throws {
-        self.init(
+        try self.init(
             serial: try columns.value(3),
             database: try columns.value(0),
             user: try columns.value(1),
-            subscription: try JSONReader.read(columns.bytes(2)) { reader in
-                try SubscriptionParts(from: &reader).subscription()
-            }
+            encoded: columns.bytes(2)
         )
     }
 }

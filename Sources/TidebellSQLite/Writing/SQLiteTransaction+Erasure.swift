@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
 
 extension SQLiteTransaction {
     func adoptLostDatabases(limit: Int) throws {
@@ -67,10 +66,6 @@ extension SQLiteTransaction {
             """,
             account, kind, count
         )
-    }
-
-    func endErasing(_ account: AccountID) throws {
-        try connection.run("DELETE FROM removed_account WHERE account = ?", account)
     }
 
     func eraseRows(of user: StoredUser, at now: Instant, limit: Int) throws -> Bool {
@@ -216,4 +211,8 @@ extension SQLiteTransaction {
         ),
         (nil, answerSize),
     ]
+
+    func endErasing(_ account: AccountID) throws {
+        try connection.run("DELETE FROM removed_account WHERE account = ?", account)
+    }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
 
 extension SQLiteTransaction {
     func putPushToken(
@@ -67,6 +66,13 @@ extension SQLiteTransaction {
             )
             """,
             token, device
+        )
+    }
+
+    func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws {
+        try connection.run(
+            "UPDATE push_token_device SET given_out = ?1 WHERE token = ?2 AND given_out < ?1",
+            sequence, token
         )
     }
 

@@ -5,8 +5,8 @@ import TidebellWire
 extension SQLiteTransaction {
     func putSubscriptions(_ subscriptions: [StoredSubscription]) throws {
         for stored in subscriptions {
-            let subscription = stored.subscription
-            let json = subscription.json
+            let keys = stored.keys
+            let encoded = stored.encoded
             try connection.run(
                 """
                 INSERT INTO subscription
@@ -19,10 +19,9 @@ extension SQLiteTransaction {
                     duplicate_hash = excluded.duplicate_hash, bytes = excluded.bytes,
                     json = excluded.json
                 """,
-                stored.database, stored.user, subscription.subscriptionID, subscription.kind,
-                subscription.zoneID?.zoneName ?? StoredSubscription.noZone,
-                subscription.recordType, SubscriptionTerm(of: subscription.filters),
-                Int64(bitPattern: subscription.duplicateHash), json.count, JSONText(bytes: json)
+                stored.database, stored.user, stored.subscription.subscriptionID, keys.kind,
+                keys.zoneName ?? StoredSubscription.noZone, keys.recordType, keys.term,
+                Int64(bitPattern: keys.duplicateHash), encoded.count, JSONText(bytes: encoded)
             )
         }
         for database in Set(subscriptions.map(\.database)) { try countKinds(in: database) }

@@ -3,7 +3,7 @@ import GRDB
 import TidebellCore
 
 /// Reads and writes in one savepoint of the writer connection; the calls are in
-/// the facets beside this file, one for each part of ``StoreTransaction``.
+/// the facets beside this file, one for each topic of ``StoreTransaction``.
 final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
     /// Whether the outbox has entries that the pipeline is to be told of.

@@ -78,7 +78,7 @@ extension Exchange {
     /// Fails unless what was shown still holds, at the moment of the write: whose password
     /// or token was changed, disabled or ended meanwhile begins nothing.
     private func check(
-        _ proof: Proof, in reader: any StoreReader
+        _ proof: Proof, in reader: some AccountReading & SessionReading
     ) throws -> (account: AccountID, source: StoredWebToken?) {
         switch proof {
         case .password(let name, let known):

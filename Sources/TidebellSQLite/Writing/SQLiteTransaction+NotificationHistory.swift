@@ -2,18 +2,6 @@
 import TidebellCore
 
 extension SQLiteTransaction {
-    func putBadges(_ badges: [UserID: Int]) throws {
-        for (user, count) in badges {
-            try connection.run(
-                """
-                INSERT INTO badge (user, count) VALUES (?, ?)
-                ON CONFLICT (user) DO UPDATE SET count = excluded.count
-                """,
-                user, count
-            )
-        }
-    }
-
     func markNotificationsRead(
         _ sequences: Set<NotificationSequence>, of user: UserID
     ) throws {

@@ -4,7 +4,7 @@ import TidebellCore
 extension SQLiteTransaction {
     func shorten(_ event: OutboxEntry.Event, of change: Int64) throws {
         try connection.run(
-            "UPDATE outbox SET event = ? WHERE id = ?", JSONText(bytes: event.json), change
+            "UPDATE outbox SET event = ? WHERE id = ?", JSONText(bytes: event.encoded), change
         )
     }
 

@@ -2,17 +2,6 @@
 import TidebellCore
 
 extension SQLiteReading {
-    package func badges(of users: Set<UserID>) throws -> [UserID: Int] {
-        let badges = try connection.rows(
-            """
-            SELECT badge.user, badge.count
-            FROM json_each(?) AS wanted CROSS JOIN badge ON badge.user = wanted.value
-            """,
-            JSONText(users.map(\.rawValue))
-        ) { (try $0.value(0) as UserID, Int($0.int(1))) }
-        return Dictionary(uniqueKeysWithValues: badges)
-    }
-
     package func notificationHistory(
         of user: UserID, after place: NotificationSequence, marks: ReadMarks, limit: Int
     ) throws -> [HistoryEntry] {
@@ -45,12 +34,6 @@ extension SQLiteReading {
             return found.count < ids.count
         }
         return found
-    }
-
-    package func notificationFloor() throws -> NotificationSequence {
-        try connection.first("SELECT notification_floor FROM store WHERE id = 1") {
-            try $0.value(0)
-        } ?? .start
     }
 }
 

@@ -38,6 +38,18 @@ extension SQLiteReading {
             StoredZone.changes, database, position, limit, read: StoredZone.init
         )
     }
+
+    package func livingZoneCount(in database: DatabaseID) throws -> Int {
+        try connection.first(
+            "SELECT count(*) FROM zone WHERE database = ? AND deletion IS NULL", database
+        ) { Int($0.int(0)) } ?? 0
+    }
+
+    package func containers(limit: Int) throws -> [ContainerKey] {
+        try connection.rows(
+            "SELECT DISTINCT container, environment FROM database ORDER BY 1, 2 LIMIT ?", limit
+        ) { ContainerKey(container: $0.text(0), environment: try $0.value(1)) }
+    }
 }
 
 extension StoredDatabase {

@@ -6,7 +6,7 @@ extension SQLiteReading {
     package func keptChanges(_ query: KeptChangeQuery, limit: Int) throws -> [KeptChange] {
         try connection.rows(
             KeptChange.newest, query.before ?? .max, query.container, query.environment,
-            query.scope, query.account, query.zoneName, query.recordName.map(KeptChange.mention),
+            query.scope, query.account, query.zoneName, query.encodedEvent.map(JSONText.init),
             limit, read: KeptChange.init
         )
     }
@@ -62,39 +62,6 @@ extension SQLiteReading {
             match.user, database, match.subscriptionID, collapseID, client, match.sequence
         ) { $0.text(0) }
     }
-
-    package func registeredDevices(of user: UserID) throws -> [RegisteredDevice] {
-        try connection.rows(StoredDevice.ofUserWithDate, user) { columns in
-            RegisteredDevice(
-                device: try StoredDevice(columns), registeredAt: try columns.value(4)
-            )
-        }
-    }
-
-    package func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID] {
-        try connection.rows(
-            "SELECT DISTINCT user FROM subscription WHERE database = ? ORDER BY user LIMIT ?",
-            database, limit
-        ) { try $0.value(0) }
-    }
-
-    package func containers(limit: Int) throws -> [ContainerKey] {
-        try connection.rows(
-            "SELECT DISTINCT container, environment FROM database ORDER BY 1, 2 LIMIT ?", limit
-        ) { ContainerKey(container: $0.text(0), environment: try $0.value(1)) }
-    }
-
-    package func accountNames(_ ids: Set<AccountID>) throws -> [AccountID: String] {
-        guard !ids.isEmpty else { return [:] }
-        let names: [(AccountID, String)] = try connection.rows(
-            """
-            SELECT account.id, account.name
-            FROM json_each(?) AS wanted CROSS JOIN account ON account.id = wanted.value
-            """,
-            JSONText(ids.map(\.rawValue))
-        ) { (try $0.value(0), $0.text(1)) }
-        return Dictionary(names) { first, _ in first }
-    }
 }
 
 extension KeptChange {
@@ -113,14 +80,6 @@ extension KeptChange {
             AND (?7 IS NULL OR instr(outbox.event, ?7) > 0)
         ORDER BY outbox.id DESC LIMIT ?8
         """
-
-    /// The text by which an event names a record.
-    fileprivate static func mention(ofRecord name: String) -> JSONText {
-        let object = JSONWriter.write { writer in
-            writer.object { $0.member("recordName", name) }
-        }
-        return JSONText(bytes: Array(object.dropFirst().dropLast()))
-    }
 
     fileprivate init(_ columns: Columns) throws {
         self.init(entry: try OutboxEntry(columns), isTold: columns.bool(9))

@@ -3,6 +3,20 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
+    package func webToken(hash: [UInt8]) throws -> StoredWebToken? {
+        try connection.first(StoredWebToken.withHash, hash, read: StoredWebToken.init)
+    }
+
+    package func sessions(
+        of account: AccountID, at now: Instant, limit: Int
+    ) throws -> [StoredSession] {
+        try connection.rows(StoredSession.ofAccount, account, now, limit, read: StoredSession.init)
+    }
+
+    package func end(of session: SessionID, at now: Instant) throws -> Instant? {
+        try connection.first(StoredSession.end, session, now) { try $0.optional(0) } ?? nil
+    }
+
     package func listening(
         among listeners: Set<Listener>, at now: Instant
     ) throws -> Set<Listener> {
@@ -83,4 +97,46 @@ extension Listener {
             CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.given_out IS NOT NULL AND \(mayHear(at: "?1"))
         """
+}
+
+extension StoredWebToken {
+    fileprivate static let withHash = """
+        SELECT account, disabled, expires_at, lifetime, renewed_at, ends_at, session, parent,
+            origin, container, environment, web_token.created_at, used_at
+        FROM web_token CROSS JOIN account ON account.id = web_token.account WHERE hash = ?
+        """
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            account: try columns.value(0), isDisabled: columns.bool(1),
+            expiresAt: try columns.value(2),
+            lifetime: columns.isNull(3) ? nil : .milliseconds(columns.int(3)),
+            renewedAt: try columns.optional(4), endsAt: try columns.optional(5),
+            session: try columns.value(6), parent: try columns.optional(7),
+            origin: try columns.value(8), container: try columns.container(9),
+            createdAt: try columns.value(11), usedAt: try columns.optional(12)
+        )
+    }
+}
+
+extension StoredSession {
+    fileprivate static let ofAccount = """
+        SELECT session, account, origin, container, environment, min(created_at), max(used_at),
+            max(expires_at) AS last
+        FROM web_token WHERE account = ? GROUP BY session HAVING last > ?
+        ORDER BY min(created_at), session LIMIT ?
+        """
+    fileprivate static let end = """
+        SELECT max(expires_at) FROM web_token CROSS JOIN account ON account.id = web_token.account
+        WHERE session = ? AND expires_at > ? AND disabled = 0
+        """
+
+    fileprivate init(_ columns: Columns) throws {
+        self.init(
+            id: try columns.value(0), account: try columns.value(1),
+            origin: try columns.value(2), container: try columns.container(3),
+            createdAt: try columns.value(5), usedAt: try columns.optional(6),
+            expiresAt: try columns.value(7)
+        )
+    }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
 import TidebellWire
 
-/// How an event stands in the outbox: the store's own JSON, never seen by a
-/// client.
+/// How an event stands in the outbox: JSON of the server's own, never seen by a client, and
+/// bytes without meaning to an engine.
 extension OutboxEntry.Event {
-    /// The event as compact JSON.
-    var json: [UInt8] {
+    /// The event as an engine keeps it.
+    package var encoded: [UInt8] {
         JSONWriter.write { writer in
             writer.object { writer in
                 switch self {
@@ -23,12 +22,12 @@ extension OutboxEntry.Event {
         }
     }
 
-    /// Reads what ``json`` wrote.
-    init(json: [UInt8]) throws {
+    /// Reads what ``encoded`` wrote, also in earlier versions.
+    package init(encoded: [UInt8]) throws {
         var event: Self?
         var reason: ZoneDeletionReason?
         var subscriptions: [StoredSubscription] = []
-        try JSONReader.read(json) { reader in
+        try JSONReader.read(encoded) { reader in
             try reader.readObject { reader, name in
                 switch name {
                 case "records":
@@ -44,6 +43,14 @@ extension OutboxEntry.Event {
         if let reason { event = .zoneDeleted(reason, subscriptions: subscriptions) }
         guard let event else { throw JSONError("the outbox holds an unknown event") }
         self = event
+    }
+
+    /// Bytes that are part of ``encoded`` where a record with this name changed.
+    static func mention(ofRecord name: String) -> [UInt8] {
+        let object = JSONWriter.write { writer in
+            writer.object { $0.member("recordName", name) }
+        }
+        return Array(object.dropFirst().dropLast())
     }
 }
 

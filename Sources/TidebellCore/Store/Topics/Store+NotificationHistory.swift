@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The log as the history of a user: what is unread, and marks of what was read (NOTIF-11).
+package protocol NotificationHistoryReading {
+    /// Returns the user's notifications after a place of the history, oldest
+    /// first: the unread ones, at their sequence, and the marks of the read ones,
+    /// at the place where they were read.
+    ///
+    /// - Parameter marks: Which marks are wanted.
+    func notificationHistory(
+        of user: UserID, after place: NotificationSequence, marks: ReadMarks, limit: Int
+    ) throws -> [HistoryEntry]
+
+    /// Returns where in the log the user's notifications with these IDs are.
+    ///
+    /// Reads the user's log backwards until it has found all; an index by ID
+    /// would make every notification cost more, for a call that few apps make.
+    func notificationSequences(
+        _ ids: Set<String>, of user: UserID
+    ) throws -> [String: NotificationSequence]
+}
+
+/// Notifications are marked as read.
+package protocol NotificationHistoryWriting: NotificationHistoryReading {
+    /// Marks a user's notifications as read, each at a new place of the history;
+    /// what was read already stays where it is, what is gone is passed over.
+    /// Devices that are away are told of them all the same.
+    func markNotificationsRead(
+        _ sequences: Set<NotificationSequence>, of user: UserID
+    ) throws
+
+    /// Notes that a fetch of the history has given out the marks at these places.
+    func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The outbox: the committed changes of which devices are still to be told.
+package protocol OutboxReading {
+    /// Returns the oldest outbox entries of the databases whose turn it is: those that
+    /// were told longest ago, or came first. At most `limit` entries, of which each
+    /// database has an equal share, so that nobody waits for the backlog of another.
+    func outboxes(limit: Int) throws -> [DatabaseOutbox]
+
+    /// Returns the first entry after the one with `id` that tells of the zone's
+    /// deletion; nil when there is none.
+    func zoneEnd(
+        _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
+    ) throws -> OutboxEntry?
+}
+
+/// Changes are put into the outbox, and told.
+package protocol OutboxWriting: OutboxReading {
+    /// Appends entries; their IDs are given by the store, in order.
+    func appendOutbox(_ entries: [OutboxEntry]) throws
+
+    /// Notes how far an entry was told (``OutboxEntry/toldThrough``); other databases that
+    /// wait have their turn before this one's next.
+    func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
+
+    /// Takes entries of a database whose telling is done out of the outbox; kept ones are
+    /// found by ``ExplanationReading/keptChanges(_:limit:)`` until ``removeExplanations``. Other
+    /// databases that wait have their turn before this one's next.
+    func markTold(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws
+}

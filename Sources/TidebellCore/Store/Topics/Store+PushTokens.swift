@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Push tokens: those of couriers, which we issue, and native ones, with the targets they make.
+package protocol PushTokenReading {
+    /// Returns a push token.
+    func pushToken(_ token: String) throws -> StoredPushToken?
+
+    /// Returns the push token, and the devices it tells now, found by its courier
+    /// capability; ``StoredDevice/acknowledged`` is how far the courier has given out
+    /// what is for the device, which is the token's own position.
+    ///
+    /// A token tells a device while the session lasts in which it was registered for it;
+    /// tokens from before sessions, while the account is not disabled.
+    func pushToken(
+        courier: String, at now: Instant
+    ) throws -> (token: StoredPushToken, devices: [StoredDevice])?
+
+    /// Returns the devices of users with their native push tokens, by client ID
+    /// within each user; devices without such a token too.
+    func devicesWithTokens(of users: Set<UserID>) throws -> [DeviceTokens]
+
+    /// Returns a target as it is now, or nil if it is gone, or its session has ended.
+    func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget?
+
+    /// Returns the targets that the notifications after `sequence` are for, at
+    /// most `limit` notifications, and the place of the last one looked at.
+    func pushTargets(
+        notifiedAfter sequence: NotificationSequence,
+        limit: Int
+    ) throws -> (targets: [PushTargetKey: ContainerKey], upTo: NotificationSequence)
+
+    /// Looks at the next `limit` devices of a container after `device` and
+    /// returns those of their targets that have something pending, and where to
+    /// look on; nil when there are no further devices.
+    func pendingPushTargets(
+        in container: ContainerKey,
+        after device: DeviceKey?,
+        limit: Int
+    ) throws -> (targets: [PushTargetKey], next: DeviceKey?)
+}
+
+/// Push tokens are registered, move in the log, and go.
+package protocol PushTokenWriting: PushTokenReading {
+    /// Inserts or replaces a push token and adds the device to those it tells.
+    ///
+    /// A token tells devices of one account, the one it was put for last (SUB-51), and a
+    /// native one only one device of a container. For each device it starts at the head of
+    /// the log.
+    ///
+    /// It tells the device for as long as `session` lasts; put again in another one, it
+    /// keeps its position.
+    func putPushToken(
+        _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
+    ) throws
+
+    /// Moves the courier's position forward for all devices that its token tells, never
+    /// back.
+    func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws
+
+    /// Moves targets forward in the log, never back; those that are gone are
+    /// ignored.
+    func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws
+
+    /// Removes a push token unless it was registered after `moment`; returns
+    /// whether it is gone.
+    func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool
+
+    /// Takes the push tokens registered longest ago from a user who has more
+    /// than `limit` of them; returns how many.
+    func trimPushTokens(of user: UserID, to limit: Int) throws -> Int
+}
+
+extension PushTokenWriting {
+    /// Inserts or replaces a push token that tells a device whatever sessions end.
+    package func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
+        try putPushToken(token, tells: device, in: nil)
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// The record types of a container and their fields (ENV-1).
+package protocol SchemaReading {
+    /// Returns the known fields of these record types; a type that no record
+    /// ever had is absent (ENV-1).
+    func fields(
+        of recordTypes: Set<String>,
+        in container: ContainerKey
+    ) throws -> [String: [String: StoredField]]
+
+    /// How many record types a container has.
+    func recordTypeCount(in container: ContainerKey) throws -> Int
+}
+
+/// The schema of a container grows.
+package protocol SchemaWriting: SchemaReading {
+    /// Adds fields (and with them types) that a container's schema lacks; those it
+    /// knows stay as they are.
+    func addFields(_ fields: [String: [String: StoredField]], in container: ContainerKey) throws
+}

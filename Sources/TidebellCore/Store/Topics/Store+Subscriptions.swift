@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Subscriptions, of one user or as a change finds them.
+package protocol SubscriptionReading {
+    /// Returns a user's subscriptions in a database, by ID; nil asks for all.
+    func subscriptions(
+        _ ids: Set<String>?,
+        of user: UserID,
+        in database: DatabaseID
+    ) throws -> [StoredSubscription]
+
+    /// Returns what is to be known of all subscriptions of a user when one is saved;
+    /// reads none of their contents.
+    func subscriptionSummaries(
+        of user: UserID, in database: DatabaseID
+    ) throws -> [SubscriptionSummary]
+
+    /// Returns outlines of the subscriptions of all users that a change in the zone can
+    /// concern, those after `serial`, in the order of their serials, at most
+    /// `limit`: database kinds, those on the zone, and query kinds without zone or
+    /// on it; of query kinds only those whose type and term are a trigger's.
+    ///
+    /// Cost grows with what is returned and with the triggers, not with what
+    /// exists.
+    func subscriptionOutlines(
+        in database: DatabaseID,
+        zoneName: String,
+        triggers: Set<SubscriptionTrigger>,
+        after serial: SubscriptionSerial,
+        limit: Int
+    ) throws -> [SubscriptionOutline]
+
+    /// Reads subscriptions in the order of their serials, until one brings the bytes of
+    /// their JSON to `byteLimit`; returns them with these bytes. What is gone is left out.
+    func subscriptions(
+        _ serials: [SubscriptionSerial], byteLimit: Int
+    ) throws -> (subscriptions: [StoredSubscription], bytes: Int)
+
+    /// Returns who has subscriptions in a database, at most `limit`.
+    func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID]
+}
+
+/// Subscriptions are saved and removed.
+package protocol SubscriptionWriting: SubscriptionReading {
+    /// Inserts subscriptions, replacing the content of those with the same
+    /// identity, which keep their serial, and keeps the database's
+    /// ``StoredDatabase/subscriptionKinds`` true. The serials given are ignored.
+    func putSubscriptions(_ subscriptions: [StoredSubscription]) throws
+
+    /// Removes a user's subscriptions; IDs that do not exist are ignored.
+    func removeSubscriptions(_ ids: Set<String>, of user: UserID, in database: DatabaseID) throws
+
+    /// Removes zone subscriptions on the zone and query subscriptions limited to
+    /// it, of all users (SUB-65), and returns them.
+    func removeSubscriptions(
+        onZone name: String, in database: DatabaseID
+    ) throws -> [StoredSubscription]
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func devices(of user: UserID) throws -> [StoredDevice] {
+        try connection.rows(
+            StoredDevice.ofUser, user, read: StoredDevice.init
+        )
+    }
+
+    package func registeredDevices(of user: UserID) throws -> [RegisteredDevice] {
+        try connection.rows(StoredDevice.ofUserWithDate, user) { columns in
+            RegisteredDevice(
+                device: try StoredDevice(columns), registeredAt: try columns.value(4)
+            )
+        }
+    }
+
+    package func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser] {
+        guard !users.isEmpty else { return [:] }
+        let found = try connection.rows(
+            StoredUser.reachable, JSONText(users.map(\.rawValue)), read: StoredUser.init
+        )
+        return Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+    }
+}
+
+extension StoredDevice {
+    private static let columns =
+        "device.key, device.user, device.client_id, device.acknowledged"
+    fileprivate static let ofUser = "SELECT \(columns) FROM device WHERE user = ? ORDER BY key"
+    /// The devices of a user, each with the moment of its registration.
+    fileprivate static let ofUserWithDate = """
+        SELECT \(columns), device.registered_at FROM device WHERE user = ? ORDER BY key
+        """
+    /// The device of a client in a container.
+    static let ofClient = """
+        SELECT \(columns) FROM device
+        WHERE client_id = ? AND container = ? AND environment = ?
+        """
+
+    /// Reads a row of a statement above.
+    init(_ columns: Columns) throws {
+        self.init(
+            key: try columns.value(0),
+            user: try columns.value(1),
+            clientID: columns.text(2),
+            acknowledged: try columns.value(3)
+        )
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func notifications(
+        for user: UserID, after sequence: NotificationSequence,
+        excludingOrigin client: String?, limit: Int
+    ) throws -> [StoredNotification] {
+        guard let client else {
+            return try connection.rows(
+                StoredNotification.log, user, sequence, limit, read: StoredNotification.init
+            )
+        }
+        return try connection.rows(
+            StoredNotification.logWithoutOrigin, user, sequence, client, limit,
+            read: StoredNotification.init
+        )
+    }
+
+    package func notifications(
+        of container: ContainerKey, after sequence: NotificationSequence,
+        upTo last: NotificationSequence, limit: Int
+    ) throws -> [StoredNotification] {
+        // The order of the tables is forced: a container can have more databases
+        // than the range has notifications.
+        try connection.rows(
+            """
+            SELECT \(StoredNotification.columns)
+            FROM notification CROSS JOIN user ON user.id = notification.user
+            WHERE sequence > ? AND sequence <= ? AND user.container = ? AND user.environment = ?
+            ORDER BY sequence LIMIT ?
+            """,
+            sequence, last, container.container, container.environment, limit,
+            read: StoredNotification.init
+        )
+    }
+
+    package func notificationPlace(
+        for user: UserID, after sequence: NotificationSequence,
+        excludingOrigin client: String?, newest count: Int
+    ) throws -> NotificationSequence? {
+        guard let client else {
+            return try connection.first(
+                """
+                SELECT sequence FROM notification WHERE user = ? AND sequence > ?
+                ORDER BY sequence DESC LIMIT 1 OFFSET ?
+                """,
+                user, sequence, count - 1
+            ) { try $0.value(0) }
+        }
+        return try connection.first(
+            """
+            SELECT sequence FROM notification
+            WHERE user = ? AND sequence > ? AND origin_client IS NOT ?
+            ORDER BY sequence DESC LIMIT 1 OFFSET ?
+            """,
+            user, sequence, client, count - 1
+        ) { try $0.value(0) }
+    }
+
+    package func notificationHead() throws -> NotificationSequence {
+        // What was given last, even if retention has removed it since.
+        try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'notification'") {
+            try $0.value(0)
+        } ?? .start
+    }
+
+    package func notificationFloor() throws -> NotificationSequence {
+        try connection.first("SELECT notification_floor FROM store WHERE id = 1") {
+            try $0.value(0)
+        } ?? .start
+    }
+
+    package func notificationFloor(of user: UserID) throws -> NotificationSequence {
+        try connection.first(
+            """
+            SELECT max(notification_floor,
+                ifnull((SELECT notification_floor FROM user WHERE id = ?), 0))
+            FROM store WHERE id = 1
+            """,
+            user
+        ) { try $0.value(0) } ?? .start
+    }
+
+    package func usersWithNotifications(moreThan count: Int, limit: Int) throws -> [UserID] {
+        try connection.rows(
+            "SELECT user FROM notification GROUP BY user HAVING count(*) > ? LIMIT ?",
+            count, limit
+        ) { try $0.value(0) }
+    }
+}
+
+extension StoredNotification {
+    /// What ``init(_:)`` reads, in its order.
+    static let columns = """
+        sequence, user, notification_id, database, subscription_id, origin_client, payload,
+        background, collapse_id, created_at
+        """
+    fileprivate static let log = """
+        SELECT \(columns) FROM notification
+        WHERE user = ? AND sequence > ? ORDER BY sequence LIMIT ?
+        """
+    fileprivate static let logWithoutOrigin = """
+        SELECT \(columns) FROM notification
+        WHERE user = ? AND sequence > ? AND origin_client IS NOT ?
+        ORDER BY sequence LIMIT ?
+        """
+
+    /// Reads a row of ``columns``.
+    init(_ columns: Columns) throws {
+        self.init(
+            sequence: try columns.value(0),
+            user: try columns.value(1),
+            notificationID: columns.text(2),
+            database: try columns.value(3),
+            subscriptionID: columns.text(4),
+            originClient: columns.optionalText(5),
+            payload: columns.bytes(6),
+            isBackground: columns.bool(7),
+            collapseID: columns.optionalText(8).map(CollapseID.init(rawValue:)),
+            createdAt: try columns.value(9)
+        )
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteReading {
+    package func user(
+        of account: AccountID, in container: ContainerKey
+    ) throws -> StoredUser? {
+        try connection.first(
+            StoredUser.ofAccount, account, container.container, container.environment,
+            read: StoredUser.init
+        )
+    }
+
+    package func user(recordName: String, in container: ContainerKey) throws -> StoredUser? {
+        try connection.first(
+            StoredUser.withRecordName, recordName, container.container, container.environment,
+            read: StoredUser.init
+        )
+    }
+
+    package func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser] {
+        guard !ids.isEmpty else { return [:] }
+        let users = try connection.rows(
+            StoredUser.withIDs, JSONText(ids.map(\.rawValue)), read: StoredUser.init
+        )
+        return Dictionary(users.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    package func users(of account: AccountID, limit: Int) throws -> [StoredUser] {
+        try connection.rows(StoredUser.allOfAccount, account, limit, read: StoredUser.init)
+    }
+
+    package func permission(
+        _ permission: ApplicationPermission, of user: UserID
+    ) throws -> PermissionAnswer? {
+        try connection.first(
+            "SELECT status FROM application_permission WHERE user = ? AND permission = ?",
+            user, permission
+        ) { try $0.value(0) }
+    }
+}
+
+extension StoredUser {
+    private static let columns =
+        "user.id, user.account, user.container, user.environment, user.record_name, user.joined_at"
+    fileprivate static let ofAccount = """
+        SELECT \(columns) FROM user WHERE account = ? AND container = ? AND environment = ?
+        """
+    fileprivate static let allOfAccount =
+        "SELECT \(columns) FROM user WHERE account = ? ORDER BY id LIMIT ?"
+    fileprivate static let withRecordName = """
+        SELECT \(columns) FROM user
+        WHERE record_name = ? AND container = ? AND environment = ?
+        """
+    fileprivate static let withIDs = """
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
+        """
+
+    /// A disabled webhook counts too: enabled again it goes on where it stopped.
+    static let reachable = """
+        SELECT \(columns) FROM json_each(?) AS wanted
+            CROSS JOIN user ON user.id = wanted.value
+            CROSS JOIN account ON account.id = user.account
+        WHERE account.disabled = 0 AND (
+            EXISTS (SELECT 1 FROM device WHERE device.user = user.id)
+            OR EXISTS (
+                SELECT 1 FROM webhook
+                WHERE webhook.container = user.container
+                    AND webhook.environment = user.environment
+            )
+        )
+        """
+
+    /// Reads a row of a statement above.
+    init(_ columns: Columns) throws {
+        self.init(
+            id: try columns.value(0),
+            account: try columns.value(1),
+            container: ContainerKey(
+                container: columns.text(2), environment: try columns.value(3)
+            ),
+            recordName: columns.text(4),
+            createdAt: try columns.value(5)
+        )
+    }
+}

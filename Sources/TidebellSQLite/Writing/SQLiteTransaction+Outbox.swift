@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func appendOutbox(_ entries: [OutboxEntry]) throws {
+        for entry in entries {
+            try connection.run(
+                """
+                INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
+                    origin_client, committed_at, told_through, ends_zone)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                entry.database, entry.zoneName, entry.zoneOwner,
+                JSONText(bytes: entry.event.encoded),
+                entry.originUser, entry.originClient, entry.committedAt, entry.toldThrough,
+                entry.endsZone
+            )
+            try queue(entry.database, from: connection.lastInsertedID)
+            hasAppendedOutbox = true
+        }
+    }
+
+    /// Puts a database at the end of the queue, unless it stands there.
+    private func queue(_ database: DatabaseID, from entry: Int64) throws {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO outbox_queue (database, done, turn) VALUES (?, ?, \(Self.lastTurn))
+            """,
+            database, entry - 1
+        )
+    }
+
+    /// The turn after those of all databases in the queue.
+    private static let lastTurn = "(SELECT ifnull(max(turn), 0) + 1 FROM outbox_queue)"
+
+    func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws {
+        try connection.run("UPDATE outbox SET told_through = ? WHERE id = ?", serial, id)
+        try connection.run(
+            """
+            UPDATE outbox_queue SET turn = \(Self.lastTurn)
+            WHERE database = (SELECT database FROM outbox WHERE id = ?)
+            """,
+            id
+        )
+    }
+
+    func markTold(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws {
+        if !keeping {
+            // What was kept before, under another configuration, goes by age.
+            try connection.run(
+                """
+                DELETE FROM outbox INDEXED BY outbox_database WHERE database = ?1 AND id <= ?2
+                    AND id > (SELECT done FROM outbox_queue WHERE outbox_queue.database = ?1)
+                """,
+                database, id
+            )
+        }
+        try connection.run(
+            """
+            UPDATE outbox_queue SET done = ?2, turn = \(Self.lastTurn)
+            WHERE database = ?1 AND done < ?2
+            """,
+            database, id
+        )
+        try connection.run(
+            """
+            DELETE FROM outbox_queue WHERE database = ?1 AND NOT EXISTS (
+                SELECT 1 FROM outbox INDEXED BY outbox_database
+                WHERE outbox.database = ?1 AND outbox.id > outbox_queue.done
+            )
+            """,
+            database
+        )
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+extension SQLiteTransaction {
+    func putWebToken(_ token: StoredWebToken, hash: [UInt8]) throws {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO web_token
+                (hash, account, expires_at, lifetime, renewed_at, ends_at, session, parent, origin,
+                container, environment, created_at, used_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            hash, token.account, token.expiresAt,
+            token.lifetime.map { Instant(rawValue: 0).advanced(by: $0) }, token.renewedAt,
+            token.endsAt, token.session, token.parent, token.origin, token.container?.container,
+            token.container?.environment, token.createdAt, token.usedAt
+        )
+    }
+
+    func markWebTokenRenewed(hash: [UInt8], at now: Instant) throws {
+        try connection.run("UPDATE web_token SET renewed_at = ? WHERE hash = ?", now, hash)
+    }
+
+    func noteUse(of tokens: [UsedToken: Instant]) throws {
+        for (token, moment) in tokens {
+            switch token {
+            case .web(let hash): try noteUse(of: hash, in: "web_token", at: moment)
+            case .kind(let kind, let hash): try noteUse(of: hash, in: kind.table, at: moment)
+            }
+        }
+    }
+
+    func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
+        hasEndedAccess = true
+        let ended =
+            switch tokens {
+            case .session(let session):
+                try connection.rows(
+                    """
+                    UPDATE web_token SET expires_at = ?2
+                    WHERE session IN (\(Self.withChildren)) AND expires_at > ?2
+                    RETURNING session
+                    """,
+                    session, now
+                ) { $0.text(0) }
+            case .account(let account, let includingOperators):
+                try connection.rows(
+                    """
+                    UPDATE web_token SET expires_at = ?2
+                    WHERE account = ?1 AND expires_at > ?2 AND (?3 OR origin <> 'operator')
+                    RETURNING session
+                    """,
+                    account, now, includingOperators
+                ) { $0.text(0) }
+            }
+        return Set(ended).count
+    }
+
+    func removeSession(_ session: SessionID) throws {
+        hasEndedAccess = true
+        try connection.run(
+            "DELETE FROM web_token WHERE session IN (\(Self.withChildren))", session
+        )
+    }
+
+    func removeWebTokens(
+        expiredBefore moment: Instant, ofPagesBefore pageMoment: Instant, limit: Int
+    ) throws -> Int {
+        let pages = try connection.rows(
+            """
+            DELETE FROM web_token WHERE hash IN (
+                SELECT hash FROM web_token WHERE expires_at < ? AND origin = 'page'
+                ORDER BY expires_at LIMIT ?
+            ) RETURNING expires_at
+            """,
+            pageMoment, limit
+        ) { $0.int(0) }
+        let others = try connection.rows(
+            """
+            DELETE FROM web_token WHERE hash IN (
+                SELECT hash FROM web_token WHERE expires_at < ? ORDER BY expires_at LIMIT ?
+            ) RETURNING expires_at
+            """,
+            moment, limit
+        ) { $0.int(0) }
+        return pages.count + others.count
+    }
+
+    private func noteUse(of hash: [UInt8], in table: String, at moment: Instant) throws {
+        try connection.run(
+            """
+            UPDATE \(table) SET used_at = ?2
+            WHERE hash = ?1 AND (used_at IS NULL OR used_at < ?2)
+            """,
+            hash, moment
+        )
+    }
+
+    /// A session and those that were begun with it, as a query; its parameter is the
+    /// first.
+    private static let withChildren = """
+        WITH RECURSIVE ended (id) AS (
+            SELECT ?1 UNION
+            SELECT web_token.session FROM ended JOIN web_token ON web_token.parent = ended.id
+        ) SELECT id FROM ended
+        """
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension SQLiteTransaction {
+    func makeUser(
+        of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant
+    ) throws -> StoredUser {
+        if let user = try user(of: account, in: container) { return user }
+        try connection.run(
+            """
+            INSERT INTO user (account, container, environment, record_name, joined_at)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            account, container.container, container.environment, recordName, now
+        )
+        return StoredUser(
+            id: UserID(rawValue: connection.lastInsertedID), account: account,
+            container: container, recordName: recordName, createdAt: now
+        )
+    }
+
+    func setPermission(
+        _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
+    ) throws {
+        guard let answer else {
+            return try connection.run(
+                "DELETE FROM application_permission WHERE user = ? AND permission = ?",
+                user, permission
+            )
+        }
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO application_permission (user, permission, status)
+            VALUES (?, ?, ?)
+            """,
+            user, permission, answer
+        )
+    }
+}
