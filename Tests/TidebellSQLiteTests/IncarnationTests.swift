@@ -341,6 +341,44 @@ final class LostLifeTests {
         try await store.close()
     }
 
+    @Test("H6: the latest change that is noted is one of this life")
+    func noteOfAnotherLife() async throws {
+        var store = try open()
+        _ = try await change(store)
+        try await store.close()
+        let note = URL(fileURLWithPath: "\(path)-server")
+        let before = try Data(contentsOf: note)
+        #expect(StoreNote(bytes: Array(before.prefix(StoreNote.size)))?.progress.latest != nil)
+        store = try open()
+        try await store.beginNewIncarnation(at: moment)
+        try await store.close()
+        try before.write(to: note)
+        store = try open()
+        #expect(store.cameBackOlder == false)
+        try await store.close()
+        let after = try #require(
+            StoreNote(bytes: Array(try Data(contentsOf: note).prefix(StoreNote.size))))
+        #expect(after.progress.incarnation == store.incarnation)
+        #expect(after.progress.latest == nil)
+    }
+
+    @Test("A note of an earlier version is read, so that its store is known for older")
+    func earlierNote() {
+        let line = "tidebell 7 1 50 3 1 15962048092200701509"
+        let blanks = String(repeating: " ", count: StoreNote.size - 1 - line.utf8.count)
+        let note = StoreNote(bytes: Array((line + blanks + "\n").utf8))
+        #expect(
+            note
+                == StoreNote(
+                    identity: 7,
+                    progress: StoreProgress(
+                        incarnation: Incarnation(rawValue: 1), position: Position(rawValue: 50),
+                        notification: NotificationSequence(rawValue: 3)
+                    )
+                )
+        )
+    }
+
     @Test("A note comes back whole, and a damaged one not at all")
     func note() {
         let note = StoreNote(

@@ -24,7 +24,10 @@ extension SQLiteStore {
             // Another store under the same name has nothing to do with the note.
             if let noted = note.note, noted.identity == identity {
                 isOlder = try progress.isBehind(noted.progress) || transaction.lacks(noted.progress)
-                progress.latest = noted.progress.latest
+                // A change of another life says nothing of this one.
+                if noted.progress.incarnation == progress.incarnation {
+                    progress.latest = noted.progress.latest
+                }
                 if isOlder {
                     try transaction.connection.run("BEGIN IMMEDIATE")
                     _ = try transaction.beginNewIncarnation(past: noted.progress, at: now())

@@ -54,8 +54,9 @@ struct StoreNote: Sendable, Hashable {
     init?(bytes: [UInt8]) {
         let words = String(decoding: bytes, as: UTF8.self)
             .split { $0 == " " || $0 == "\n" }
-        // Earlier versions noted no latest change.
-        guard bytes.count == Self.size, words.count == 6 || words.count == 8,
+        // There is no latest change before the first one. Earlier versions noted none at
+        // all, and a seventh word that says nothing any more.
+        guard bytes.count == Self.size, (6...8).contains(words.count),
             words.last == "\(Self.checksum(words.dropLast().joined(separator: " ")))"[...],
             let identity = UInt64(words[1]), let incarnation = Int64(words[2]),
             let position = Int64(words[3]), let notification = Int64(words[4])
