@@ -5,10 +5,29 @@ import TidebellCore
 extension Accounts {
     /// Returns the users who were removed and whose data is still there.
     package func removed() async throws -> [RemovedAccount] {
-        try await store.write {
-            try $0.adoptLostDatabases(limit: Self.listLength)
-            return try $0.removedAccounts(limit: Self.listLength)
+        try await store.read { try $0.removedAccounts(limit: Self.listLength) }
+    }
+
+    /// Returns names of those users who were erased and for whom an older version stored
+    /// something afterwards; ``beginErasing(_:_:)`` knows them.
+    package func lostUsers() async throws -> [String] {
+        try await store.read { try $0.lostUsers(limit: Self.listLength) }.map {
+            "\(Self.lostPrefix)\($0.rawValue)"
         }
+    }
+
+    /// What the names of ``lostUsers()`` begin with.
+    private static let lostPrefix = "lost-"
+
+    /// The account of one of ``lostUsers()`` after it was adopted; nil where the name is none
+    /// of theirs.
+    private static func lostAccount(
+        _ name: String, in reader: any StoreReader
+    ) throws -> AccountID? {
+        guard name.hasPrefix(lostPrefix), let number = Int64(name.dropFirst(lostPrefix.count))
+        else { return nil }
+        let user = UserID(rawValue: number)
+        return try reader.users([user])[user]?.account
     }
 
     /// Whether anything is kept of a user who was removed.
@@ -19,8 +38,8 @@ extension Accounts {
     /// Notes that the data of a removed user is to be erased, and returns the account.
     ///
     /// - Parameter name: The name the user had, or the number of the account, which tells
-    ///   several of one name apart. An unknown or ambiguous one fails with
-    ///   ``OperatorError``.
+    ///   several of one name apart, or one of ``lostUsers()``. An unknown or ambiguous one
+    ///   fails with ``OperatorError``.
     package func beginErasing(
         _ name: String, _ erasure: RemovedAccount.Erasure
     ) async throws -> AccountID {
@@ -28,7 +47,10 @@ extension Accounts {
         return try await store.write { transaction in
             try transaction.adoptLostDatabases(limit: Self.listLength)
             let removed = try transaction.removedAccounts(limit: Self.listLength)
-            let named = removed.filter { $0.name == wanted || "\($0.account.rawValue)" == name }
+            let lost = try Self.lostAccount(name, in: transaction)
+            let named = removed.filter {
+                $0.name == wanted || "\($0.account.rawValue)" == name || $0.account == lost
+            }
             if named.isEmpty, try transaction.account(calledBy: name) != nil {
                 throw OperatorError(
                     "The user '\(name)' is not removed: remove them first, with tidebell user "

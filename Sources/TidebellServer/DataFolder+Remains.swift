@@ -62,9 +62,9 @@ extension DataFolder {
         }
         return owner == user
             ? "The folder \(path) may not be read by its owner '\(user)'; to change that: "
-                + "chmod 700 \(path)"
+                + "chmod 700 \(path.asShellWord)"
             : "The folder \(path) belongs to the user '\(owner)', and '\(user)' may not read "
-                + "it; run the command as that user: sudo -u \(owner) tidebell …"
+                + "it; run the command as that user: sudo -u \(owner.asShellWord) tidebell …"
     }
 
     private static func name(of user: uid_t) -> String {
@@ -73,11 +73,7 @@ extension DataFolder {
     }
 
     /// The option that names this folder to another command.
-    package var option: String {
-        let safe = url.path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+".contains($0) }
-        return " --data "
-            + (safe ? url.path : "'\(url.path.replacingOccurrences(of: "'", with: #"'\''"#))'")
-    }
+    package var option: String { " --data \(url.path.asShellWord)" }
 
     /// The bytes of a file of the folder; nil if there is none.
     func size(of name: String) -> Int64? {

@@ -41,16 +41,20 @@ package struct DataFolder: Sendable {
             else { return nil }
             let isFolder = attributes?[.type] as? FileAttributeType == .typeDirectory
             return "Others on this machine may use \(path) (mode \(String(mode, radix: 8))); to "
-                + "change that: chmod \(isFolder ? "700" : "600") \(path)"
+                + "change that: chmod \(isFolder ? "700" : "600") \(path.asShellWord)"
         }
     }
 
     /// What to say of a root key that lies in the folder though the server has its key from
     /// elsewhere; nil where none does.
     package func strayRootKeyWarning(rootKey: RootKeySource) -> String? {
-        let path = Self.rootKey(in: url).path
+        let key = Self.rootKey(in: url)
+        let path = key.path
         guard rootKey != .dataFolder, access(path, F_OK) == 0 else { return nil }
-        if case .file(let file) = rootKey, file.resolvingSymlinksInPath().path == path {
+        // The folder may be reached by way of a link, too.
+        if case .file(let file) = rootKey,
+            file.resolvingSymlinksInPath().path == key.resolvingSymlinksInPath().path
+        {
             return nil
         }
         return "A root key still lies in the data folder (\(path)), though the server has its "

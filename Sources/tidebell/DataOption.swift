@@ -36,7 +36,7 @@ struct DataOption: ParsableArguments {
     /// What to add to another command so that it means the same cloud; empty for
     /// the default folder.
     var hint: String {
-        path.map { " --data \($0.contains(" ") ? "'\($0)'" : $0)" } ?? ""
+        path.map { " --data \($0.asShellWord)" } ?? ""
     }
 
     /// Runs `body` on the store of a cloud that exists, also while a server runs on

@@ -79,7 +79,10 @@ extension UserCommand {
         )
 
         @Argument(
-            help: "The name the user had, or the number of `tidebell user list --removed`."
+            help: """
+                The name the user had, or what stands first in the line of `tidebell user list \
+                --removed`.
+                """
         )
         var name: String
 

@@ -78,8 +78,10 @@ struct UserCommand: AsyncParsableCommand {
         }
 
         private func listRemoved() async throws {
-            let accounts = try await data.withAccounts { try await $0.removed() }
-            guard !accounts.isEmpty else {
+            let (accounts, lost) = try await data.withAccounts {
+                (try await $0.removed(), try await $0.lostUsers())
+            }
+            guard !accounts.isEmpty || !lost.isEmpty else {
                 return complain("There is no data of removed users.")
             }
             for account in accounts {
@@ -88,6 +90,7 @@ struct UserCommand: AsyncParsableCommand {
                         + (account.erasure == .none ? "data kept" : "being erased")
                 )
             }
+            for name in lost { say("\(name)  (name not kept)  data kept") }
         }
     }
 

@@ -104,6 +104,12 @@ final class DataFolderTests {
         )
         chmod(elsewhere.path, 0o600)
         #expect(folder.permissionWarnings(rootKey: .file(elsewhere)) == [])
+        let link = url.appendingPathExtension("link")
+        defer { try? FileManager.default.removeItem(at: link) }
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        let key = link.appendingPathComponent("root-key")
+        #expect(DataFolder(link).strayRootKeyWarning(rootKey: .file(key)) == nil)
+        #expect(DataFolder(link).strayRootKeyWarning(rootKey: .file(copy)) == nil)
         let warning = try #require(folder.strayRootKeyWarning(rootKey: .file(elsewhere)))
         #expect(warning.contains(copy.path))
         try remove("root-key")
@@ -137,6 +143,38 @@ final class DataFolderTests {
                 for: ContainerKey(container: "bad_name", environment: .development)
             )
         }
+    }
+
+    @Test("Who only reads makes no lock among the files; who serves makes it")
+    func lockFile() throws {
+        let folder = url.appendingPathComponent("assets")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let lock = folder.appendingPathComponent(AssetFolderLock.name).path
+        #expect(try AssetFolderLock.toCopy(in: folder) == nil)
+        #expect(!FileManager.default.fileExists(atPath: lock))
+        _ = try AssetFolder(folder, logger: Logger(label: "test"))
+        #expect(try AssetFolderLock.toCopy(in: folder) != nil)
+        let mode = try FileManager.default.attributesOfItem(atPath: lock)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test(
+        "A path in a command that is proposed is one word of the shell, whatever is in it",
+        arguments: [
+            "/a/b-c_d.e+f@g", "/a b", "it's", "$(id)", "a;b", "~", "*", "", "ü", "a\nb", "\\",
+        ]
+    )
+    func shellWords(text: String) throws {
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "printf %s. \(text.asShellWord)"]
+        let output = Pipe()
+        shell.standardOutput = output
+        try shell.run()
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+        shell.waitUntilExit()
+        #expect(String(decoding: printed, as: UTF8.self) == text + ".")
+        #expect(DataFolder(URL(fileURLWithPath: "/a b")).option == " --data '/a b'")
     }
 
     @Test("A backup that copies keeps every file where it is; afterwards it goes")

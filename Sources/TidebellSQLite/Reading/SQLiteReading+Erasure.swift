@@ -9,6 +9,20 @@ extension SQLiteReading {
         )
     }
 
+    package func lostUsers(limit: Int) throws -> [UserID] {
+        try connection.rows(
+            """
+            SELECT DISTINCT owner FROM database
+            WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user)
+            UNION
+            SELECT id FROM user WHERE account NOT IN (SELECT id FROM account)
+                AND account NOT IN (SELECT account FROM removed_account)
+            ORDER BY 1 LIMIT ?
+            """,
+            limit
+        ) { try $0.value(0) }
+    }
+
     package func removedAccount(_ account: AccountID) throws -> RemovedAccount? {
         try connection.first(
             RemovedAccount.all + " WHERE account = ?", account, read: RemovedAccount.init

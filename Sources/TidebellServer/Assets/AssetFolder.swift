@@ -56,6 +56,7 @@ package final class AssetFolder: AssetStore {
         try? FileManager.default.removeItem(at: incoming)  // it is often not there
         try Self.makeFolder(incoming)
         sealKey = try Self.key(in: folder)
+        try AssetFolderLock.make(in: folder)
         // The files are flushed with their folders, so these must be durable as well.
         try DurableFile.flush(folder)
         try DurableFile.flush(folder.deletingLastPathComponent())

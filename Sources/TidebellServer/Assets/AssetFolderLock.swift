@@ -22,11 +22,18 @@ final class AssetFolderLock: Sendable {
         close(descriptor)
     }
 
+    /// Makes the file, for who may write in the folder: who only reads makes none, which
+    /// would be another user's.
+    static func make(in folder: URL) throws {
+        close(try open(in: folder, O_RDWR | O_CREAT))
+    }
+
     /// Waits until nobody removes files, which takes moments, and keeps it so; nil where
-    /// there is no folder yet, and nothing to remove.
+    /// no server was yet, and nothing is removed.
     static func toCopy(in folder: URL) throws -> AssetFolderLock? {
-        guard access(folder.path, F_OK) == 0 else { return nil }
-        let descriptor = try open(in: folder)
+        guard access(folder.appendingPathComponent(name).path, F_OK) == 0 || errno != ENOENT
+        else { return nil }
+        let descriptor = try open(in: folder, O_RDONLY)
         while flock(descriptor, LOCK_SH) != 0 {
             guard errno == EINTR else {
                 defer { close(descriptor) }
@@ -38,7 +45,7 @@ final class AssetFolderLock: Sendable {
 
     /// Returns the right to remove files; nil while somebody copies.
     static func toRemove(in folder: URL) throws -> AssetFolderLock? {
-        let descriptor = try open(in: folder)
+        let descriptor = try open(in: folder, O_RDWR | O_CREAT)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(descriptor) }
             guard errno == EWOULDBLOCK || errno == EINTR else { throw DiskError("lock") }
@@ -47,9 +54,9 @@ final class AssetFolderLock: Sendable {
         return AssetFolderLock(descriptor: descriptor)
     }
 
-    private static func open(in folder: URL) throws -> Int32 {
+    private static func open(in folder: URL, _ flags: Int32) throws -> Int32 {
         let path = folder.appendingPathComponent(name).path
-        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Foundation.open(path, flags | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DiskError("open \(path)") }
         return descriptor
     }

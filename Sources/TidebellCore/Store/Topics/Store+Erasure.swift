@@ -6,6 +6,11 @@ package protocol ErasureReading {
     /// erased; at most `limit`.
     func removedAccounts(limit: Int) throws -> [RemovedAccount]
 
+    /// Returns users of no account, known or removed, who have databases or are there
+    /// themselves; at most `limit`. Older versions wrote for them within seconds of their
+    /// erasure.
+    func lostUsers(limit: Int) throws -> [UserID]
+
     /// Returns an account that was removed; nil when nothing of it is left.
     func removedAccount(_ account: AccountID) throws -> RemovedAccount?
 
@@ -15,9 +20,8 @@ package protocol ErasureReading {
 
 /// What a removed account left is erased, step by step.
 package protocol ErasureWriting: ErasureReading {
-    /// Makes removed accounts of users who were erased and have databases nevertheless,
-    /// so that these can be erased; at most `limit`. Older versions wrote them within
-    /// seconds of the erasure.
+    /// Makes removed accounts of lost users, so that these can be erased; at most `limit`
+    /// (``ErasureReading/lostUsers(limit:)``).
     func adoptLostDatabases(limit: Int) throws
 
     /// Notes that the data of a removed account is to go.

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension String {
+    /// The text as one word of a command line of the shell: quoted where a shell would take
+    /// any of it for something else.
+    package var asShellWord: String {
+        let isPlain =
+            !isEmpty
+            && allSatisfy { $0.isLetter || $0.isNumber || "/._-+@:,%".contains($0) }
+        return isPlain ? self : "'\(replacing("'", with: #"'\''"#))'"
+    }
+}
