@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellHTTP
+import TidebellSQLite
 
 /// Where the server has its root key from.
 package enum RootKeySource: Sendable, Hashable {
@@ -43,22 +44,56 @@ package enum RootKeySource: Sendable, Hashable {
         }
     }
 
-    /// Returns the key with this name, and makes none; nil where the data folder has
-    /// none, or another one. One that the operator named must be the right one.
-    func knownKey(in dataFolder: URL, named id: String?) throws -> RootKey? {
-        guard let id else { return nil }
-        if self == .dataFolder, access(DataFolder.rootKey(in: dataFolder).path, F_OK) != 0 {
-            return nil
-        }
-        let key = try key(in: dataFolder, isNeeded: true)
-        guard key.rootKeyID != id else { return key }
-        guard self == .dataFolder else {
-            throw OperatorError(
-                "This is not the root key that the fields and files of this cloud were encrypted "
-                    + "with. Name that one, or none."
+    /// Returns the key with this name, and makes none; nil where it is not at hand.
+    ///
+    /// One that an option names must be the right one. One in the data folder or in the
+    /// environment need not: who looks for damage, or saves what there is, goes on without
+    /// it, and what is wrong with it is a problem.
+    func knownKey(
+        in dataFolder: URL, named id: String?
+    ) throws -> (key: RootKey?, problem: StoreProblem?) {
+        guard let id else { return (nil, nil) }
+        switch self {
+        case .dataFolder:
+            let path = DataFolder.rootKey(in: dataFolder).path
+            guard access(path, F_OK) == 0 || errno != ENOENT else { return (nil, nil) }
+            return known(
+                in: dataFolder, named: id, orElse: .damage,
+                "the file \(DataFolder.rootKeyName) in the data folder is not the root key of "
+                    + "this cloud: put that one there, or remove this one where the server has "
+                    + "its key from elsewhere"
             )
+        case .text:
+            return known(
+                in: dataFolder, named: id, orElse: .warning,
+                "the variable \(Self.variable) is not the root key of this cloud: set it to that "
+                    + "one, or unset it"
+            )
+        case .file, .command:
+            let key = try key(in: dataFolder, isNeeded: true)
+            guard key.rootKeyID == id else {
+                throw OperatorError(
+                    "This is not the root key that the fields and files of this cloud were "
+                        + "encrypted with. Name that one, or none."
+                )
+            }
+            return (key, nil)
         }
-        return nil
+    }
+
+    /// - Parameter failure: How bad it is that there is no key at all in what there is.
+    private func known(
+        in dataFolder: URL, named id: String, orElse failure: StoreProblem.Severity,
+        _ otherKey: String
+    ) -> (key: RootKey?, problem: StoreProblem?) {
+        do {
+            let key = try key(in: dataFolder, isNeeded: true)
+            return key.rootKeyID == id
+                ? (key, nil) : (nil, StoreProblem(otherKey, .warning))
+        } catch {
+            // NB: not the error's own words, which tell how a new key is made.
+            return (nil, StoreProblem("\(otherKey) (it cannot be read, or is none)", failure))
+        }
     }
 
     private static func read(_ url: URL) throws -> RootKey {

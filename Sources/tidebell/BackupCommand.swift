@@ -30,8 +30,8 @@ struct BackupCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Make the backup even if records or files are damaged. A database that cannot be \
-            read to its end cannot be backed up.
+            Make the backup even if records or files are damaged, or files cannot be read: \
+            those are left out. A database that cannot be read to its end cannot be backed up.
             """
     )
     var despiteDamage = false
@@ -48,13 +48,13 @@ struct BackupCommand: AsyncParsableCommand {
         let made = try Backup.make(
             of: DataFolder(data.folder), to: folder, at: Time.system.now(), options
         )
-        for problem in made.problems { complain("Damaged: \(problem)") }
+        for problem in made.problems { complain(problem.line) }
         say(
             """
             Made a backup of \(data.shortPath) in \(folder.path): \(made.summary).
             \(advice(on: made))
 
-               tidebell restore \(folder.path) --data FOLDER
+               tidebell restore \(folder.path.asShellWord) --data FOLDER
             """
         )
     }
@@ -70,7 +70,7 @@ struct BackupCommand: AsyncParsableCommand {
             sentences.append("It holds secrets: keep it as safe as the data folder.")
             if made.lacksRootKey {
                 sentences.append(
-                    "The root key is NOT in it, as it is not in the data folder: keep that one "
+                    "The root key is NOT in it, since it is not in the data folder: keep that one "
                         + "safe too, in another place; without it nobody can read the encrypted "
                         + "fields and files of this backup."
                 )

@@ -12,7 +12,9 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Look for damage in the cloud, also while it is served.",
         discussion: """
             Reads the whole database and every file of records, and changes nothing. Prints a \
-            line for each problem; ends with 1 if there is any. Where the root key is at hand, \
+            line for each problem; ends with 1 if there is damage. A line that begins with \
+            "Warning:" is about something that is no damage, and says what is left to do; \
+            backups are made all the same. Where the root key is at hand, \
             in the data folder or named by an option, the contents of encrypted files are \
             opened and compared with their digests; otherwise only their lengths are.
             """
@@ -43,18 +45,19 @@ struct CheckCommand: AsyncParsableCommand {
         if json {
             try sayJSON(found)
         } else {
-            for problem in found.problems { say(problem.description) }
+            for problem in found.problems {
+                say(problem.severity == .damage ? problem.description : problem.line)
+            }
             if found.hasMore { say("There are more problems than these.") }
-            let count = found.problems.count
             say(
-                (count == 0 ? "No problem" : counted(count, "problem"))
+                found.total
                     + " in \(counted(found.databases, "database")), "
                     + "\(counted(found.zones, "zone")), \(counted(found.records, "record")) and "
                     + "\(counted(found.files.count, "file of records", "files of records"))."
             )
             advise(found)
         }
-        guard found.problems.isEmpty else { throw ExitCode(1) }
+        guard !found.isDamaged else { throw ExitCode(1) }
     }
 
     private func advise(_ found: StoreFindings) {
@@ -65,7 +68,7 @@ struct CheckCommand: AsyncParsableCommand {
                     + "--root-key-file or --root-key-command."
             )
         }
-        guard !found.problems.isEmpty else { return }
+        guard found.isDamaged else { return }
         say(
             """
             A file that is missing or damaged: copy it from a backup, where it has the same path, \
@@ -85,5 +88,16 @@ struct CheckCommand: AsyncParsableCommand {
             unreadFiles: found.unreadFiles
         )
         say(String(decoding: try encoder.encode(report), as: UTF8.self))
+    }
+}
+
+extension StoreFindings {
+    /// How much was found, for people.
+    fileprivate var total: String {
+        let damages = problems.count { $0.severity == .damage }
+        let warnings = problems.count - damages
+        guard warnings > 0 else { return damages == 0 ? "No problem" : counted(damages, "problem") }
+        return (damages == 0 ? "No damage" : counted(damages, "problem"))
+            + " and \(counted(warnings, "warning"))"
     }
 }

@@ -35,7 +35,7 @@ struct RestoreCommand: AsyncParsableCommand {
                 What was there is in \(aside.path) now, with its data, tokens and keys, also of \
                 people who were erased since the backup. Remove it when you need it no more:
 
-                   rm -r \(aside.path)
+                   rm -r \(aside.path.asShellWord)
 
                 """
             )
@@ -59,7 +59,9 @@ struct RestoreCommand: AsyncParsableCommand {
                 """
             )
         }
-        for problem in outcome.manifest.problems { complain("Damaged before: \(problem)") }
+        for problem in outcome.manifest.problems where problem.severity == .damage {
+            complain("Damaged before: \(problem)")
+        }
         say(
             """
             What was written after that moment is gone. Devices find their sync tokens expired \

@@ -196,7 +196,7 @@ struct BackupCommandTests {
         #expect(lines.first?.wholeMatch(of: /\d+\.\d+\.\d+.*/) != nil)
     }
 
-    @Test("M6: tidebell check ends with 1 and names the damage, as JSON too")
+    @Test("M6: tidebell check ends with 1 where there is damage, and names it, as JSON too")
     func damage() async throws {
         defer { clean() }
         let server = try await program.serve()
@@ -208,10 +208,17 @@ struct BackupCommandTests {
         try Data([1]).write(to: stray)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: stray.path)
+        let warning = "the file assets/kept/ab/abc belongs to no record"
+        let warned = try await program.run(["check"])
+        #expect(warned.first?.hasPrefix("Warning: \(warning)") == true)
+        #expect(warned.last?.hasPrefix("No damage and 1 warning in ") == true)
+        try Data("no key".utf8).write(
+            to: program.dataFolder.appendingPathComponent("root-key"))
         for arguments in [["check"], ["check", "--json"]] {
             let found = try await failure(arguments)
             #expect(found.contains("ended with 1"))
-            #expect(found.contains("the file assets/kept/ab/abc belongs to no record"))
+            #expect(found.contains(warning))
+            #expect(found.contains("is not the root key of this cloud"))
         }
     }
 }

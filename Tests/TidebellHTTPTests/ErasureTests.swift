@@ -346,10 +346,16 @@ struct ErasureTests {
                 $0.contains("a user who was erased")
             }.count == 1
         )
-        let found = try await accounts.removed()
-        #expect(found.map(\.name) == [nil])
-        let number = "\(try #require(found.first).account.rawValue)"
-        let account = try await accounts.beginErasing(number, .everything)
+        // Who lists them changes nothing.
+        for _ in 0..<2 {
+            #expect(try await accounts.removed() == [])
+            #expect(try await accounts.lostUsers() == ["lost-\(user.id.rawValue)"])
+        }
+        #expect(try StoreCheck.run(at: path).isDamaged == false)
+        let account = try await accounts.beginErasing(
+            "lost-\(user.id.rawValue)", .everything)
+        #expect(try await accounts.lostUsers() == [])
+        #expect(try await accounts.removed().map(\.account) == [account])
         let counts = try await accounts.erase(account)
         #expect(counts == [.records: 1, .zones: 1, .publicRecords: 1, .users: 1])
         #expect(try await accounts.removed() == [])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
+import TidebellCore
 
 extension SQLiteStore {
     /// Copies the store at `path`, as it is at one moment, to a file that does not exist
@@ -31,21 +32,37 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes the keys of encrypted fields from a copy, so that nothing of them is left in
-    /// the file.
-    package static func removeFieldKeys(fromCopyAt path: String) throws {
+    /// Removes from a copy the rows of deleted zones that the server had not come to yet, and
+    /// the keys of encrypted fields if asked to, so that nothing of them is left in the file.
+    package static func removeDeleted(
+        fromCopyAt path: String, withFieldKeys: Bool, at now: Instant
+    ) throws {
         do {
             let queue = try DatabaseQueue(path: path)
             defer { try? queue.close() }
             try queue.writeWithoutTransaction { database in
-                // Older versions have none.
-                guard try database.tableExists("zone_key") else { return }
+                // Older versions have no such tables, or others.
+                let hasKeys = try withFieldKeys && database.tableExists("zone_key")
+                let hasZones =
+                    try Int.fetchOne(database, sql: "PRAGMA user_version") == Schema.version
+                    && Row.fetchOne(database, sql: "SELECT 1 FROM removed_zone LIMIT 1") != nil
+                guard hasKeys || hasZones else { return }
                 try database.execute(sql: "PRAGMA secure_delete = ON")
-                try database.execute(sql: "DELETE FROM zone_key")
+                if hasKeys { try database.execute(sql: "DELETE FROM zone_key") }
+                if hasZones { try removeDeletedZones(from: database, at: now) }
                 try database.execute(sql: "VACUUM")
             }
         } catch {
             throw StoreOpenError(error, path: path, copy: path)
+        }
+    }
+
+    private static func removeDeletedZones(from database: Database, at now: Instant) throws {
+        try database.inTransaction {
+            let transaction = SQLiteTransaction(Connection(database))
+            let limit = SQLiteTransaction.rowsRemovedAtOnce
+            while try transaction.removeDeletedZones(limit: limit, at: now) > 0 {}
+            return .commit
         }
     }
 

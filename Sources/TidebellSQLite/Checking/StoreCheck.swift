@@ -117,7 +117,7 @@ package struct StoreCheck {
 
     private mutating func apply(_ rule: StoreRule) throws {
         try connection.each(rule.sql) { columns in
-            var problem = StoreProblem(rule.problem)
+            var problem = StoreProblem(rule.problem, rule.severity)
             if let detail = columns.optionalText(2) { problem.problem += " (\(detail))" }
             problem.record = columns.optionalText(1)
             return add(problem, zone: columns.optionalInt(0))

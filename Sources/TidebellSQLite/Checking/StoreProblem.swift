@@ -4,6 +4,7 @@
 package struct StoreProblem: Sendable, Hashable, Codable, CustomStringConvertible {
     /// What is wrong, without a capital and without an end.
     package var problem: String
+    package var severity = Severity.damage
     package var container: String?
     package var environment: String?
     /// public, private or shared.
@@ -13,9 +14,37 @@ package struct StoreProblem: Sendable, Hashable, Codable, CustomStringConvertibl
     package var zone: String?
     package var record: String?
 
+    /// How bad a problem is.
+    package enum Severity: String, Sendable, Hashable, Codable {
+        /// Something is lost, or not what was written. A check fails, and a backup is refused.
+        case damage
+        /// Nothing is lost that was not given up; something is left to do, which the problem
+        /// names.
+        case warning
+    }
+
     /// Creates a problem of the store as a whole.
-    package init(_ problem: String) {
+    package init(_ problem: String, _ severity: Severity = .damage) {
         self.problem = problem
+        self.severity = severity
+    }
+
+    /// Reads a problem; those of older versions are all damage.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        problem = try values.decode(String.self, forKey: .problem)
+        severity = try values.decodeIfPresent(Severity.self, forKey: .severity) ?? .damage
+        container = try values.decodeIfPresent(String.self, forKey: .container)
+        environment = try values.decodeIfPresent(String.self, forKey: .environment)
+        database = try values.decodeIfPresent(String.self, forKey: .database)
+        owner = try values.decodeIfPresent(String.self, forKey: .owner)
+        zone = try values.decodeIfPresent(String.self, forKey: .zone)
+        record = try values.decodeIfPresent(String.self, forKey: .record)
+    }
+
+    /// The problem as a line that says first how bad it is.
+    package var line: String {
+        (severity == .damage ? "Damaged: " : "Warning: ") + description
     }
 
     /// The place from the container down to the record, and the problem.
@@ -52,6 +81,9 @@ package struct StoreFindings: Sendable {
     /// Encrypted files of which only the length was looked at, for want of the root key.
     package var unreadFiles = 0
 
+    /// Whether any problem is damage.
+    package var isDamaged: Bool { problems.contains { $0.severity == .damage } }
+
     /// Creates findings of nothing yet.
     package init() {}
 
@@ -66,11 +98,14 @@ package struct StoreFindings: Sendable {
         package var key: [UInt8]?
     }
 
-    /// Adds a problem, up to the bound.
+    /// Adds a problem, up to the bound; beyond it damage takes the place of warnings.
     package mutating func add(_ problem: StoreProblem) {
-        guard problems.count < StoreCheck.mostProblems else {
+        if problems.count >= StoreCheck.mostProblems {
             hasMore = true
-            return
+            guard problem.severity == .damage,
+                let warning = problems.lastIndex(where: { $0.severity == .warning })
+            else { return }
+            problems.remove(at: warning)
         }
         problems.append(problem)
     }

@@ -4,10 +4,11 @@
 /// zone key, record name and detail, each of which may be NULL.
 struct StoreRule {
     let problem: String
+    var severity = StoreProblem.Severity.damage
     let sql: String
 
-    /// All rules.
-    static let all = zones + records + assets + push
+    /// All rules; what is no damage comes last, so that it leaves room for what is.
+    static let all = zones + records + assets + push + remains
 
     private static let zones = [
         StoreRule(
@@ -47,15 +48,6 @@ struct StoreRule {
                     OR database.records <> ifnull(sum(zone.records), 0)
                 """
         ),
-        // An older version could save for a person within seconds of their erasure.
-        StoreRule(
-            problem: "the database belongs to a user who was erased; to erase it too, see "
-                + "tidebell user list --removed",
-            sql: """
-                SELECT NULL, NULL, database.id FROM database
-                WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user)
-                """
-        ),
         StoreRule(
             problem: "the subscription belongs to no database",
             sql: """
@@ -68,6 +60,14 @@ struct StoreRule {
     private static let removedUsers =
         "SELECT id FROM user WHERE account IN (SELECT account FROM removed_account)"
 
+    /// Zones whose rows go step by step, of some tables sooner than of others: what was
+    /// deleted, and what is erased.
+    private static let endingZones = """
+        SELECT zone FROM removed_zone UNION ALL
+        SELECT zone.key FROM zone JOIN database ON database.id = zone.database
+        WHERE database.owner IN (\(removedUsers))
+        """
+
     private static let records = [
         StoreRule(
             problem: "records belong to a zone that is gone",
@@ -75,7 +75,7 @@ struct StoreRule {
                 SELECT record.zone, min(record.name), count(*)
                 FROM record LEFT JOIN zone ON zone.key = record.zone
                 WHERE (zone.key IS NULL OR zone.deletion IS NOT NULL)
-                    AND record.zone NOT IN (SELECT zone FROM removed_zone)
+                    AND record.zone NOT IN (\(endingZones))
                 GROUP BY record.zone
                 """
         ),
@@ -101,7 +101,7 @@ struct StoreRule {
                 SELECT reference.zone, reference.source, 'to ' || reference.target
                 FROM reference LEFT JOIN record ON record.zone = reference.zone
                     AND record.name = reference.source AND record.deleted = 0
-                WHERE record.name IS NULL
+                WHERE record.name IS NULL AND reference.zone NOT IN (\(endingZones))
                 """
         ),
     ]
@@ -112,6 +112,8 @@ struct StoreRule {
             sql: """
                 SELECT zone, record, content FROM asset_use
                 WHERE content NOT IN (SELECT content FROM asset)
+                    AND content NOT IN (SELECT content FROM lost_asset)
+                    AND zone NOT IN (\(endingZones))
                 """
         ),
         StoreRule(
@@ -120,7 +122,7 @@ struct StoreRule {
                 SELECT asset_use.zone, asset_use.record, content
                 FROM asset_use LEFT JOIN record ON record.zone = asset_use.zone
                     AND record.name = asset_use.record AND record.deleted = 0
-                WHERE record.name IS NULL
+                WHERE record.name IS NULL AND asset_use.zone NOT IN (\(endingZones))
                 """
         ),
         StoreRule(
@@ -168,6 +170,30 @@ struct StoreRule {
         StoreRule(
             problem: "a webhook's cursor is ahead of all notifications",
             sql: "SELECT NULL, NULL, id FROM webhook WHERE delivered > \(notificationHead)"
+        ),
+    ]
+
+    private static let remains = [
+        // An older version could save for a person within seconds of their erasure.
+        StoreRule(
+            problem: "the database belongs to a user who was erased; to erase it too, see "
+                + "tidebell user list --removed",
+            severity: .warning,
+            sql: """
+                SELECT NULL, NULL, database.id FROM database
+                WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user)
+                """
+        ),
+        StoreRule(
+            problem: "the record's file was given up with the root key that opened it; save the "
+                + "record with another file, or delete it",
+            severity: .warning,
+            sql: """
+                SELECT zone, record, content FROM asset_use
+                WHERE content IN (SELECT content FROM lost_asset)
+                    AND content NOT IN (SELECT content FROM asset)
+                    AND zone NOT IN (\(endingZones))
+                """
         ),
     ]
 

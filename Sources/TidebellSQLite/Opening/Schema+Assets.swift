@@ -2,7 +2,8 @@
 
 extension Schema {
     /// Files of records, which are kept beside the database: what is known of each,
-    /// which records hold it, since when none may do so, and which are to come.
+    /// which records hold it, since when none may do so, which were given up with a lost root
+    /// key and are held by records still, and which are to come.
     static let assets = """
         CREATE TABLE asset (
             content TEXT PRIMARY KEY,
@@ -25,6 +26,10 @@ extension Schema {
             since INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX asset_unused_since ON asset_unused (since);
+
+        CREATE TABLE lost_asset (
+            content TEXT PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE awaited_upload (
             token_hash BLOB PRIMARY KEY,

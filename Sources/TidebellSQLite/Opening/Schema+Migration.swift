@@ -32,6 +32,7 @@ extension Schema {
         try database.execute(sql: removedAccounts)
         try database.execute(sql: keptAnswerSizes)
         if !old.contains("unsealed_record") { try database.execute(sql: unsealedRecords) }
+        if !old.contains("lost_asset") { try database.execute(sql: lostAssets) }
         try database.execute(sql: uses)
         try sumUp(SubscriptionRow.fetchAll(database), in: database)
         for row in numbers {
@@ -121,6 +122,13 @@ extension Schema {
         INSERT INTO unsealed_record (zone, name)
         SELECT zone, name FROM record
         WHERE deleted = 0 AND instr(fields, CAST('"isEncrypted":true' AS BLOB)) > 0
+        """
+
+    /// Before version 5 files that were given up were not noted: those that records hold and
+    /// that are not there.
+    private static let lostAssets = """
+        INSERT INTO lost_asset (content)
+        SELECT DISTINCT content FROM asset_use WHERE content NOT IN (SELECT content FROM asset)
         """
 
     /// What a record takes (``StorageUse``); `asset` has been taken over before.

@@ -7,7 +7,7 @@ enum Schema {
     static let applicationID = 0x5444_424C
     /// `user_version` of a store this code reads and writes; a change of ``tables`` makes
     /// it another, or stores that others have written would open and then fail.
-    static let version = 4
+    static let version = 5
 
     /// Checks the file and creates the tables if it is empty; returns the
     /// store's identity.

@@ -45,6 +45,7 @@ extension SQLiteTransaction {
             "INSERT INTO asset (content, file, size, checksum, key) VALUES (?, ?, ?, ?, ?)",
             asset.content, asset.file, asset.size, asset.checksum, asset.key
         )
+        try connection.run("DELETE FROM lost_asset WHERE content = ?", asset.content)
         return asset
     }
 
@@ -87,6 +88,7 @@ extension SQLiteTransaction {
                 ) { _ in true } ?? false
             // Whoever lets go of it last puts it here again.
             guard !isUsed else { continue }
+            try connection.run("DELETE FROM lost_asset WHERE content = ?", content)
             let file = try connection.first(
                 "DELETE FROM asset WHERE content = ? RETURNING file", content
             ) { $0.text(0) }

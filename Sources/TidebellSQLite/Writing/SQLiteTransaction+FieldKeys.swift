@@ -18,6 +18,13 @@ extension SQLiteTransaction {
 
     func adoptRootKey(_ id: String) throws {
         if let known = try rootKeyID(), known != id {
+            // What records go on holding, so that a check takes it for no damage.
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO lost_asset (content) SELECT content FROM asset
+                WHERE key IS NOT NULL AND content IN (SELECT content FROM asset_use)
+                """
+            )
             try connection.run("DELETE FROM asset WHERE key IS NOT NULL")
         }
         try connection.run("UPDATE store SET root_key = ?", id)

@@ -116,19 +116,25 @@ package struct Backup {
         let lock = try AssetFolderLock.toCopy(in: data.assets)
         let store = draft.appendingPathComponent(DataFolder.databaseName)
         try SQLiteStore.copy(from: data.database.path, to: store.path)
-        if options.withoutKeys { try SQLiteStore.removeFieldKeys(fromCopyAt: store.path) }
+        try SQLiteStore.removeDeleted(
+            fromCopyAt: store.path, withFieldKeys: options.withoutKeys, at: now)
         let findings = try StoreCheck.run(at: store.path, olderToo: true)
         problems = findings.problems
         try note(DataFolder.databaseName)
-        let rootKey = try options.rootKey.knownKey(in: data.url, named: findings.rootKeyID)
-        try copy(findings.files, FileCheck(rootKey: rootKey), storeAt: store)
+        let known = try options.rootKey.knownKey(in: data.url, named: findings.rootKeyID)
+        if let problem = known.problem { problems.append(problem) }
+        try copy(findings.files, FileCheck(rootKey: known.key), storeAt: store)
         withExtendedLifetime(lock) {}
         for path in try data.otherFiles(withoutKeys: options.withoutKeys) {
-            let digest = try DurableFile.copy(
-                data.url.appendingPathComponent(path), to: try place(of: path))
-            files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
+            let taken = try take(path)
+            if case .failure(let error) = taken {
+                problems.append(StoreProblem("the file \(path) cannot be read: \(error.reason)"))
+            }
         }
-        guard problems.isEmpty || options.despiteDamage else { throw damaged() }
+        let isDamaged = problems.contains { $0.severity == .damage }
+        guard !isDamaged || options.despiteDamage else { throw damaged() }
+        // That there is a file of this name says nothing.
+        let packed = try RootKeySource.dataFolder.knownKey(in: draft, named: findings.rootKeyID)
         let manifest = BackupManifest(
             madeAt: now.rawValue,
             made: Date(timeIntervalSince1970: Double(now.rawValue) / 1000)
@@ -136,7 +142,8 @@ package struct Backup {
             identity: String(findings.identity, radix: 16), incarnation: findings.incarnation,
             schemaVersion: findings.schemaVersion, databases: findings.databases,
             zones: findings.zones, records: findings.records, rootKeyID: findings.rootKeyID,
-            unreadFiles: rootKey == nil ? findings.files.filter { $0.key != nil }.count : 0,
+            hasRootKey: packed.key != nil,
+            unreadFiles: known.key == nil ? findings.files.filter { $0.key != nil }.count : 0,
             isWithoutKeys: options.withoutKeys, problems: problems,
             files: files.sorted { $0.path < $1.path }
         )
@@ -162,14 +169,29 @@ package struct Backup {
                 found.append(FileProblem(file: file, text: "is missing"))
                 continue
             }
-            let copy = try place(of: path)
-            let digest = try DurableFile.copy(source, to: copy)
-            if let text = try check.problem(of: file, with: digest, at: copy) {
-                found.append(FileProblem(file: file, text: text))
+            switch try take(path) {
+            case .success(let digest):
+                let copy = draft.appendingPathComponent(path)
+                if let text = try check.problem(of: file, with: digest, at: copy) {
+                    found.append(FileProblem(file: file, text: text))
+                }
+            case .failure(let error):
+                found.append(FileProblem(file: file, text: "cannot be read: \(error.reason)"))
             }
-            files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
         }
         problems += FileProblem.atRecords(found, ofStoreAt: store)
+    }
+
+    /// Copies a file of the data folder; one that cannot be read is not in the backup.
+    private mutating func take(
+        _ path: String
+    ) throws -> Result<DurableFile.Digest, DiskError> {
+        let taken = try DurableFile.copyIfReadable(
+            data.url.appendingPathComponent(path), to: try place(of: path))
+        if case .success(let digest) = taken {
+            files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
+        }
+        return taken
     }
 
     /// Notes a file that is in the draft already.
@@ -193,8 +215,9 @@ package struct Backup {
     }
 
     private func damaged() -> OperatorError {
-        let named = problems.prefix(Self.namedProblems).map(\.description)
-        let more = problems.count > named.count ? "; and \(problems.count - named.count) more" : ""
+        let damages = problems.filter { $0.severity == .damage }
+        let named = damages.prefix(Self.namedProblems).map(\.description)
+        let more = damages.count > named.count ? "; and \(damages.count - named.count) more" : ""
         return OperatorError(
             "The cloud is damaged, so that a backup of it would be: "
                 + named.joined(separator: "; ") + more

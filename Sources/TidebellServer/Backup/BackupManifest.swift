@@ -29,11 +29,14 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     /// What tells the root key that encrypted fields and files need from others; nil where
     /// none is needed, or for a backup that does not say.
     package var rootKeyID: String?
+    /// Whether the root key in the backup is that one; nil in older backups, which may hold
+    /// another.
+    package var hasRootKey: Bool?
     /// Encrypted files of which only the length was verified; nil in older backups.
     package var unreadFiles: Int?
     /// Whether the secrets beside the database were left out.
     package var isWithoutKeys: Bool
-    /// What was damaged already when the backup was made.
+    /// What was damaged already when the backup was made, and what was left to do.
     package var problems: [StoreProblem]
     /// All other files of the backup.
     package var files: [File]
@@ -49,7 +52,8 @@ package struct BackupManifest: Sendable, Hashable, Codable {
 
     /// Whether what is encrypted needs a root key that is not in the backup.
     package var lacksRootKey: Bool {
-        rootKeyID != nil && !files.contains { $0.path == DataFolder.rootKeyName }
+        rootKeyID != nil
+            && !(hasRootKey ?? files.contains { $0.path == DataFolder.rootKeyName })
     }
 
     /// How many of the files are files of records.

@@ -27,8 +27,9 @@ package enum CloudCheck {
             let lock = try AssetFolderLock.toCopy(in: data.assets)
             defer { withExtendedLifetime(lock) {} }
             var findings = try StoreCheck.run(at: data.database.path)
-            let key = try rootKey.knownKey(in: data.url, named: findings.rootKeyID)
-            addFiles(to: &findings, FileCheck(rootKey: key), in: data)
+            let known = try rootKey.knownKey(in: data.url, named: findings.rootKeyID)
+            if let problem = known.problem { findings.add(problem) }
+            addFiles(to: &findings, FileCheck(rootKey: known.key), in: data)
             // Where the database cannot say which files it has, none is known as a stray.
             if findings.knowsFiles { addStrays(to: &findings, in: data, at: now) }
             return findings
@@ -82,7 +83,11 @@ package enum CloudCheck {
                 let changed = Instant(rawValue: Int64(date.timeIntervalSince1970 * 1000))
                 guard changed.advanced(by: strayAge) < now else { continue }
                 findings.add(
-                    StoreProblem("the file \(DataFolder.keptFile(name)) belongs to no record")
+                    StoreProblem(
+                        "the file \(DataFolder.keptFile(name)) belongs to no record; a server "
+                            + "that runs removes it within the hour",
+                        .warning
+                    )
                 )
             }
         }

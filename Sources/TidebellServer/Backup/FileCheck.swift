@@ -18,7 +18,7 @@ struct FileCheck {
             guard let digest = try DurableFile.digest(of: url) else { return "is missing" }
             return try problem(of: file, with: digest, at: url)
         } catch {
-            return "cannot be read: \(error)"
+            return "cannot be read: \((error as? DiskError)?.reason ?? "\(error)")"
         }
     }
 

@@ -54,12 +54,13 @@ package struct Restoring {
             let lock = try ServerLock(storeAt: data.database.path)
             defer { lock.release() }
             try restoring.copy(manifest)
-            let needsRootKey = try await restoring.beginNewLife(at: now)
+            let rootKeyID = try await restoring.beginNewLife(at: now)
             let aside = try restoring.moveAside(present, at: now)
             try restoring.moveIn()
-            let hasRootKey = manifest.files.contains { $0.path == DataFolder.rootKeyName }
+            let known = try RootKeySource.dataFolder.knownKey(in: data.url, named: rootKeyID)
             return Outcome(
-                manifest: manifest, movedAside: aside, lacksRootKey: needsRootKey && !hasRootKey
+                manifest: manifest, movedAside: aside,
+                lacksRootKey: rootKeyID != nil && known.key == nil
             )
         } catch let error as StoreOpenError {
             throw OperatorError(error.description)
@@ -127,15 +128,15 @@ package struct Restoring {
         }
     }
 
-    /// Makes the store forget what it may have given out since the backup; returns whether
-    /// it works with a root key.
-    private func beginNewLife(at now: Instant) async throws -> Bool {
+    /// Makes the store forget what it may have given out since the backup; returns what tells
+    /// its root key from others, nil where it has none.
+    private func beginNewLife(at now: Instant) async throws -> String? {
         let path = draft.appendingPathComponent(DataFolder.databaseName).path
         let store = try SQLiteStore.open(at: path, for: .serving)
-        let needsRootKey: Bool
+        let rootKeyID: String?
         do {
             try await store.beginNewIncarnation(at: now)
-            needsRootKey = try await store.read { try $0.rootKeyID() } != nil
+            rootKeyID = try await store.read { try $0.rootKeyID() }
         } catch {
             try await store.close()
             throw error
@@ -143,7 +144,7 @@ package struct Restoring {
         try await store.close()
         // The lock of the folder itself stays where it is.
         unlink("\(path)-server")
-        return needsRootKey
+        return rootKeyID
     }
 
     private func moveAside(_ names: [String], at now: Instant) throws -> URL? {

@@ -16,11 +16,30 @@ enum DurableFile {
 
     /// Copies a file to a path where none is (mode 0600).
     static func copy(_ source: URL, to target: URL) throws -> Digest {
+        try copyIfReadable(source, to: target).get()
+    }
+
+    /// Copies a file to a path where none is (mode 0600); a source that cannot be read to its
+    /// end is a result, and leaves nothing there.
+    static func copyIfReadable(
+        _ source: URL, to target: URL
+    ) throws -> Result<Digest, DiskError> {
         let descriptor = try create(target)
         defer { close(descriptor) }
-        let digest = try read(source) { try write($0, to: descriptor) }
+        let digest: Digest
+        var isWritten = true
+        do {
+            digest = try read(source) { bytes in
+                isWritten = false
+                try write(bytes, to: descriptor)
+                isWritten = true
+            }
+        } catch let error as DiskError where isWritten && !error.isShortage {
+            guard unlink(target.path) == 0 else { throw DiskError("remove \(target.path)") }
+            return .failure(error)
+        }
         guard fsync(descriptor) == 0 else { throw DiskError("flush \(target.path)") }
-        return digest
+        return .success(digest)
     }
 
     /// Writes a file where none is (mode 0600).
