@@ -99,11 +99,16 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // Floor 3: which engines there are.
+        .target(
+            name: "TidebellEngines", dependencies: ["TidebellCore", "TidebellSQLite"],
+            swiftSettings: strict
+        ),
         // Floor 4: the composition root.
         .target(
             name: "TidebellServer",
             dependencies: [
-                "TidebellSQLite", "TidebellHTTP", "TidebellPush", "TidebellAPNs",
+                "TidebellEngines", "TidebellSQLite", "TidebellHTTP", "TidebellPush", "TidebellAPNs",
                 "TidebellWebhooks",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -149,7 +154,7 @@ let package = Package(
         .target(
             name: "TidebellTesting",
             dependencies: [
-                "CloudKit", "TidebellServer", "TidebellAPNs",
+                "CloudKit", "TidebellServer", "TidebellAPNs", "TidebellTestStores",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -185,6 +190,11 @@ let package = Package(
             ],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
+        // The stores that tests run on, by one setting.
+        .target(
+            name: "TidebellTestStores", dependencies: ["TidebellCore", "TidebellEngines"],
+            swiftSettings: strict
+        ),
         // What tests of several targets wait with, and take chance from.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         // The promises of a store, as tests for any engine.
@@ -201,13 +211,13 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellCoreTests",
-            dependencies: ["TidebellCore", "TidebellSQLite", "TestSupport"],
+            dependencies: ["TidebellCore", "TidebellTestStores", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "TidebellSQLiteTests",
             dependencies: [
-                "TidebellSQLite", "StoreConformance", "TestSupport",
+                "TidebellSQLite", "TidebellTestStores", "StoreConformance", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -215,13 +225,13 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellPushTests",
-            dependencies: ["TidebellPush", "TidebellSQLite", "TestSupport"],
+            dependencies: ["TidebellPush", "TidebellTestStores", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "TidebellAPNsTests",
             dependencies: [
-                "TidebellAPNs", "TidebellTesting", "TidebellSQLite", "TestSupport",
+                "TidebellAPNs", "TidebellTesting", "TidebellTestStores", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -230,7 +240,7 @@ let package = Package(
         .testTarget(
             name: "TidebellWebhooksTests",
             dependencies: [
-                "TidebellWebhooks", "TidebellTesting", "TidebellServer", "TidebellSQLite",
+                "TidebellWebhooks", "TidebellTesting", "TidebellServer", "TidebellTestStores",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -240,7 +250,7 @@ let package = Package(
         // Whole clouds under seeded faults.
         .target(
             name: "Simulation",
-            dependencies: ["TidebellServer", "TestSupport"],
+            dependencies: ["TidebellServer", "TidebellTestStores", "TestSupport"],
             path: "Tests/Simulation",
             swiftSettings: strict
         ),
@@ -255,7 +265,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TidebellHTTPTests",
-            dependencies: ["TidebellHTTP", "TidebellServer", "TestSupport"],
+            dependencies: [
+                "TidebellHTTP", "TidebellServer", "TidebellTestStores", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -145,7 +145,7 @@ package struct WebServices: Sendable {
             storeIdentity: cloud.store.identity,
             storeIncarnation: cloud.store.incarnation,
             limits: cloud.limits,
-            makeUUID: cloud.randomness.makeUUID,
+            uuids: CallUUIDs(after: cloud.randomness.makeUUID()),
             assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL),
             fieldCipher: cloud.rootKey ?? NoFieldCipher()
         )

@@ -16,7 +16,7 @@ struct StoreLife: Sendable {
 /// several.
 ///
 /// DESIGN.md beside this file says why it is as it is.
-package final class SQLiteStore: Store {
+package final class SQLiteStore: OpenedStore {
     /// The most reads at work or waiting; those beyond are turned away.
     static let waitingReads = 4096
 
@@ -31,8 +31,6 @@ package final class SQLiteStore: Store {
         Incarnation(rawValue: currentIncarnation.load(ordering: .relaxed))
     }
 
-    /// Whether the store was seen at the start to lack what it had before, and so began a new
-    /// life.
     package var cameBackOlder: Bool { life.cameBackOlder }
 
     private let currentIncarnation: Atomic<Int64>
@@ -43,7 +41,6 @@ package final class SQLiteStore: Store {
     private let outbox = OutboxSignal()
     private let access = OutboxSignal()
     private let server: ServerLock?
-    /// Whether writes meet a full or failing disk.
     package let troubles: StoreTroubles
     private let file: FileIdentity?
     private let reads = Atomic(0)
@@ -121,15 +118,8 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Begins a new life of the store, which came back from an older moment.
-    ///
-    /// Sync tokens of the lost life are expired from now on, and streams that go on after a
-    /// notification of it are told that they missed some. No number is given out that the
-    /// lost life may have given out: see DESIGN.md. Devices, webhooks and native tokens stay
-    /// where they were, so that they may hear once more what they heard in the lost life.
-    ///
-    /// Needs a store that is open for ``Purpose/serving``: nobody else may be at it. The time
-    /// it takes grows with the number of databases.
+    /// Begins a new life; see DESIGN.md for how no number is given out a second time. The
+    /// time it takes grows with the number of databases.
     package func beginNewIncarnation(at now: Instant) async throws {
         guard server != nil else { throw StoreOpenError.inUse(path: pool.path) }
         let begun = try await write { transaction throws in

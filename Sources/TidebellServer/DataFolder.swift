@@ -2,6 +2,7 @@
 import Foundation
 import Logging
 import TidebellCore
+import TidebellEngines
 import TidebellHTTP
 import TidebellSQLite
 
@@ -10,7 +11,7 @@ package struct DataFolder: Sendable {
     /// The folder with the files of records.
     static let assetsName = "assets"
     /// The database inside.
-    static let databaseName = "tidebell.sqlite"
+    static let databaseName = SQLiteFactory.fileName
 
     let url: URL
     /// The root key, unless it is kept elsewhere.
@@ -79,12 +80,12 @@ package struct DataFolder: Sendable {
 
     /// Opens the store, in a new folder if there is none. What the operator can
     /// put right fails with ``OperatorError``, also that only the database is gone.
-    package func openStore(for purpose: SQLiteStore.Purpose) throws -> SQLiteStore {
+    package func openStore(
+        for purpose: StorePurpose, by factory: any StoreFactory = StoreEngine.sqlite.factory
+    ) throws -> any OpenedStore {
         try checkIsNotLost()
         do {
-            return try SQLiteStore.open(
-                at: url.appendingPathComponent(Self.databaseName).path, for: purpose
-            )
+            return try factory.open(in: url, for: purpose)
         } catch {
             throw OperatorError(error.description)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import TidebellCore
 import TidebellSQLite
 
 /// What the operator reads of the store: one line when writes begin to fail, one when it is
@@ -8,7 +9,7 @@ struct TroubleLog: Sendable {
     let logger: Logger
 
     /// Logs what becomes of the writes of `store` from now on.
-    func follow(_ store: SQLiteStore) {
+    func follow(_ store: any OpenedStore) {
         store.troubles.observe { [logger] news in
             switch news {
             case .began(let trouble):

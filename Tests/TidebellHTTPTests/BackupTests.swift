@@ -35,7 +35,7 @@ final class BackupTests {
 
     /// A cloud with an account, and a database with two records of which one has a file.
     struct Home {
-        var store: SQLiteStore
+        var store: any OpenedStore
         var assets: AssetFolder
         var zone: StoredZone
 

@@ -4,7 +4,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellPush
-import TidebellSQLite
+import TidebellTestStores
 import TidebellWire
 
 /// What ended hears nothing (H5, W-4, W-12).
@@ -86,8 +86,7 @@ struct EndedListenerTests {
         case .disabled: _ = try await accounts.setDisabled(true, "anna")
         case .removed: _ = try await accounts.remove(named: "anna")
         case .disabledByAnotherProcess:
-            let other = try SQLiteStore.open(
-                at: api.folder.appendingPathComponent("store").path, for: .administering)
+            let other = try TestStores.open(in: api.folder, for: .administering)
             try await other.write { transaction in
                 guard let account = try transaction.account(named: "anna") else { return }
                 try transaction.setDisabled(true, account)

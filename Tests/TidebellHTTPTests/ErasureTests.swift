@@ -84,7 +84,8 @@ struct ErasureTests {
 
     /// What the public records take, counted anew.
     private func countedUse() async throws -> StorageUse {
-        let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
+        let database = try DatabaseQueue(
+            path: api.folder.appendingPathComponent(SQLiteFactory.fileName).path)
         return try await database.read { database in
             let row = try Row.fetchOne(
                 database, sql: "SELECT ifnull(sum(size), 0), count(*) FROM record WHERE deleted = 0"
@@ -101,7 +102,8 @@ struct ErasureTests {
 
     /// Whether any file of the store holds the bytes.
     private func storeHolds(_ text: String) async throws -> Bool {
-        let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
+        let database = try DatabaseQueue(
+            path: api.folder.appendingPathComponent(SQLiteFactory.fileName).path)
         return try await database.read { database in
             let tables = try String.fetchAll(
                 database,
@@ -255,7 +257,8 @@ struct ErasureTests {
 
     /// All rows of all tables.
     private func allRows() async throws -> Set<String> {
-        let database = try DatabaseQueue(path: api.folder.appendingPathComponent("store").path)
+        let database = try DatabaseQueue(
+            path: api.folder.appendingPathComponent(SQLiteFactory.fileName).path)
         return try await database.read { database in
             let tables = try String.fetchAll(
                 database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -340,7 +343,7 @@ struct ErasureTests {
             )
             _ = try await api.cloud.store.write { try ModifyRecords.run(late, for: call, in: $0) }
         }
-        let path = api.folder.appendingPathComponent("store").path
+        let path = api.folder.appendingPathComponent(SQLiteFactory.fileName).path
         #expect(
             try StoreCheck.run(at: path).problems.map(\.problem).filter {
                 $0.contains("a user who was erased")

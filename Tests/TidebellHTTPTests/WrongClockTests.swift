@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TidebellCore
 import TidebellHTTP
-import TidebellSQLite
+import TidebellTestStores
 import TidebellServer
 import TidebellWire
 
@@ -18,7 +18,7 @@ struct WrongClockTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let clock = StepClock(at: TestAPI.start)
         let day = Mutex(TestAPI.start)
-        let store = try SQLiteStore.open(at: folder.appendingPathComponent("store").path)
+        let store = try TestStores.open(in: folder)
         let cloud = CloudServices(
             store: store, time: Time(now: { day.withLock(\.self) }, clock: clock),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -151,7 +151,7 @@ final class LostLifeTests {
         )
     }
 
-    private func open(_ purpose: SQLiteStore.Purpose = .serving) throws -> SQLiteStore {
+    private func open(_ purpose: StorePurpose = .serving) throws -> SQLiteStore {
         try SQLiteStore.open(at: path, for: purpose, newIdentity: 7, now: { self.moment })
     }
 

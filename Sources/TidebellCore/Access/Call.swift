@@ -29,8 +29,8 @@ package struct Call: Sendable {
     package var storeIncarnation: Incarnation
     /// The limits in force.
     package var limits: Limits
-    /// Makes the UUIDs of records that come without a name.
-    package var makeUUID: @Sendable () -> UUID
+    /// The UUIDs of what comes without a name.
+    package var uuids: CallUUIDs
     /// Makes receipts and download URLs of assets.
     package var assetSeals: any AssetSeals
     /// Encrypts the fields that are to be encrypted.
@@ -54,7 +54,7 @@ package struct Call: Sendable {
         storeIdentity: UInt64,
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
-        makeUUID: @escaping @Sendable () -> UUID = { UUID.random() },
+        uuids: CallUUIDs = CallUUIDs(after: .random()),
         assetSeals: any AssetSeals = NoAssetSeals(),
         fieldCipher: any FieldCipher = NoFieldCipher()
     ) {
@@ -69,7 +69,7 @@ package struct Call: Sendable {
         self.storeIdentity = storeIdentity
         self.storeIncarnation = storeIncarnation
         self.limits = limits
-        self.makeUUID = makeUUID
+        self.uuids = uuids
         self.assetSeals = assetSeals
         self.fieldCipher = fieldCipher
     }

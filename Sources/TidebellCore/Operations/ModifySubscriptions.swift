@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import TidebellWire
 
 extension ModifySubscriptions {
@@ -10,7 +11,9 @@ extension ModifySubscriptions {
         in transaction: some ZoneWriting & SubscriptionWriting & SchemaReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
-        let operations = request.operations.map { $0.named(by: call) }
+        let operations = request.operations.enumerated().map { index, operation in
+            operation.named(call.uuids[index])
+        }
         if let twice = operations.map(\.subscriptionID).firstDuplicate {
             throw WireError.badRequest(
                 "subscription '\(WireError.shortened(twice))' stands twice in the request"
@@ -83,13 +86,13 @@ extension ModifySubscriptions.Operation {
         }
     }
 
-    /// Returns the operation with a fresh ID for a new subscription that came without
-    /// one (SUB-28).
-    fileprivate func named(by call: Call) -> ModifySubscriptions.Operation {
+    /// Returns the operation, with this ID for a new subscription that came without one
+    /// (SUB-28).
+    fileprivate func named(_ uuid: UUID) -> ModifySubscriptions.Operation {
         guard case .create(var subscription) = self, subscription.subscriptionID.isEmpty else {
             return self
         }
-        subscription.subscriptionID = call.makeUUID().uuidString
+        subscription.subscriptionID = uuid.uuidString
         return .create(subscription)
     }
 

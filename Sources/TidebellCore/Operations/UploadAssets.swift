@@ -26,8 +26,8 @@ extension UploadAssets {
         let database = try call.databaseKey()
         var uploads: [AwaitedUpload] = []
         var names: [String] = []
-        for (field, hash) in zip(request.tokens, tokenHashes) {
-            let name = field.recordName ?? call.makeUUID().uuidString
+        for (index, (field, hash)) in zip(request.tokens, tokenHashes).enumerated() {
+            let name = field.recordName ?? call.uuids[index].uuidString
             try Names.checkRecordName(name, limits: call.limits)
             try Names.checkRecordType(field.recordType, limits: call.limits)
             try Names.checkFieldName(field.fieldName, limits: call.limits)

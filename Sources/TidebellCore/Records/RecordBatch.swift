@@ -66,7 +66,9 @@ struct RecordBatch {
         self.call = call
         self.zone = zone
         references = RecordReferences(call: call, zone: zone)
-        names = request.operations.map { $0.recordName ?? call.makeUUID().uuidString }
+        names = request.operations.enumerated().map { index, operation in
+            operation.recordName ?? call.uuids[index].uuidString
+        }
         tellsFields = database.subscriptionKinds.contains(.query)
         deviceID = call.makeDeviceID()
         let wanted = Set(names)

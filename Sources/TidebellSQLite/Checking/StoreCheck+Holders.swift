@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
+import TidebellCore
 
 /// Which records hold a file, for who must do something about it.
 package struct FileHolders: Sendable {

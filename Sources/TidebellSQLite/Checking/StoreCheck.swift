@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
+import TidebellCore
 import TidebellWire
 
 /// Looks through a whole store for what is not as it must be, at one moment of it, and

@@ -4,14 +4,6 @@ import GRDB
 import TidebellCore
 
 extension SQLiteStore {
-    /// What a store is opened for.
-    package enum Purpose: Sendable {
-        /// To serve: one process at a time.
-        case serving
-        /// To add accounts and tokens, also while a server runs.
-        case administering
-    }
-
     /// How long a connection waits for another process.
     static let busyTimeout: TimeInterval = 5
     /// Connections that read at the same time: enough for short reads where every
@@ -28,9 +20,9 @@ extension SQLiteStore {
     /// ``cameBackOlder`` says so.
     package static func open(
         at path: String,
-        for purpose: Purpose = .serving,
+        for purpose: StorePurpose = .serving,
         newIdentity: UInt64 = .random(in: .min ... .max),
-        now: () -> Instant = { Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) },
+        now: () -> Instant = machineTime,
         troubles: StoreTroubles = StoreTroubles()
     ) throws(StoreOpenError) -> SQLiteStore {
         try createFile(at: path)
@@ -64,6 +56,11 @@ extension SQLiteStore {
         } catch {
             throw StoreOpenError(error, path: path)
         }
+    }
+
+    /// The time of the machine.
+    static let machineTime: @Sendable () -> Instant = {
+        Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
     }
 
     private static var configuration: Configuration {

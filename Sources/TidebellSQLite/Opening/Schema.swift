@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
+import TidebellCore
 
 /// The tables, and how a file is known to have them.
 enum Schema {

@@ -8,6 +8,7 @@ internal import TidebellCore
 internal import TidebellHTTP
 internal import TidebellPush
 internal import TidebellServer
+import TidebellTestStores
 
 /// A running server: the cloud that `tidebell serve` runs, on a database in a
 /// folder of the test.
@@ -48,7 +49,7 @@ final class LocalServer: Sendable {
         logger.logLevel = .error
         let dataFolder = DataFolder(folder)
         let cloud = CloudServices(
-            store: try dataFolder.openStore(for: .serving),
+            store: try dataFolder.openStore(for: .serving, by: TestStores.factory),
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             time: Time(now: { clock.instant }, clock: clock),

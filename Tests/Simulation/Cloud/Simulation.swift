@@ -7,6 +7,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellPush
 import TidebellSQLite
+import TidebellTestStores
 import TidebellServer
 import TidebellWire
 
@@ -51,7 +52,7 @@ package actor Simulation {
     let folder: URL
     private let time = SimulatedTime()
     private let randomness: Randomness
-    private var running: (cloud: CloudServices, store: MortalStore, base: SQLiteStore)?
+    private var running: (cloud: CloudServices, store: MortalStore, base: any OpenedStore)?
 
     private init(_ walk: Walk) {
         self.walk = walk
@@ -109,7 +110,7 @@ package actor Simulation {
     }
 
     /// The store as nobody can break it.
-    var base: SQLiteStore {
+    var base: any OpenedStore {
         guard let running else { preconditionFailure("the simulation was not started") }
         return running.base
     }
@@ -119,7 +120,7 @@ package actor Simulation {
     func advance(by duration: Duration) { time.advance(by: duration) }
 
     /// The name of the database in the data folder.
-    static let databaseName = "tidebell.sqlite"
+    static let databaseName = SQLiteFactory.fileName
 
     /// The data folder.
     var data: URL { folder.appendingPathComponent("data") }
@@ -127,9 +128,8 @@ package actor Simulation {
     /// Starts the server, on what an earlier one left.
     func start() throws {
         let time = time
-        let base = try SQLiteStore.open(
-            at: data.appendingPathComponent(Self.databaseName).path, newIdentity: walk.seed,
-            now: { time.now }
+        let base = try TestStores.factory.open(
+            in: data, for: .serving, newIdentity: walk.seed, now: { time.now }
         )
         let store = MortalStore(base)
         var push = PushConfiguration()

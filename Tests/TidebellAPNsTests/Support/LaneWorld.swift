@@ -8,7 +8,7 @@ import Testing
 import TidebellAPNs
 import TidebellCore
 import TidebellPush
-import TidebellSQLite
+import TidebellTestStores
 import TidebellWire
 
 @testable import TidebellTesting
@@ -19,7 +19,7 @@ final class LaneWorld: Sendable {
         container: "iCloud.org.example.app", environment: .development)
 
     let clock = ManualClock()
-    let store: SQLiteStore
+    let store: any OpenedStore
     let sender: ScriptedSender
     let log = LogLines()
     let journal: DeliveryJournal
@@ -30,7 +30,7 @@ final class LaneWorld: Sendable {
     init(seed: UInt64, devices: Int) async throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-apns-\(UUID().uuidString)")
-        store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
+        store = try TestStores.open(in: folder)
         sender = ScriptedSender(seed: seed)
         journal = DeliveryJournal(store: store, clock: clock)
         random = Mutex(SeededGenerator(seed: seed &+ 1))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import TidebellCore
-import TidebellSQLite
 import TidebellWire
 
 @Suite("Tokens of a life that was lost")

@@ -2,7 +2,7 @@
 import Foundation
 import Synchronization
 import TidebellCore
-import TidebellSQLite
+import TidebellTestStores
 import TidebellWire
 
 /// Two users and their databases on a real store, driven rule by rule.
@@ -11,7 +11,7 @@ final class Bench: Sendable {
         container: "iCloud.org.tidebell.tests", environment: .development
     )
 
-    let store: SQLiteStore
+    let store: any OpenedStore
     let anna: StoredUser
     let otto: StoredUser
     private let folder: URL
@@ -20,7 +20,7 @@ final class Bench: Sendable {
     init() async throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-core-\(UUID())")
-        store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
+        store = try TestStores.open(in: folder)
         (anna, otto) = try await store.write { transaction in
             func user(_ name: String, _ digit: Character) throws -> StoredUser {
                 let account = try transaction.createAccount(named: name, at: Instant(rawValue: 1))

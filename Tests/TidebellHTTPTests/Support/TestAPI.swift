@@ -5,8 +5,8 @@ import Synchronization
 import TestSupport
 import TidebellCore
 import TidebellHTTP
-import TidebellSQLite
 import TidebellServer
+import TidebellTestStores
 import TidebellWire
 
 /// A cloud on a store of its own, called without a socket.
@@ -35,7 +35,7 @@ final class TestAPI: Sendable {
         let clock = StepClock(at: Self.start)
         self.clock = clock
         cloud = CloudServices(
-            store: try SQLiteStore.open(at: folder.appendingPathComponent("store").path),
+            store: try TestStores.open(in: folder),
             assets: try AssetFolder(
                 folder.appendingPathComponent("assets"), rootKey: rootKey,
                 logger: Logger(label: "test") { [log] _ in log }

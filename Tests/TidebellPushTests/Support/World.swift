@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TidebellCore
 import TidebellPush
-import TidebellSQLite
+import TidebellTestStores
 import TidebellWire
 
 /// A cloud with a store, a pipeline and its routes, and nothing around them.
@@ -21,7 +21,7 @@ final class World: Sendable {
     let streams: DeviceStreams
     let couriers: CourierMailboxes
     let pipeline: PushPipeline
-    private let base: SQLiteStore
+    private let base: any OpenedStore
     private let end: End
 
     /// Opens a world on a new store, or on that of one which stopped.
@@ -33,7 +33,7 @@ final class World: Sendable {
         configure(&configuration)
         let name = "tidebell-push-\(UUID().uuidString)"
         self.folder = folder ?? FileManager.default.temporaryDirectory.appending(path: name)
-        base = try SQLiteStore.open(at: self.folder.appending(path: "store.sqlite").path())
+        base = try TestStores.open(in: self.folder)
         store = ObservedStore(base, losesWakeUps: losesWakeUps)
         let metrics = PushMetrics(factory: tally)
         streams = DeviceStreams(

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import TidebellCore
 import TidebellPush
-import TidebellSQLite
+import TidebellTestStores
 import TidebellTesting
 import TidebellWebhooks
 import TidebellWire
@@ -17,7 +17,7 @@ final class World: Sendable {
     )
     static let noon = Instant(rawValue: 1_767_268_800_000)
 
-    let store: SQLiteStore
+    let store: any OpenedStore
     let clock = ManualClock()
     let receiver = ScriptedReceiver()
     let log = Log()
@@ -27,7 +27,7 @@ final class World: Sendable {
     private init() async throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "tidebell-webhooks-\(UUID().uuidString)")
-        store = try SQLiteStore.open(at: folder.appending(path: "store.sqlite").path())
+        store = try TestStores.open(in: folder)
         anna = try await store.write { transaction in
             let account = try transaction.createAccount(named: "anna", at: World.noon)
             return try transaction.makeUser(

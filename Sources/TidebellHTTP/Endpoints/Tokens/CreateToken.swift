@@ -34,7 +34,7 @@ extension Exchange {
         if let clientID = request.clientId, !clientID.isEmpty {
             return try RequestTarget.checkedClientID(clientID)
         }
-        return call.clientID ?? call.makeUUID().uuidString.lowercased()
+        return call.clientID ?? call.uuids[0].uuidString.lowercased()
     }
 
     /// Stores a token for the caller's device, and returns it as it is stored.

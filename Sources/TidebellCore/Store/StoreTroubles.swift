@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Synchronization
-import TidebellCore
 
 /// Knows whether writes meet a full or failing disk, and notifies once when that begins
 /// and once when it is over.
@@ -14,7 +12,7 @@ package final class StoreTroubles: Sendable {
 
     /// How long nothing may have failed until the trouble is over: on a full disk small writes
     /// still come through between large ones that do not.
-    static let quietTime = Duration.seconds(10)
+    package static let quietTime = Duration.seconds(10)
 
     private struct State {
         var present: StoreUnavailable?
@@ -39,7 +37,7 @@ package final class StoreTroubles: Sendable {
     }
 
     /// Notes that a write failed.
-    func note(_ error: any Error) {
+    package func note(_ error: any Error) {
         guard let error = error as? StoreUnavailable else { return }
         let moment = now()
         let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
@@ -53,7 +51,7 @@ package final class StoreTroubles: Sendable {
     }
 
     /// Notes that something was written.
-    func noteSuccess() {
+    package func noteSuccess() {
         let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
             guard let last = state.lastFailure, state.present != nil else { return nil }
             guard last.duration(to: now()) >= Self.quietTime else { return nil }
@@ -61,22 +59,5 @@ package final class StoreTroubles: Sendable {
             return state.observer
         }
         observer?(.ended)
-    }
-}
-
-extension StoreUnavailable {
-    /// What an error of SQLite means if it may pass by itself; any other stays what it is.
-    static func meant(by error: any Error) -> any Error {
-        guard let failure = error as? DatabaseError else { return error }
-        let cause: Cause
-        switch failure.resultCode {
-        case .SQLITE_FULL: cause = .diskIsFull
-        case .SQLITE_IOERR, .SQLITE_CANTOPEN: cause = .diskFails
-        case .SQLITE_BUSY, .SQLITE_LOCKED: cause = .isLocked
-        case .SQLITE_READONLY: cause = .isReadOnly
-        default: return error
-        }
-        let code = failure.extendedResultCode.rawValue
-        return StoreUnavailable(cause, detail: "\(failure.message ?? "SQLite"), code \(code)")
     }
 }

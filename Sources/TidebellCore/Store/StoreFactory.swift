@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What a store is opened for.
+package enum StorePurpose: Sendable, Hashable {
+    /// To serve: one process at a time.
+    case serving
+    /// To add accounts and tokens, also while a server runs.
+    case administering
+}
+
+/// Opens stores of one engine.
+package protocol StoreFactory: Sendable {
+    /// Opens the store of a data folder, made with the folder if there is none.
+    ///
+    /// A new store gets `newIdentity`, nil for a random one. One that is opened for serving
+    /// and came back from an older moment than the one that was served last begins a new
+    /// life, as of `now`: ``OpenedStore/cameBackOlder`` says so.
+    ///
+    /// - Parameter now: The time; nil for that of the machine.
+    func open(
+        in folder: URL, for purpose: StorePurpose, newIdentity: UInt64?, now: (() -> Instant)?
+    ) throws(StoreOpenError) -> any OpenedStore
+}
+
+extension StoreFactory {
+    /// Opens the store of a data folder, made with the folder if there is none.
+    package func open(
+        in folder: URL, for purpose: StorePurpose = .serving
+    ) throws(StoreOpenError) -> any OpenedStore {
+        try open(in: folder, for: purpose, newIdentity: nil, now: nil)
+    }
+}
+
+/// A store as who opened it has it: what happens to it, beside its transactions.
+package protocol OpenedStore: Store {
+    /// Whether the store was seen at the start to lack what it had before, and so began a
+    /// new life.
+    var cameBackOlder: Bool { get }
+
+    /// Whether writes meet a full or failing disk.
+    var troubles: StoreTroubles { get }
+
+    /// Begins a new life of the store, which came back from an older moment.
+    ///
+    /// Sync tokens of the lost life are expired from now on, and streams that go on after a
+    /// notification of it are told that they missed some. No number is given out that the
+    /// lost life may have given out. Devices, webhooks and native tokens stay where they
+    /// were, so that they may hear once more what they heard in the lost life.
+    ///
+    /// Needs a store that is open for ``StorePurpose/serving``: nobody else may be at it.
+    func beginNewIncarnation(at now: Instant) async throws
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellSQLite
+
+/// The engines that a store can be kept by: the only place that knows them all.
+package enum StoreEngine: String, Sendable, CaseIterable {
+    /// One file in the data folder.
+    case sqlite
+
+    /// Returns the engine that a setting names.
+    package init(named name: String) throws(UnknownStoreEngine) {
+        guard let engine = Self(rawValue: name) else { throw UnknownStoreEngine(name: name) }
+        self = engine
+    }
+
+    /// What opens stores of the engine.
+    package var factory: any StoreFactory {
+        switch self {
+        case .sqlite: SQLiteFactory()
+        }
+    }
+}
+
+/// A setting names an engine that there is not.
+package struct UnknownStoreEngine: Error, Sendable, Hashable, CustomStringConvertible {
+    package var name: String
+
+    package var description: String {
+        let known = StoreEngine.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        return "there is no store engine '\(name)'; there is \(known)."
+    }
+}

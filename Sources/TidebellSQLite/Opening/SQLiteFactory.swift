@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellCore
+
+/// Keeps the store in one file of the data folder.
+package struct SQLiteFactory: StoreFactory {
+    /// The name of the file.
+    package static let fileName = "tidebell.sqlite"
+
+    /// Creates a factory.
+    package init() {}
+
+    package func open(
+        in folder: URL, for purpose: StorePurpose, newIdentity: UInt64?, now: (() -> Instant)?
+    ) throws(StoreOpenError) -> any OpenedStore {
+        try SQLiteStore.open(
+            at: folder.appendingPathComponent(Self.fileName).path, for: purpose,
+            newIdentity: newIdentity ?? .random(in: .min ... .max),
+            now: now ?? SQLiteStore.machineTime
+        )
+    }
+}

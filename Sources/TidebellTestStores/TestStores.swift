@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellCore
+import TidebellEngines
+
+/// The stores that tests run on: of one engine, which one setting names for all of them.
+package enum TestStores {
+    /// The environment variable that names the engine: `sqlite` where it is not set.
+    ///
+    /// With `+twice` behind the name, `sqlite+twice`, every body of a write runs twice
+    /// (``RepeatingStore``).
+    package static let variable = "TIDEBELL_TEST_STORE"
+
+    /// What opens the stores of tests.
+    package static let factory: any StoreFactory = {
+        let setting = ProcessInfo.processInfo.environment[variable] ?? StoreEngine.sqlite.rawValue
+        do {
+            return try factory(named: setting)
+        } catch {
+            preconditionFailure("\(variable) is '\(setting)': \(error)")
+        }
+    }()
+
+    /// Returns what opens the stores that a value of ``variable`` means.
+    package static func factory(
+        named setting: String
+    ) throws(UnknownStoreEngine) -> any StoreFactory {
+        let suffix = "+twice"
+        guard setting.hasSuffix(suffix) else { return try StoreEngine(named: setting).factory }
+        let name = String(setting.dropLast(suffix.count))
+        return RepeatingFactory(base: try StoreEngine(named: name).factory)
+    }
+
+    /// Opens the store of a folder, made with the folder if there is none.
+    package static func open(
+        in folder: URL, for purpose: StorePurpose = .serving
+    ) throws -> any OpenedStore {
+        try factory.open(in: folder, for: purpose)
+    }
+}
