@@ -31,7 +31,10 @@ let package = Package(
         // Floor 0: the vocabulary client and server share.
         .target(name: "TidebellWire", swiftSettings: strict),
         // Floor 1: the rules, without clock, randomness or I/O.
-        .target(name: "TidebellCore", dependencies: ["TidebellWire"], swiftSettings: strict),
+        .target(
+            name: "TidebellCore", dependencies: ["TidebellWire"],
+            exclude: ["Store/WRITING-A-STORE.md"], swiftSettings: strict
+        ),
         // Floor 2: an engine below the rules, the pipeline beside it.
         .target(
             name: "TidebellSQLite",
