@@ -26,10 +26,12 @@ package struct Cloud: Sendable {
     package let readiness = Readiness()
     /// The bound of device streams and courier polls together.
     package var heldRequests: HeldRequests
+    /// The polls of each courier.
+    package let courierPolls: CourierPolls
     /// Where files of records are kept.
     package var assets: any AssetStore
-    /// The bound of files that come or go at a time.
-    package var transfers: HeldRequests
+    /// The bounds of files that come, and of files that go.
+    package var transfers: Transfers
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     /// What callers have of the server now.
@@ -57,7 +59,7 @@ package struct Cloud: Sendable {
         topic: @escaping @Sendable (ContainerKey) -> String? = { _ in nil },
         heldRequests: HeldRequests = HeldRequests(),
         assets: any AssetStore = NoAssetStore(),
-        transfers: HeldRequests? = nil,
+        transferCapacity: Int = Cloud.transferCapacity,
         rootKey: RootKey? = nil,
         shares: Shares = Shares(),
         limits: Limits = Limits(),
@@ -74,13 +76,9 @@ package struct Cloud: Sendable {
         self.topic = topic
         self.heldRequests = heldRequests
         self.assets = assets
-        self.transfers =
-            transfers
-            ?? HeldRequests(
-                capacity: Cloud.transferCapacity, share: shares.limits.transfersPerCaller,
-                of: "transfers of files", metrics: shares.metrics
-            )
+        transfers = Transfers(capacity: transferCapacity, shares: shares)
         self.shares = shares
+        courierPolls = CourierPolls(elapsed: time.elapsed)
         signIns = SignInGate(clock: time.clock, metrics: shares.metrics)
         self.rootKey = rootKey
         self.limits = limits

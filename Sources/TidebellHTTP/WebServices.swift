@@ -48,6 +48,9 @@ package struct WebServices: Sendable {
     }
 
     private func answer(_ request: WebRequest) async throws -> WebResponse {
+        if let coding = request.headers["Transfer-Encoding"], !coding.isSameName(as: "chunked") {
+            throw UnknownTransferCoding(coding: coding)
+        }
         let target = try RequestTarget(request.target)
         let destination = try Router.destination(of: target)
         guard destination.methods.contains(request.method) else {
@@ -63,7 +66,7 @@ package struct WebServices: Sendable {
             let caller = cloud.shares.caller(nil, of: request)
             try cloud.shares.countRequest(caller)
             _ = try await body(of: request, upTo: Self.ignoredBodyBytes, from: caller)
-            return try await endpoint.respond(to: argument, from: caller, in: cloud)
+            return try await endpoint.respond(to: argument, in: cloud)
         case .container(let endpoint, let container, let scope):
             let exchange = try await exchange(
                 request, target, access: endpoint.access, container: container, scope: scope

@@ -66,14 +66,28 @@ package final class CourierMailboxes: PushRoute {
         self.metrics = metrics
     }
 
+    /// Returns whom the courier's token tells: the first of the users of one account, which
+    /// are several where a page has several containers. Fails with `NOT_FOUND` as
+    /// ``next(courier:waitingUpTo:unless:)`` does.
+    package func owner(of courier: String) async throws -> UserID {
+        let now = now()
+        return try await store.read { reader in
+            let found = try reader.pushToken(courier: courier, at: now)
+            let users = (found?.devices ?? []).map(\.user.rawValue)
+            guard let first = users.min() else { throw Self.unknownCourier }
+            return UserID(rawValue: first)
+        }
+    }
+
     /// Returns the oldest notification that no poll of the courier has
-    /// acknowledged, waiting for one at most `hold`; nil when none came.
+    /// acknowledged, waiting for one at most `hold`, and not after `end` was raised; nil
+    /// when none came.
     ///
     /// A message stays the next one until ``acknowledge(_:)``: an answer that did
     /// not arrive is repeated. A capability that is unknown, or whose token tells no
     /// device any more, fails with `NOT_FOUND`; one that ends during the wait gives nil.
     package func next(
-        courier: String, waitingUpTo hold: Duration
+        courier: String, waitingUpTo hold: Duration, unless end: WakeSignal? = nil
     ) async throws -> CourierMessage? {
         if let message = try await look(into: courier).message { return message }
         guard hold > .zero else { return nil }
@@ -82,6 +96,12 @@ package final class CourierMailboxes: PushRoute {
             group.addTask { [clock] in
                 try await clock.sleep(for: hold)
                 return nil
+            }
+            if let end {
+                group.addTask {
+                    _ = await end.wait()
+                    return nil
+                }
             }
             defer { group.cancelAll() }
             return try await group.next() ?? nil

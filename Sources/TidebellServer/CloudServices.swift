@@ -123,11 +123,7 @@ package struct CloudServices: Sendable {
                         share: shares.limits.heldRequestsPerCaller, metrics: shares.metrics
                     ),
                 assets: assets,
-                transfers: HeldRequests(
-                    capacity: transferCapacity,
-                    share: min(shares.limits.transfersPerCaller, max(1, transferCapacity / 4)),
-                    of: "transfers of files", metrics: shares.metrics
-                ),
+                transferCapacity: transferCapacity,
                 rootKey: rootKey,
                 shares: shares,
                 limits: limits,

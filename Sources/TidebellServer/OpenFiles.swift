@@ -56,7 +56,8 @@ package enum OpenFiles {
     package static func shares(of limit: Int, used: Int) -> Shares {
         let reserve = min(reserve, max(leastReserve, limit / 8))
         let free = max(2, limit - used - reserve)
-        let transfers = max(1, min(Cloud.transferCapacity, free / 4))
+        // One each way at least.
+        let transfers = max(2, min(Cloud.transferCapacity, free / 4))
         return Shares(
             connections: min(max(1, free - transfers), mostConnections), transfers: transfers
         )

@@ -146,7 +146,7 @@ struct ServeCommand: AsyncParsableCommand {
         assets.apply(to: &configuration.limits)
         configuration.rootKey = rootKey.place.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys
-        shares.apply(to: &configuration.shares)
+        try shares.apply(to: &configuration.shares)
         quotas.apply(to: &configuration.limits)
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
@@ -160,6 +160,7 @@ struct ServeCommand: AsyncParsableCommand {
                     "Tidebell is listening on "
                     + place.description(publicURL: server.configuration.publicURL)
                     + ". Its data is in \(data.shortPath)."
+                    + ProxyNotice.sentence(trusting: server.configuration.shares.trustedProxies)
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
                     try welcome(listening, url, firstRun)
                 } else if try await server.cloud.accounts.tokens(.api).isEmpty {
@@ -192,6 +193,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if let warning = PlainText.warning(
             servingAt: configuration.host, publicURL: configuration.publicURL
+        ) {
+            complain(warning)
+        }
+        if let warning = ProxyNotice.warning(
+            publicURL: configuration.publicURL, trusting: configuration.shares.trustedProxies
         ) {
             complain(warning)
         }

@@ -19,7 +19,7 @@ struct ShareOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connections from one address (default: half of all that the system allows).",
+            "Connections from one address that is no trusted proxy (default: half of all).",
             valueName: "count"
         )
     )
@@ -32,7 +32,8 @@ struct ShareOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Files that one caller sends or fetches at a time.", valueName: "count")
+            "Files that one caller sends at a time, and likewise fetches.",
+            valueName: "count")
     )
     var transfersPerCaller = Self.standard.transfersPerCaller
 
@@ -61,10 +62,22 @@ struct ShareOptions: ParsableArguments {
     @Flag(
         help: """
             Hold addresses of this machine to the bounds for addresses, too: where no proxy \
-            on it stands before the server.
+            on it stands before the server that is not trusted.
             """
     )
     var countLoopback = false
+
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: ArgumentHelp(
+            """
+            A proxy, or a network of proxies such as 10.0.0.0/8, which is believed when its \
+            X-Forwarded-For says where a request comes from; may be said several times.
+            """,
+            valueName: "address"
+        )
+    )
+    var trustedProxies: [String] = []
 
     func validate() throws {
         let positive = [
@@ -82,10 +95,23 @@ struct ShareOptions: ParsableArguments {
             throw ValidationError(
                 "--requests-per-second must be 0 to 1000000, not \(requestsPerSecond).")
         }
+        _ = try proxies()
+    }
+
+    private func proxies() throws -> TrustedProxies {
+        do {
+            return try TrustedProxies(trustedProxies)
+        } catch {
+            throw ValidationError(
+                "--trusted-proxy must be an address, or a network such as 10.0.0.0/8, not "
+                    + "'\(error.text)'."
+            )
+        }
     }
 
     /// Puts the options into the limits.
-    func apply(to limits: inout ShareLimits) {
+    func apply(to limits: inout ShareLimits) throws {
+        limits.trustedProxies = try proxies()
         limits.requestsPerSecond = requestsPerSecond
         limits.connectionsPerAddress = connectionsPerAddress
         limits.heldRequestsPerCaller = streamsPerCaller

@@ -172,7 +172,7 @@ struct ShareTests {
             let answer = try await connection.request(post(firstRun, length: 2, body: "{"))
             #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
             #expect(try await connection.next() == "")
-            #expect(server.cloud.webServices.cloud.shares.bodies.current == 0)
+            #expect(await eventually { server.cloud.webServices.cloud.shares.bodies.current == 0 })
         }
     }
 
@@ -313,7 +313,7 @@ struct ShareTests {
         let used = 36
         let shares = OpenFiles.shares(of: limit, used: used)
         #expect(shares.connections >= 8)
-        #expect(shares.transfers >= 1)
+        #expect(shares.transfers >= 2)
         #expect(used + shares.connections + shares.transfers + 14 <= limit)
     }
 

@@ -21,9 +21,10 @@ struct SocketTests {
         var configuration = ServerConfiguration(dataFolder: folder)
         configuration.port = 0
         configuration.logLevel = .error
-        // A connection of a busy machine's test is not idle.
+        // A connection of a busy machine's test is neither idle nor slow.
         configuration.shares.strangersIdleTime = .seconds(600)
         configuration.shares.refusalTime = .seconds(600)
+        configuration.shares.bodyTime = .seconds(600)
         configure(&configuration)
         let server = try await TidebellServer(configuration)
         let firstRun = try #require(try await server.cloud.accounts.prepareFirstRun())
@@ -128,6 +129,16 @@ final class RawConnection: Sendable {
             if isOpen { _ = Foundation.close(descriptor) }
             isOpen = false
         }
+    }
+
+    /// Sends nothing more, and reads on.
+    func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Returns all that comes until the server closes the connection.
+    func rest() async throws -> String {
+        var all = ""
+        while case let piece = try await next(), !piece.isEmpty { all += piece }
+        return all
     }
 
     /// Sends a part of a request.

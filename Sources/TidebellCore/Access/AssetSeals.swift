@@ -17,11 +17,14 @@ package struct AssetReceipt: Sendable, Hashable {
 package struct AssetLink: Sendable, Hashable {
     package var content: AssetContent
     package var expiresAt: Instant
+    /// Who asked for it, for whom the downloads count; nil for a caller with an API token only.
+    package var user: UserID?
 
     /// Creates a value.
-    package init(content: AssetContent, expiresAt: Instant) {
+    package init(content: AssetContent, expiresAt: Instant, user: UserID?) {
         self.content = content
         self.expiresAt = expiresAt
+        self.user = user
     }
 }
 

@@ -62,6 +62,11 @@ package struct Limits: Sendable, Hashable {
     package var fieldsPerType = 1000
     /// Devices of one user; one more takes the place of the one unused for longest.
     package var devicesPerUser = 1000
+    /// Devices of one account that are signed in to a container; one more signs the one out
+    /// that was renewed longest ago.
+    package var signInsPerAccount = 1000
+    /// The same of web pages (ACCT-10).
+    package var pagesPerAccount = 100
     /// Uploads one user has asked for that have not come.
     package var awaitedUploadsPerUser = 1000
     /// The newest notifications that are kept for one user.

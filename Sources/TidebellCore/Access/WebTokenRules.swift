@@ -19,7 +19,15 @@ package enum WebTokenRules {
     package static let usePrecision = Duration.seconds(3600)
     /// The parts of its lifetime after which a token that was renewed is renewed once
     /// more, since the answer with the new one may have been lost.
-    private static let retriesPerLifetime = 16
+    package static let retriesPerLifetime = 16
+
+    /// Which part of its lifetime, of those that time consists of, a token's renewal falls
+    /// into: in each a session gets one token, whichever of its tokens is renewed and
+    /// however often, so that it has ``retriesPerLifetime`` and two at most.
+    package static func part(ofRenewal lifetime: Duration, at now: Instant) -> Int64 {
+        let length = Instant(rawValue: 0).advanced(by: lifetime / retriesPerLifetime).rawValue
+        return now.rawValue / max(1, length)
+    }
 
     /// Whether the answer to a request with this token shall carry a new one: in the
     /// second half of its lifetime, and not for each of many requests at once.

@@ -134,7 +134,8 @@ extension Call {
         var linked = answered(asset, content)
         linked.downloadURL = assetSeals.url(
             of: AssetLink(
-                content: content, expiresAt: now.advanced(by: limits.assetLinkLifetime)
+                content: content, expiresAt: now.advanced(by: limits.assetLinkLifetime),
+                user: user?.id
             )
         )
         return linked

@@ -12,12 +12,16 @@ package struct AssetSeal: AssetSeals {
         case receipt = 1
         case link = 2
         case keys = 3
+        /// A link that says whose it is.
+        case ownLink = 4
     }
 
     /// Bytes of a link's seal: half a digest, so that URLs stay short.
     private static let linkSealLength = 16
     /// Bytes of a content's digest.
     private static let contentLength = 32
+    /// Bytes of a moment, and of a user.
+    private static let numberLength = 8
 
     private let key: SymmetricKey
     private let baseURL: String
@@ -73,11 +77,10 @@ package struct AssetSeal: AssetSeals {
     // MARK: Download URLs
 
     package func url(of link: AssetLink) -> String {
-        var body = Self.digest(link.content)
-        for shift in stride(from: 56, through: 0, by: -8) {
-            body.append(UInt8(truncatingIfNeeded: link.expiresAt.rawValue >> Int64(shift)))
-        }
-        let token = Base64URL.text(body + code(.link, body).prefix(Self.linkSealLength))
+        var body = Self.digest(link.content) + Self.bytes(link.expiresAt.rawValue)
+        if let user = link.user { body += Self.bytes(user.rawValue) }
+        let kind = link.user == nil ? Kind.link : .ownLink
+        let token = Base64URL.text(body + code(kind, body).prefix(Self.linkSealLength))
         return baseURL + SendAsset.path + token + "/" + WireProtocol.fileNamePlaceholder
     }
 
@@ -88,16 +91,24 @@ package struct AssetSeal: AssetSeals {
 
     /// Returns the link of the token in a download URL; nil for one not made here.
     func link(token: some StringProtocol) -> AssetLink? {
-        let bodyLength = Self.contentLength + 8
-        guard let bytes = Base64URL.bytes(token), bytes.count == bodyLength + Self.linkSealLength
+        guard let bytes = Base64URL.bytes(token) else { return nil }
+        let body = Array(bytes.dropLast(Self.linkSealLength))
+        let kind: Kind
+        switch body.count {
+        case Self.contentLength + Self.numberLength: kind = .link
+        case Self.contentLength + 2 * Self.numberLength: kind = .ownLink
+        default: return nil
+        }
+        let seal = bytes[body.count...]
+        guard seal.count == Self.linkSealLength,
+            Self.areEqual(code(kind, body).prefix(Self.linkSealLength), seal)
         else { return nil }
-        let body = Array(bytes.prefix(bodyLength))
-        guard Self.areEqual(code(.link, body).prefix(Self.linkSealLength), bytes[bodyLength...])
-        else { return nil }
-        let moment = body[Self.contentLength...].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let numbers = body[Self.contentLength...]
         return AssetLink(
             content: AssetContent(rawValue: Secret.hex(Array(body.prefix(Self.contentLength)))),
-            expiresAt: Instant(rawValue: moment)
+            expiresAt: Instant(rawValue: Self.number(numbers.prefix(Self.numberLength))),
+            user: kind == .ownLink
+                ? UserID(rawValue: Self.number(numbers.suffix(Self.numberLength))) : nil
         )
     }
 
@@ -130,6 +141,14 @@ package struct AssetSeal: AssetSeals {
     private static func areEqual(_ left: some Sequence<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
         // Looks at every byte, so that the time tells nothing.
         zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func bytes(_ number: Int64) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+
+    private static func number(_ bytes: some Sequence<UInt8>) -> Int64 {
+        bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
     }
 
     private static func digest(_ content: AssetContent) -> [UInt8] {

@@ -4,12 +4,15 @@ import TidebellCore
 /// How much of the server one caller may take, and how much all together.
 ///
 /// A caller is a user, wherever it comes from, or the address of who is none. Behind a
-/// proxy on this machine all come from one address, this one, so that it is not counted
+/// proxy that is not trusted all come from one address. One of this machine is not counted
 /// unless asked to.
 package struct ShareLimits: Sendable, Hashable {
     /// Whether addresses of this machine are held to what holds for addresses.
     package var countsLoopback = false
-    /// Connections from one address; nil is half of all.
+    /// The proxies that say for which address a request counts.
+    package var trustedProxies = TrustedProxies()
+    /// Connections from one address; nil is half of all. Those of trusted proxies are not
+    /// counted by address: all their callers share them.
     package var connectionsPerAddress: Int?
     /// How long a connection may be idle on which nobody has shown a user's token, and how
     /// long it may take for its first request.
@@ -31,7 +34,7 @@ package struct ShareLimits: Sendable, Hashable {
     package var bodyBytesPerCaller = 64 * 1024 * 1024
     /// Device streams and courier polls of one caller.
     package var heldRequestsPerCaller = 1000
-    /// Files of one caller that come or go.
+    /// Files of one caller that come, and as many that go.
     package var transfersPerCaller = 32
     /// Requests a second of one caller; 0 is no bound, for programs that are server and
     /// client in one.

@@ -44,9 +44,5 @@ extension [WebRequest.Method] {
 package protocol ServerEndpoint: SendableMetatype {
     /// Answers a request; `argument` is the path segment after the endpoint's
     /// name, empty if there is none.
-    ///
-    /// - Parameter caller: On whose share the request is counted.
-    static func respond(
-        to argument: String, from caller: Caller?, in cloud: Cloud
-    ) async throws -> WebResponse
+    static func respond(to argument: String, in cloud: Cloud) async throws -> WebResponse
 }

@@ -17,7 +17,7 @@ extension Exchange {
         } catch is ReadBudgetPassed {
             let caller: LongReads.Caller =
                 call.user.map { .user($0.id) } ?? .anonymous(call.container)
-            return try await cloud.longReads.run(for: caller) {
+            return try await cloud.longReads.run(for: caller, presence: request.presence) {
                 try await cloud.store.read(.long, body)
             }
         }

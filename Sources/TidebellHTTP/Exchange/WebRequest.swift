@@ -49,6 +49,8 @@ package struct WebRequest: Sendable {
     package var body: Body
     /// Where the request comes from; nil for one of the same process.
     package var remoteAddress: PeerAddress?
+    /// Whether the client is there still; nil for one of the same process.
+    package var presence: ClientPresence?
 
     /// Creates a request.
     package init(
@@ -56,24 +58,33 @@ package struct WebRequest: Sendable {
         _ target: String,
         headers: Headers = Headers(),
         body: Body = .bytes([]),
-        from remoteAddress: PeerAddress? = nil
+        from remoteAddress: PeerAddress? = nil,
+        presence: ClientPresence? = nil
     ) {
         self.method = method
         self.target = target
         self.headers = headers
         self.body = body
         self.remoteAddress = remoteAddress
+        self.presence = presence
     }
 }
 
 /// The body of a request whose head has come; to be read at most once.
 package protocol PendingBody: Sendable {
-    /// Reads the body into memory; nil when it is longer than `limit`.
+    /// Reads the body into memory; nil when it is longer than `limit`. One that ends early
+    /// fails with ``BodyCutShort``.
     ///
     /// Every piece is counted on `share` before it is kept.
     func collect(upTo limit: Int, on share: BodyBytes.Share) async throws -> [UInt8]?
-    /// Hands the body on piece by piece as it comes.
+    /// Hands the body on piece by piece as it comes; fails likewise.
     func stream(to writer: inout any BodyWriter) async throws
     /// Learns that the client showed the token of a user.
     func isFromUser()
+}
+
+/// The client went away, or took too long, before its body had come.
+package struct BodyCutShort: Error {
+    /// Creates the error.
+    package init() {}
 }

@@ -8,6 +8,7 @@ struct Authentication: Sendable {
     private let randomness: Randomness
     private let uses: TokenUses
     private let cache: CallerCache
+    private let nextTokens = NextTokens()
 
     init(cloud: Cloud) {
         store = cloud.store
@@ -101,8 +102,8 @@ struct Authentication: Sendable {
         _ credentials: CallerCache.Credentials, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
         let recordName = Secret.makeUserRecordName(from: randomness)
-        let next = Secret.make(from: randomness)
-        return try await store.write { transaction in
+        let secret = Secret.make(from: randomness)
+        return try await store.write { [nextTokens] transaction in
             // Asked once more: what ended in the meantime has no successor.
             guard let hash = credentials.webTokenHash,
                 let token = try transaction.webToken(hash: hash)
@@ -118,10 +119,16 @@ struct Authentication: Sendable {
             // Of requests that come at once, one brings the next token.
             guard let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
             else { return CallerCache.Caller(user: user, session: token.session) }
-            try transaction.putWebToken(
-                WebTokenRules.successor(of: token, lifetime: lifetime, at: now),
-                hash: Secret.hash(next)
+            let next = nextTokens.next(
+                after: token, lifetime: lifetime, at: now, secret: secret
             )
+            let nextHash = Secret.hash(next)
+            if try transaction.webToken(hash: nextHash) == nil {
+                try transaction.putWebToken(
+                    WebTokenRules.successor(of: token, lifetime: lifetime, at: now),
+                    hash: nextHash
+                )
+            }
             try transaction.markWebTokenRenewed(hash: hash, at: now)
             return CallerCache.Caller(user: user, session: token.session, nextWebToken: next)
         }

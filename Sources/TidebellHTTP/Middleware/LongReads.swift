@@ -56,10 +56,12 @@ package final class LongReads: Sendable {
     /// Runs a long read when its caller's turn has come; fails at once with
     /// `THROTTLED` when too many of the caller's wait, with `TRY_AGAIN_LATER` when
     /// too many of all do.
+    ///
+    /// A client that goes away while it waits gives up its place: `CancellationError`.
     package func run<Result>(
-        for caller: Caller, _ body: () async throws -> Result
+        for caller: Caller, presence: ClientPresence? = nil, _ body: () async throws -> Result
     ) async throws -> Result {
-        try await enter(caller)
+        try await enter(caller, presence)
         defer { leave(caller) }
         return try await body()
     }
@@ -67,11 +69,13 @@ package final class LongReads: Sendable {
     /// How many wait.
     package var waitingCount: Int { state.withLock(\.waitingCount) }
 
-    private func enter(_ caller: Caller) async throws {
+    private func enter(_ caller: Caller, _ presence: ClientPresence?) async throws {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
+        let watch = presence?.onLeaving { [weak self] in self?.giveUp(id, of: caller) }
+        defer { withExtendedLifetime(watch) {} }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock {
@@ -79,8 +83,9 @@ package final class LongReads: Sendable {
                 }
                 switch outcome {
                 case .success(true): continuation.resume()
-                // It may have been cancelled before it waited.
-                case .success(false): if Task.isCancelled { giveUp(id, of: caller) }
+                // It may have been cancelled, or the client gone, before it waited.
+                case .success(false):
+                    if Task.isCancelled || presence?.hasLeft == true { giveUp(id, of: caller) }
                 case .failure(let refusal):
                     refusals.increment()
                     continuation.resume(throwing: refusal)

@@ -8,6 +8,11 @@ struct WrongMethod: Error {
     let allowed: [WebRequest.Method]
 }
 
+/// The body comes in a form that the server does not read (RFC 9112, 6.1).
+struct UnknownTransferCoding: Error {
+    let coding: String
+}
+
 extension WebServices {
     /// Returns the answer for a request that failed as a whole
     /// (web-services 3.1).
@@ -32,6 +37,23 @@ extension WebServices {
             response.status = 405
             response.headers["Allow"] = allowed
             return response
+        case let error as UnknownTransferCoding:
+            var response = answer(
+                .badRequest(
+                    "the Transfer-Encoding '\(WireError.shortened(error.coding))' is not known; "
+                        + "'chunked' is"
+                ),
+                of: request, uuid: uuid
+            )
+            response.status = 501
+            return response
+        case is BodyCutShort:
+            return answer(
+                .badRequest("the request ended before its body had come"), of: request, uuid: uuid
+            )
+        case is CancellationError:
+            // A caller that went away is nobody's failure, and few see this answer.
+            return answer(.clientIsGone, of: request, uuid: uuid)
         default:
             log(error, of: request, uuid: uuid)
             return answer(
@@ -53,8 +75,6 @@ extension WebServices {
     }
 
     private func log(_ error: any Error, of request: WebRequest, uuid: String) {
-        // A caller that went away is nobody's failure.
-        guard !(error is CancellationError) else { return }
         cloud.logger.error(
             "request failed",
             metadata: Self.metadata(of: request, uuid: uuid, adding: ["error": "\(error)"])
@@ -99,6 +119,12 @@ extension WebServices {
 }
 
 extension WireError {
+    /// The client closed its side of the connection while its request waited for a turn.
+    fileprivate static let clientIsGone = WireError(
+        .tryAgainLater, "the connection was closed while the request waited for its turn",
+        retryAfter: 1
+    )
+
     /// A body that is not what the endpoint expects; the words before the
     /// culprit's path are CloudKit's (web-services 3.3).
     init(malformed error: JSONError) {

@@ -13,52 +13,81 @@ package final class SignInGate: Sendable {
     /// The wait a client is told when more come than can wait.
     private static let retryAfter = 2.0
 
-    private typealias Turn = CheckedContinuation<Void, any Error>
+    private struct Waiter {
+        var id: UInt64
+        var turn: CheckedContinuation<Void, any Error>
+    }
 
     private struct State {
         var attempts = SignInAttempts()
-        var line = SignInLine<Turn>()
+        var line = SignInLine<Waiter>()
         var isBusy = false
+        var lastID: UInt64 = 0
     }
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
     private let clock: any Clock<Duration>
     private let metrics: HTTPMetrics
+    private let check: @Sendable (_ password: String, _ hash: String?) throws -> Bool
 
     /// Creates a gate.
+    ///
+    /// - Parameter check: What compares a password with its hash, as slowly as it likes.
     package init(
-        clock: any Clock<Duration> = ContinuousClock(), metrics: HTTPMetrics = HTTPMetrics()
+        clock: any Clock<Duration> = ContinuousClock(), metrics: HTTPMetrics = HTTPMetrics(),
+        check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
+            try Password.matches($0, $1)
+        }
     ) {
         self.clock = clock
         self.metrics = metrics
+        self.check = check
     }
 
     /// The sign-ins that wait for their turn now.
     package var waiting: Int { state.withLock { $0.line.count } }
 
+    /// Who tries a password.
+    struct Origin {
+        /// Nil in the same process.
+        var peer: PeerAddress?
+        /// Whether the client is there still.
+        var presence: ClientPresence?
+
+        init(_ peer: PeerAddress?, _ presence: ClientPresence? = nil) {
+            self.peer = peer
+            self.presence = presence
+        }
+    }
+
     /// Returns whether the password is the one that was hashed.
     ///
     /// Fails with `THROTTLED` after many wrong ones from the address, with
-    /// `TRY_AGAIN_LATER` when too many sign-ins wait.
+    /// `TRY_AGAIN_LATER` when too many sign-ins wait. A client that goes away while it
+    /// waits gives up its place, and its attempt counts for nothing: `CancellationError`.
     func matches(
-        _ password: String, _ hash: String?, of name: String, from peer: PeerAddress?,
+        _ password: String, _ hash: String?, of name: String, from origin: Origin,
         at now: Instant
     ) async throws -> Bool {
-        // Behind a proxy on this machine an address tells nobody apart.
-        let address = peer.flatMap { $0.isLoopback ? nil : $0.network }
+        // Behind a proxy on this machine that is not trusted, an address tells nobody apart.
+        let address = origin.peer.flatMap { $0.isLoopback ? nil : $0.network }
         let (delay, isKnown) = try begin(name, from: address, at: now)
         do {
             if delay > .zero { try await clock.sleep(for: delay) }
-            try await takeTurn(from: peer?.network ?? "", isKnown: isKnown)
+            try await takeTurn(from: origin, isKnown: isKnown)
         } catch {
             state.withLock { $0.attempts.withdrew(name, from: address) }
             throw error
         }
         defer { endTurn() }
+        guard origin.presence?.hasLeft != true else {
+            state.withLock { $0.attempts.withdrew(name, from: address) }
+            throw CancellationError()
+        }
         let matches = try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                continuation.resume(with: Result { try Password.matches(password, hash) })
+            queue.async { [check] in
+                continuation.resume(with: Result { try check(password, hash) })
             }
         }
         if matches {
@@ -81,33 +110,56 @@ package final class SignInGate: Sendable {
         }
     }
 
-    private func takeTurn(from address: String, isKnown: Bool) async throws {
-        try await withCheckedThrowingContinuation { (turn: Turn) in
-            let outcome = state.withLock { state -> (granted: Turn?, refused: Turn?) in
-                guard state.isBusy else {
-                    state.isBusy = true
-                    return (turn, nil)
-                }
-                return (nil, state.line.enter(turn, from: address, goesFirst: isKnown))
+    private func takeTurn(from origin: Origin, isKnown: Bool) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        let watch = origin.presence?.onLeaving { [weak self] in self?.giveUp(id) }
+        defer { withExtendedLifetime(watch) {} }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { turn in
+                enter(Waiter(id: id, turn: turn), from: origin, isKnown: isKnown)
+                // It may have been cancelled, or the client gone, before it waited.
+                if Task.isCancelled || origin.presence?.hasLeft == true { giveUp(id) }
             }
-            outcome.granted?.resume()
-            guard let refused = outcome.refused else { return }
-            metrics.refused(.waitingSignIns)
-            refused.resume(
-                throwing: WireError(
-                    .tryAgainLater, "many sign-ins are waiting: try again",
-                    retryAfter: Self.retryAfter
-                )
-            )
+        } onCancel: {
+            giveUp(id)
         }
     }
 
+    private func enter(_ waiter: Waiter, from origin: Origin, isKnown: Bool) {
+        let outcome = state.withLock { state -> (granted: Waiter?, refused: Waiter?) in
+            guard state.isBusy else {
+                state.isBusy = true
+                return (waiter, nil)
+            }
+            let address = origin.peer?.network ?? ""
+            return (nil, state.line.enter(waiter, from: address, goesFirst: isKnown))
+        }
+        outcome.granted?.turn.resume()
+        guard let refused = outcome.refused else { return }
+        metrics.refused(.waitingSignIns)
+        refused.turn.resume(
+            throwing: WireError(
+                .tryAgainLater, "many sign-ins are waiting: try again",
+                retryAfter: Self.retryAfter
+            )
+        )
+    }
+
+    /// Takes one who waits out of the line; one who has the turn keeps it.
+    private func giveUp(_ id: UInt64) {
+        let waiter = state.withLock { $0.line.remove { $0.id == id } }
+        waiter?.turn.resume(throwing: CancellationError())
+    }
+
     private func endTurn() {
-        let next = state.withLock { state -> Turn? in
+        let next = state.withLock { state -> Waiter? in
             let next = state.line.next()
             state.isBusy = next != nil
             return next
         }
-        next?.resume()
+        next?.turn.resume()
     }
 }

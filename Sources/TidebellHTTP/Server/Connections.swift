@@ -6,21 +6,27 @@ import Synchronization
 final class Connection: Sendable {
     /// Where it comes from.
     let peer: PeerAddress?
+    /// Whether it is a trusted proxy's, which brings the requests of many.
+    let isProxys: Bool
     let channel: any Channel
+    /// Whether the client is there still.
+    let presence = ClientPresence()
     /// When it became idle, in nanoseconds of the event loops' clock; zero while a request
     /// is under way.
     private let idleSince: Atomic<UInt64>
-    private let isUsers = Atomic(false)
+    private let isUsers: Atomic<Bool>
     private let begunRequests = Atomic(0)
     private let wholeRequests = Atomic(0)
 
-    init(_ channel: any Channel) {
+    init(_ channel: any Channel, proxies: TrustedProxies) {
         self.channel = channel
         peer = channel.remoteAddress?.ipAddress.flatMap(PeerAddress.init)
+        isProxys = proxies.contains(peer)
+        isUsers = Atomic(isProxys)
         idleSince = Atomic(NIODeadline.now().uptimeNanoseconds)
     }
 
-    /// Whether a user's token was shown on it.
+    /// Whether a user's token was shown on it, or may be any time: it is a proxy's.
     var isFromUser: Bool {
         get { isUsers.load(ordering: .relaxed) }
         set { isUsers.store(newValue, ordering: .relaxed) }
@@ -136,9 +142,9 @@ final class Connections: Sendable {
     }
 
     private func share(of connection: Connection) -> String? {
-        guard let peer = connection.peer, !peer.isLoopback || limits.countsLoopback else {
-            return nil
-        }
+        guard let peer = connection.peer, !connection.isProxys,
+            !peer.isLoopback || limits.countsLoopback
+        else { return nil }
         return peer.network
     }
 

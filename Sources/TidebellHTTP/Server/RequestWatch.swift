@@ -9,16 +9,26 @@ import TidebellWire
 /// what comes of a body that nobody wants any more.
 ///
 /// A request that is answered before its body has come ends the connection, unless little
-/// is missing: the rest is thrown away for a moment, since closing at once would take the
+/// is missing: the rest is thrown away for a while, since closing at once would take the
 /// answer from a client that still sends (RFC 9112, 9.6).
+///
+/// A client that asks first (`Expect: 100-continue`) is told to go on when somebody reads
+/// the body, ``WantsBody``; until then it may be refused, which costs it no upload.
 final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// Said on the channel by who reads the body of the request that comes.
+    struct WantsBody: Sendable {}
+
     /// How long the rest of an unwanted body is thrown away.
-    private static let lingerTime = TimeAmount.seconds(5)
+    private static let lingerTime = TimeAmount.seconds(30)
+    /// How long nothing of it may come.
+    private static let lingerPause = TimeAmount.seconds(5)
+    /// How many bytes of it are thrown away: the longest file of a web client.
+    private static let lingerBytes = 64 << 20
     /// The rest of an unwanted body that a connection outlives.
     private static let smallRest = 64 * 1024
 
@@ -50,6 +60,12 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private var unanswered = 0
     private var answerHasBegun = false
     private var closesAfterAnswer = false
+    /// Whether the client waits to be told to send its body.
+    private var awaitsContinue = false
+    /// Whether the client sends nothing more.
+    private var inputIsClosed = false
+    /// When throwing away ends at the latest, what was thrown away, and the answer's sending.
+    private var lingering: (end: NIODeadline, bytes: Int, sent: EventLoopFuture<Void>)?
 
     init(_ connections: Connections, shares: Shares) {
         self.connections = connections
@@ -60,7 +76,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Beginning and end
 
     func handlerAdded(context: ChannelHandlerContext) {
-        let connection = Connection(context.channel)
+        let connection = Connection(context.channel, proxies: limits.trustedProxies)
         self.connection = connection
         if let refusal = connections.open(connection) {
             phase = .refused(refusal)
@@ -73,8 +89,20 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         timer?.task.cancel()
         timer = nil
-        if let connection { connections.closed(connection) }
+        if let connection {
+            connections.closed(connection)
+            connection.presence.leave()
+        }
         connection = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
+            inputIsClosed = true
+            connection?.presence.leave()
+            closeWhenSent(context)
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     private var idleTime: TimeAmount {
@@ -86,9 +114,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         switch phase {
-        case .lingering:
-            if case .end = part { context.close(promise: nil) }
-            return
+        case .lingering: return throwAway(part, context)
         case .refused(let refusal):
             if case .head = part { refuse(refusal, context) }
             return
@@ -101,9 +127,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             received = 0
             announced = head.headerFields[.contentLength].flatMap { Int($0) }
             begin = .now()
+            awaitsContinue = head.headerFields[.expect]?.isSameName(as: "100-continue") ?? false
             connection?.becameBusy()
         case .body(let bytes):
             received += bytes.readableBytes
+            awaitsContinue = false
         case .end:
             phase = .answering
             deadline = .distantFuture
@@ -117,6 +145,8 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         // Most requests come whole and need no timer.
         if case .receiving = phase { expect(by: bodyDeadline, context) }
         context.fireChannelReadComplete()
+        // Nobody else asks for what nobody gets.
+        if case .lingering = phase, !inputIsClosed { context.read() }
     }
 
     private var bodyDeadline: NIODeadline {
@@ -126,13 +156,31 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Answers
 
+    func triggerUserOutboundEvent(
+        context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+        guard event is WantsBody else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        promise?.succeed()
+        guard awaitsContinue, case .receiving = phase, !answerHasBegun else { return }
+        awaitsContinue = false
+        begin = .now()
+        context.writeAndFlush(wrapOutboundOut(.head(.init(status: .continue))), promise: nil)
+    }
+
     func write(
         context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
     ) {
+        // The request was answered here.
+        if case .lingering = phase { return promise?.fail(ChannelError.outputClosed) ?? () }
         switch unwrapOutboundIn(data) {
         case .head(var head) where head.status.kind != .informational:
             answerHasBegun = true
-            guard case .receiving = phase, unanswered == 1, !isRestSmall else { break }
+            // Who was not told to send the body may send another request in its place.
+            guard case .receiving = phase, unanswered == 1, awaitsContinue || !isRestSmall else {
+                break
+            }
             closesAfterAnswer = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(head)), promise: promise)
@@ -143,7 +191,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             let sent = promise ?? context.eventLoop.makePromise()
             context.write(data, promise: sent)
             if closesAfterAnswer {
-                linger(context)
+                linger(after: sent.futureResult, context)
             } else {
                 // Who reads slowly is not idle; `UnreadTimeout` ends who does not read at all.
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -174,11 +222,39 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         expect(by: now + idleTime, context)
     }
 
-    private func linger(_ context: ChannelHandlerContext) {
+    /// Closes the connection as soon as the client has sent the rest of its body, or takes
+    /// too long for it.
+    private func linger(
+        after sent: EventLoopFuture<Void>, _ context: ChannelHandlerContext
+    ) {
         phase = .lingering
+        lingering = (.now() + Self.lingerTime, 0, sent)
         context.flush()
+        if inputIsClosed { return closeWhenSent(context) }
         context.close(mode: .output, promise: nil)
-        expect(by: .now() + Self.lingerTime, context)
+        expect(by: .now() + Self.lingerPause, context)
+        context.read()
+    }
+
+    private func throwAway(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        guard let end = lingering?.end else { return }
+        switch part {
+        case .head: break
+        case .body(let piece):
+            lingering?.bytes += piece.readableBytes
+            guard lingering.map({ $0.bytes <= Self.lingerBytes }) ?? false else {
+                return context.close(promise: nil)
+            }
+            expect(by: min(end, .now() + Self.lingerPause), context)
+        case .end: closeWhenSent(context)
+        }
+    }
+
+    /// Closes a lingering connection whose client sends nothing more.
+    private func closeWhenSent(_ context: ChannelHandlerContext) {
+        guard case .lingering = phase, let sent = lingering?.sent else { return }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        sent.whenComplete { _ in bound.value.close(promise: nil) }
     }
 
     // MARK: Refusals
@@ -197,18 +273,20 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             .connection: "close", .retryAfter: "\(seconds)",
             .contentType: "application/json; charset=UTF-8", .contentLength: "\(body.count)",
         ]
-        send(.init(status: .serviceUnavailable, headerFields: fields), body, context)
-        linger(context)
+        sendLast(.init(status: .serviceUnavailable, headerFields: fields), body, context)
     }
 
-    private func send(
+    /// Sends an answer of this place, which is the connection's last one.
+    private func sendLast(
         _ head: HTTPResponse, _ body: [UInt8], _ context: ChannelHandlerContext
     ) {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !body.isEmpty {
             context.write(wrapOutboundOut(.body(ByteBuffer(bytes: body))), promise: nil)
         }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+        linger(after: sent.futureResult, context)
     }
 
     // MARK: Time
@@ -237,13 +315,15 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         switch phase {
         case .receiving where unanswered == 1 && !answerHasBegun:
             metrics.refused(.bodyTime)
-            send(
+            sendLast(
                 .init(
                     status: .requestTimeout,
                     headerFields: [.connection: "close", .contentLength: "0"]
                 ), [], context
             )
-            context.close(promise: nil)
+            // Whoever reads the body learns that it was cut short.
+            context.fireChannelRead(wrapInboundOut(.end(nil)))
+            context.fireChannelReadComplete()
         case .receiving:
             metrics.refused(.bodyTime)
             context.close(promise: nil)

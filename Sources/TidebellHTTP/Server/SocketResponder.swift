@@ -25,13 +25,16 @@ struct SocketResponder: HTTPResponder {
     @Sendable func respond(to request: Request, context: Context) async throws -> Response {
         let connection = connections.connection(of: context.channel)
         let body = SocketBody(request, on: connection)
+        let headers = Headers(request)
+        let proxies = webServices.cloud.shares.limits.trustedProxies
         let answer = await webServices.respond(
             to: WebRequest(
                 WebRequest.Method(request.method.rawValue),
                 request.uri.string,
-                headers: Headers(request),
+                headers: headers,
                 body: .pending(body),
-                from: connection?.peer
+                from: proxies.origin(of: connection?.peer, headers),
+                presence: connection?.presence
             )
         )
         let request = body.request
@@ -92,18 +95,21 @@ private final class SocketBody: PendingBody {
     private func forEachPiece(
         of request: Request, _ take: (ByteBuffer) async throws -> Bool
     ) async throws -> Bool {
+        if request.headers[.expect] != nil {
+            connection?.channel.triggerUserOutboundEvent(RequestWatch.WantsBody(), promise: nil)
+        }
         var pieces = request.body.makeAsyncIterator()
         while true {
             let piece: ByteBuffer?
             do {
                 piece = try await pieces.next()
             } catch {
-                // The client went away: nobody's failure.
-                throw CancellationError()
+                try Task.checkCancellation()
+                throw BodyCutShort()
             }
             guard let piece else {
                 // A connection that was closed looks like the end of the body.
-                guard connection?.isWhole(number) ?? true else { throw CancellationError() }
+                guard connection?.isWhole(number) ?? true else { throw BodyCutShort() }
                 return true
             }
             guard try await take(piece) else { return false }

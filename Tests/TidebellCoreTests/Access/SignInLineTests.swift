@@ -34,6 +34,29 @@ struct SignInLineTests {
         #expect(line.count == 0)
     }
 
+    @Test("S3: a crowd of who signed in before takes every other turn, and nobody's place")
+    func knownCrowd() {
+        var line = SignInLine<String>()
+        for index in 0..<SignInLine<String>.capacity {
+            #expect(line.enter("known \(index)", from: "192.0.2.1", goesFirst: true) == nil)
+        }
+        #expect(line.enter("user", from: "198.51.100.7", goesFirst: false) == "known 63")
+        #expect([line.next(), line.next(), line.next()] == ["known 0", "user", "known 1"])
+    }
+
+    @Test("Who leaves the line makes room, wherever in it")
+    func leaving() {
+        var line = SignInLine<Int>()
+        for index in 0..<6 {
+            _ = line.enter(index, from: "\(index / 3)", goesFirst: index.isMultiple(of: 2))
+        }
+        #expect(line.remove { $0 == 2 } == 2)
+        #expect(line.remove { $0 == 1 } == 1)
+        #expect(line.remove { $0 == 1 } == nil)
+        #expect(line.count == 4)
+        #expect((0..<5).map { _ in line.next() } == [0, 3, 4, 5, nil])
+    }
+
     @Test("A crowd of addresses of one each waits in the order it came")
     func order() {
         var line = SignInLine<Int>()

@@ -16,7 +16,7 @@ struct AssetLimitTests {
             let home = try await AssetHome(sockets: true)
             let record = home.note(try home.files.write("large", bytes: 16 << 20))
             setLargestFile(8 << 20)
-            let error = try #require(await refusal(of: record, in: home))
+            let error = try #require(await ckError { try await home.database.save(record) })
             #expect(error.code == .serviceUnavailable)
             #expect(error.retryAfterSeconds == 60)
             #expect(error.localizedDescription == "the server has no room for files now")
@@ -73,23 +73,6 @@ struct AssetLimitTests {
             #expect(grown < size / 3, "\(grown >> 20) MB")
             try home.end()
         }
-    }
-}
-
-/// Saves a record whose file the server refuses, and returns why.
-///
-/// Who is still sending when the refusal comes may lose it with the connection, and then tries again
-/// as after any broken connection, for which the clock has to go on.
-private func refusal(of record: CKRecord, in home: AssetHome) async -> CKError? {
-    let clock = home.cloud.clock
-    while true {
-        let moving = Task {
-            while !Task.isCancelled { await clock.advance(by: .milliseconds(250)) }
-        }
-        let error = await ckError { try await home.database.save(record) }
-        moving.cancel()
-        await moving.value
-        guard error?.code == .networkFailure else { return error }
     }
 }
 

@@ -37,7 +37,8 @@ extension Exchange {
         }
         let known = try await cloud.store.read { try $0.signIn(calledBy: name) }
         let matches = try await cloud.signIns.matches(
-            password, known?.password, of: name, from: request.remoteAddress, at: call.now
+            password, known?.password, of: name,
+            from: SignInGate.Origin(request.remoteAddress, request.presence), at: call.now
         )
         guard let known, matches else { throw WireError.wrongPassword }
         guard !known.isDisabled else { throw WireError.accountDisabled }
@@ -58,13 +59,13 @@ extension Exchange {
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         return try await cloud.store.write { transaction in
             let (account, source) = try self.check(proof, in: transaction)
-            try transaction.putWebToken(
-                .begin(
-                    .device, token, of: account, in: container, with: source,
-                    lifetime: WebTokenRules.signInLifetime, at: now
-                ),
-                hash: Secret.hash(token)
+            let begun = StoredWebToken.begin(
+                .device, token, of: account, in: container, with: source,
+                lifetime: WebTokenRules.signInLifetime, at: now
             )
+            try transaction.putWebToken(begun, hash: Secret.hash(token))
+            try SessionBounds.makeRoom(
+                beside: begun, limits: self.call.limits, at: now, in: transaction)
             let user = try transaction.makeUser(
                 of: account, in: container, recordName: recordName, at: now
             )

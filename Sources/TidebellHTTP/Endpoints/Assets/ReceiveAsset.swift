@@ -23,9 +23,12 @@ package enum ReceiveAsset: AssetEndpoint {
         guard let upload, upload.expiresAt > cloud.time.now() else {
             throw WireError.uploadNotAwaited
         }
-        // Not before: who has no upload to make takes nobody's place.
-        let caller = cloud.shares.caller(upload.field.database.owner, of: request)
-        let place = try cloud.transfers.takePlace(for: caller)
+        // Not before: who has no upload to make takes nobody's place. Only uploads that were
+        // asked for before that was noted are nobody's, in public databases.
+        let user = upload.user ?? upload.field.database.owner
+        let place = try cloud.transfers.uploads.takePlace(
+            for: cloud.shares.caller(user, of: request)
+        )
         defer { withExtendedLifetime(place) {} }
         guard let kept = try await take(request, for: upload, in: cloud) else {
             throw WireError.uploadNotAwaited

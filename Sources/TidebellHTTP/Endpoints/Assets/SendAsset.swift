@@ -22,8 +22,9 @@ package enum SendAsset: AssetEndpoint {
                 .accessDenied, "the time of the download URL is up; fetch the record again"
             )
         }
-        let caller = cloud.shares.caller(nil, of: request)
-        let place = try cloud.transfers.takePlace(for: caller)
+        let place = try cloud.transfers.downloads.takePlace(
+            for: cloud.shares.caller(link.user, of: request)
+        )
         let assets = try await cloud.store.read { try $0.assets([link.content]) }
         guard let asset = assets[link.content] else { throw WireError.assetIsGone }
         let tag = "\"\(asset.content.rawValue)\""

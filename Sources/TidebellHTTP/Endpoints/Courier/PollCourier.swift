@@ -12,13 +12,17 @@ package enum PollCourier: ServerEndpoint {
     private static let hold = Duration.seconds(55)
 
     /// Answers with one notification, then the poll is over; with nothing when
-    /// the time is up.
+    /// the time is up, or when newer polls of the same URL take its place.
+    ///
+    /// A poll counts for the user whom the courier tells, wherever it comes from.
     package static func respond(
-        to capability: String, from caller: Caller?, in cloud: Cloud
+        to capability: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        let place = try cloud.heldRequests.takePlace(for: caller)
         let couriers = cloud.couriers
         // Fails for an unknown courier before the answer has begun.
+        let owner = try await couriers.owner(of: capability)
+        let place = try cloud.heldRequests.takePlace(for: .user(owner))
+        let poll = try cloud.courierPolls.begin(at: capability)
         let waiting = try await couriers.next(courier: capability, waitingUpTo: .zero)
         return WebResponse(
             headers: [
@@ -28,7 +32,9 @@ package enum PollCourier: ServerEndpoint {
             body: .stream { writer in
                 let next =
                     if let waiting { waiting } else {
-                        try await couriers.next(courier: capability, waitingUpTo: hold)
+                        try await couriers.next(
+                            courier: capability, waitingUpTo: hold, unless: poll.end
+                        )
                     }
                 if let message = next {
                     try await writer.write(message.payload)
@@ -38,7 +44,7 @@ package enum PollCourier: ServerEndpoint {
                     try await couriers.acknowledge(message, at: now)
                     for delivery in message.deliveries(at: now) { cloud.journal.record(delivery) }
                 }
-                withExtendedLifetime(place) {}
+                withExtendedLifetime((place, poll)) {}
             }
         )
     }

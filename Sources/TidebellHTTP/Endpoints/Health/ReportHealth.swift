@@ -4,7 +4,7 @@
 package enum ReportHealth: ServerEndpoint {
     /// Answers `{"status":"ok"}`; a store that cannot be read is a 500.
     package static func respond(
-        to argument: String, from caller: Caller?, in cloud: Cloud
+        to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
         _ = try await cloud.store.read { try $0.notificationHead() }
         return .json { $0.object { $0.member("status", "ok") } }

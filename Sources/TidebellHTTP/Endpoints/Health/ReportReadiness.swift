@@ -5,7 +5,7 @@ import TidebellCore
 package enum ReportReadiness: ServerEndpoint {
     /// Answers `{"status":"ready"}`, or 503 with the reason.
     package static func respond(
-        to argument: String, from caller: Caller?, in cloud: Cloud
+        to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
         try await cloud.readiness.check(cloud.store, at: cloud.time.now())
         return .json { $0.object { $0.member("status", "ready") } }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bounds the files that are on their way. Those that come have places of their own, so that
+/// who fetches slowly does not keep others from saving.
+package struct Transfers: Sendable {
+    /// Files that come.
+    package let uploads: HeldRequests
+    /// Files that go.
+    package let downloads: HeldRequests
+
+    /// Creates the bounds of so many files, half of them each way; a caller has a quarter
+    /// of each at most.
+    init(capacity: Int, shares: Shares) {
+        let half = max(1, capacity / 2)
+        let share = min(shares.limits.transfersPerCaller, max(1, half / 4))
+        func bound(_ kind: String) -> HeldRequests {
+            HeldRequests(capacity: half, share: share, of: kind, metrics: shares.metrics)
+        }
+        uploads = bound("uploads of files")
+        downloads = bound("downloads of files")
+    }
+
+    /// How many are on their way.
+    package var current: Int { uploads.current + downloads.current }
+}

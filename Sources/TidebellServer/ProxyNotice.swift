@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellHTTP
+
+/// What a server says of the proxies before it.
+package enum ProxyNotice {
+    /// Returns the sentence for a server behind a proxy that it does not trust; nil where
+    /// none is known.
+    package static func warning(publicURL: String?, trusting proxies: TrustedProxies) -> String? {
+        guard let publicURL, proxies.isEmpty else { return nil }
+        return "Behind the proxy of \(publicURL) all who are no users are one address to this "
+            + "server: one of them can use up what all may have, and from a proxy on this machine "
+            + "addresses are not counted at all. Have the proxy set X-Forwarded-For and say "
+            + "--trusted-proxy with its address."
+    }
+
+    /// Returns what is said of a trusted proxy, to follow another sentence; empty without
+    /// one.
+    package static func sentence(trusting proxies: TrustedProxies) -> String {
+        guard !proxies.isEmpty else { return "" }
+        return " X-Forwarded-For is believed from \(proxies.texts.joined(separator: ", ")), "
+            + "and from nobody else."
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import ServiceLifecycle
+import TidebellHTTP
+
+extension TestAPI {
+    /// Serves this cloud on a free port while `body` runs, with what `change` makes of it.
+    func serving(
+        _ change: (inout Cloud) -> Void = { _ in },
+        _ body: @escaping @Sendable (RawConnection.Port) async throws -> Void
+    ) async throws {
+        var served = cloud.webServices.cloud
+        // A connection of a busy machine's test is neither idle nor slow.
+        var limits = served.shares.limits
+        limits.strangersIdleTime = .seconds(600)
+        limits.refusalTime = .seconds(600)
+        limits.bodyTime = .seconds(600)
+        served.shares = Shares(limits: limits, clock: served.time.clock)
+        change(&served)
+        let (running, started) = AsyncStream.makeStream(of: Int.self)
+        let server = HTTPServer(
+            WebServices(cloud: served), at: HTTPServer.SocketPlace(host: "127.0.0.1", port: 0),
+            connectionLimit: 300
+        ) { started.yield($0.port) }
+        let services = ServiceGroup(
+            services: [server], logger: Logger(label: "test") { _ in FailureLog() })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await services.run() }
+            for await port in running {
+                try await body(RawConnection.Port(number: port))
+                break
+            }
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellServer
+import TidebellWire
+
+@Suite("How many tokens live")
+struct TokenBoundTests {
+    private func caller(_ api: TestAPI, _ token: String) async throws -> TestAPI.Answer {
+        try await api.send(
+            "GET", api.target("public/users/caller").replacing(api.webToken, with: token))
+    }
+
+    private func page(_ api: TestAPI, of token: String) async throws -> String {
+        let answer = try await api.send(
+            "POST",
+            api.target(under: "ext", "account/webToken").replacing(api.webToken, with: token),
+            #"{"apiToken":"\#(api.apiToken)"}"#
+        )
+        return try JSONReader.read(Array(answer.text.utf8)) {
+            try FetchWebAuthToken.Response(from: &$0).webAuthToken
+        }
+    }
+
+    @Test("A session has few tokens that live, however many of them are renewed how often")
+    func renewals() async throws {
+        let api = try await TestAPI()
+        var tokens = [try await page(api, of: api.webToken)]
+        let part = WebTokenRules.fetchedLifetime / WebTokenRules.retriesPerLifetime
+        var most = 0
+        for _ in 0..<(3 * WebTokenRules.retriesPerLifetime) {
+            api.clock.advance(by: part)
+            var living: [String] = []
+            var new: Set<String> = []
+            for token in tokens {
+                let answer = try await caller(api, token)
+                guard answer.status == 200 else { continue }
+                living.append(token)
+                if let next = answer[header: WireProtocol.webAuthTokenHeader] { new.insert(next) }
+            }
+            #expect(new.count <= 1, "in one part of the lifetime")
+            tokens = living + new.subtracting(living)
+            most = max(most, tokens.count)
+        }
+        #expect(!tokens.isEmpty && most <= WebTokenRules.retriesPerLifetime + 2)
+    }
+
+    @Test("One page more than an account may have signs out the one renewed longest ago")
+    func pages() async throws {
+        var limits = Limits()
+        limits.pagesPerAccount = 3
+        let api = try await TestAPI(limits: limits)
+        let other = try await api.cloud.accounts.add(named: "otto")
+        let ottos = try await page(api, of: other)
+        var pages: [String] = []
+        for _ in 0..<5 {
+            pages.append(try await page(api, of: api.webToken))
+            api.clock.advance(by: .seconds(10))
+        }
+        var statuses: [Int] = []
+        for token in pages + [api.webToken, ottos] {
+            statuses.append(try await caller(api, token).status)
+        }
+        #expect(statuses == [421, 421, 200, 200, 200, 200, 200])
+    }
+
+    @Test("One device more than an account may have signs out the one renewed longest ago")
+    func devices() async throws {
+        var limits = Limits()
+        limits.signInsPerAccount = 2
+        let api = try await TestAPI(limits: limits)
+        var tokens: [String] = []
+        for _ in 0..<4 {
+            let answer = try await api.send(
+                "POST", api.target(under: "ext", "account/signIn"), "{}")
+            tokens.append(
+                try JSONReader.read(Array(answer.text.utf8)) {
+                    try SignIn.Response(from: &$0).webAuthToken
+                })
+            api.clock.advance(by: .seconds(10))
+        }
+        // The page is no device.
+        _ = try await page(api, of: tokens[3])
+        var statuses: [Int] = []
+        for token in tokens + [api.webToken] {
+            statuses.append(try await caller(api, token).status)
+        }
+        #expect(statuses == [421, 421, 200, 200, 200])
+    }
+}
