@@ -21,7 +21,8 @@ struct RepeatingFactory: StoreFactory {
 /// Both runs must come to the same, be it a result or an error: otherwise a body takes
 /// chance or the time from elsewhere than its inputs, or keeps something from run to run.
 package final class RepeatingStore: OpenedStore {
-    private let base: any OpenedStore
+    /// The store whose writes are repeated.
+    package let base: any OpenedStore
     private let turn = Turn()
 
     /// Repeats the writes of a store.

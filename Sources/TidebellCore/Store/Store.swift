@@ -12,7 +12,8 @@
 /// - Bodies of `write` run one after the other in each database; a position or
 ///   an outbox ID a reader sees is never followed by a smaller one.
 ///
-/// A body is synchronous and must not block on anything but the store.
+/// A body is synchronous and must not block on anything but the store. It may be run again: see
+/// WRITING-A-STORE.md beside this file.
 package protocol Store: Sendable {
     /// Runs `body` in a transaction and returns when it is durable.
     func write<Result: Sendable>(

@@ -4,7 +4,7 @@ import TidebellCore
 import TidebellWire
 
 extension Schema {
-    /// Brings a store of an older version to the present tables, whole or not at
+    /// Brings a store of an older version to the frozen tables, whole or not at
     /// all, and loses nothing.
     ///
     /// Every table is made anew and takes over the columns both have; what is
@@ -46,7 +46,7 @@ extension Schema {
                 arguments: [name, number]
             )
         }
-        try database.execute(sql: "PRAGMA user_version = \(version)")
+        try database.execute(sql: "PRAGMA user_version = \(frozenVersion)")
     }
 
     /// The values of columns that older versions did not have, by table and

@@ -6,9 +6,12 @@ import TidebellCore
 enum Schema {
     /// `application_id` of a store: "TDBL".
     static let applicationID = 0x5444_424C
-    /// `user_version` of a store this code reads and writes; a change of ``tables`` makes
-    /// it another, or stores that others have written would open and then fail.
-    static let version = 5
+    /// `user_version` of a store with ``tables`` as they stand: they are frozen. Stores of
+    /// older versions are brought to it whole (``migrate(_:)``); what came after are
+    /// ``SchemaSteps``.
+    static let frozenVersion = 5
+    /// `user_version` of a store this code reads and writes.
+    static let version = SchemaSteps.released.version
 
     /// Checks the file and creates the tables if it is empty; returns the
     /// store's identity.
@@ -20,10 +23,13 @@ enum Schema {
     ) throws -> UInt64 {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         var identity: UInt64?
+        var isOutdated = false
         try queue.inTransaction(.immediate) { database in
             identity = try prepare(database, path: path, newIdentity: newIdentity)
+            isOutdated = (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0) < version
             return .commit
         }
+        if isOutdated { try SchemaSteps.released.apply(to: queue) }
         try queue.close()
         guard let identity else {
             throw StoreOpenError.damaged(path: path, reason: "the store's identity is missing")
@@ -45,14 +51,14 @@ enum Schema {
         guard found <= version else {
             throw StoreOpenError.newerSchema(path: path, version: found, supported: version)
         }
-        if found < version { try migrate(database) }
+        if found < frozenVersion { try migrate(database) }
         let identity = try Int64.fetchOne(database, sql: "SELECT identity FROM store")
         return identity.map(UInt64.init(bitPattern:))
     }
 
     private static func create(in database: Database, identity: UInt64) throws {
         try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-        try database.execute(sql: "PRAGMA user_version = \(version)")
+        try database.execute(sql: "PRAGMA user_version = \(frozenVersion)")
         try createTables(in: database)
         try database.execute(
             sql: "INSERT INTO store (id, identity) VALUES (1, ?)",
@@ -60,13 +66,13 @@ enum Schema {
         )
     }
 
-    /// All tables and indexes.
+    /// All tables and indexes of the frozen version.
     static let tables = [
         general, zones, records, assets, subscriptions, push, webhooks, accounts, explanation,
         keptAnswers, erasure, fieldKeys,
     ]
 
-    /// Creates all tables and indexes.
+    /// Creates the tables and indexes of the frozen version.
     static func createTables(in database: Database) throws {
         for table in tables { try database.execute(sql: table) }
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+
+/// What has changed in the tables since the frozen version, step by step.
+///
+/// A step adds: a table, an index, a column that is null or has a default. It makes no table
+/// anew and rewrites no row, so that a large store opens as fast as a small one; what must
+/// be filled in is filled in by maintenance, or when it is read. A released step is never
+/// changed nor taken back.
+struct SchemaSteps: Sendable {
+    /// One change, whole or not at all.
+    struct Step: Sendable {
+        /// What the store remembers it by.
+        var name: String
+        var sql: String
+    }
+
+    /// The steps of this Tidebell, oldest first.
+    static let released = SchemaSteps(steps: [])
+
+    var steps: [Step]
+
+    /// `user_version` of a store with all steps.
+    var version: Int { Schema.frozenVersion + steps.count }
+
+    /// Takes the steps that a store lacks, which has the frozen tables.
+    func apply(to database: some DatabaseWriter) throws {
+        var migrator = DatabaseMigrator()
+        for (index, step) in steps.enumerated() {
+            // Nothing refers to anything by foreign key: to check that would cost a look.
+            migrator.registerMigration(step.name, foreignKeyChecks: .immediate) { database in
+                try database.execute(sql: step.sql)
+                try database.execute(
+                    sql: "PRAGMA user_version = \(Schema.frozenVersion + index + 1)"
+                )
+            }
+        }
+        try migrator.migrate(database)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import StoreConformance
+import Testing
+import TidebellCore
+
+@testable import TidebellSQLite
+
+@Suite("Steps from the frozen tables on")
+final class SchemaStepTests {
+    private static let colour = SchemaSteps.Step(
+        name: "records have a colour", sql: "ALTER TABLE record ADD COLUMN colour TEXT"
+    )
+    private static let shades = SchemaSteps.Step(
+        name: "colours have shades",
+        sql: """
+            CREATE TABLE shade (colour TEXT PRIMARY KEY) STRICT;
+            CREATE INDEX record_colour ON record (colour) WHERE colour IS NOT NULL;
+            """
+    )
+
+    private let path = SQLiteEngine.newPath()
+
+    deinit {
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    /// Makes a store with 500 accounts and returns a plain connection to it.
+    private func makeStore() async throws -> DatabaseQueue {
+        let store = try SQLiteStore.open(at: path)
+        try await store.write { transaction in
+            for number in 0..<500 {
+                _ = try transaction.createAccount(
+                    named: "user \(number)", at: Instant(rawValue: 0)
+                )
+            }
+        }
+        try await store.close()
+        return try DatabaseQueue(path: path)
+    }
+
+    private func version(_ queue: DatabaseQueue) throws -> Int? {
+        try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+    }
+
+    /// Where every table and index begins in the file.
+    private func places(_ queue: DatabaseQueue) throws -> [String: Int] {
+        try queue.read { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0"
+            )
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["rootpage"]) })
+        }
+    }
+
+    @Test("A step that adds a column or an index moves no table and writes few pages")
+    func stepsAdd() async throws {
+        let queue = try await makeStore()
+        let before = try places(queue)
+        try SchemaSteps(steps: [Self.colour, Self.shades]).apply(to: queue)
+        let after = try places(queue)
+        #expect(after.filter { before[$0.key] != nil } == before)
+        let added = Set(after.keys).subtracting(before.keys)
+        #expect(added.isSuperset(of: ["grdb_migrations", "shade", "record_colour"]))
+        // A log of all changes: the pages of 500 accounts are not among them.
+        let pages = try await queue.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+        let written = try FileManager.default.attributesOfItem(atPath: "\(path)-wal")[.size]
+        let writtenPages = ((written as? NSNumber)?.intValue ?? 0) / 4096
+        #expect(writtenPages < pages / 2, "\(writtenPages) of \(pages) pages")
+        #expect(try version(queue) == Schema.frozenVersion + 2)
+        try queue.close()
+    }
+
+    @Test("Each step is taken once, in order, also where an older Tidebell took some")
+    func stepsAreTakenOnce() async throws {
+        let queue = try await makeStore()
+        try SchemaSteps(steps: [Self.colour]).apply(to: queue)
+        #expect(try version(queue) == Schema.frozenVersion + 1)
+        try SchemaSteps(steps: [Self.colour, Self.shades]).apply(to: queue)
+        let names = try await queue.read {
+            try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+        }
+        #expect(names == [Self.colour.name, Self.shades.name])
+        #expect(try version(queue) == Schema.frozenVersion + 2)
+        try queue.close()
+    }
+
+    @Test("A step that fails leaves the store as it was before it")
+    func failure() async throws {
+        let queue = try await makeStore()
+        let broken = SchemaSteps.Step(
+            name: "breaks",
+            sql: "ALTER TABLE record ADD COLUMN shade TEXT; ALTER TABLE nothing ADD COLUMN x;"
+        )
+        #expect(throws: DatabaseError.self) {
+            try SchemaSteps(steps: [Self.colour, broken]).apply(to: queue)
+        }
+        #expect(try version(queue) == Schema.frozenVersion + 1)
+        let columns = try await queue.read { try $0.columns(in: "record").map(\.name) }
+        #expect(columns.contains("colour"))
+        #expect(!columns.contains("shade"))
+        try queue.close()
+    }
+
+    @Test("A Tidebell that lacks a step refuses the store and does not touch it")
+    func newerStore() async throws {
+        let queue = try await makeStore()
+        let steps = SchemaSteps(steps: SchemaSteps.released.steps + [Self.colour])
+        try steps.apply(to: queue)
+        try queue.close()
+        let error = StoreOpenError.newerSchema(
+            path: path, version: steps.version, supported: Schema.version
+        )
+        #expect(throws: error) { try SQLiteStore.open(at: path) }
+    }
+
+    @Test("A store that has all steps is not written")
+    func nothingToDo() async throws {
+        let queue = try await makeStore()
+        let steps = SchemaSteps(steps: [Self.colour, Self.shades])
+        try steps.apply(to: queue)
+        let before = try files()
+        try steps.apply(to: queue)
+        #expect(try files() == before)
+        try queue.close()
+    }
+
+    /// The database and its log.
+    private func files() throws -> [Data] {
+        try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
+    }
+}
