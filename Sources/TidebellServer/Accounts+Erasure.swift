@@ -22,7 +22,7 @@ extension Accounts {
     /// The account of one of ``lostUsers()`` after it was adopted; nil where the name is none
     /// of theirs.
     private static func lostAccount(
-        _ name: String, in reader: any StoreReader
+        _ name: String, in reader: some UserReading
     ) throws -> AccountID? {
         guard name.hasPrefix(lostPrefix), let number = Int64(name.dropFirst(lostPrefix.count))
         else { return nil }

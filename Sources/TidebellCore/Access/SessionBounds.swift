@@ -10,7 +10,7 @@ package enum SessionBounds {
     /// than the limits say; those go first that were renewed longest ago.
     package static func makeRoom(
         beside token: StoredWebToken, limits: Limits, at now: Instant,
-        in transaction: any StoreTransaction
+        in transaction: some SessionWriting
     ) throws {
         let limit: Int
         switch token.origin {
