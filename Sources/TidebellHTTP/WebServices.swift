@@ -73,6 +73,9 @@ package struct WebServices: Sendable {
             )
             var response = try await endpoint.respond(to: exchange)
             if case .bytes(let bytes) = response.body {
+                // The answer is there, and its request not needed any more: or a long one would
+                // take the place of its own answer.
+                exchange.bodyShare?.giveBack()
                 response.share = try cloud.shares.bodies.share(
                     ofAnswer: bytes.count,
                     to: cloud.shares.caller(exchange.call.user?.id, of: request),

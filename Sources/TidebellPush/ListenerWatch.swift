@@ -7,8 +7,9 @@ import TidebellCore
 /// Ends the streams and polls of those who may hear no more: signed out, expired,
 /// disabled, removed, or of a device that another user took over.
 ///
-/// A change that this process made ends them at once; one that another made, or the time,
-/// within ``interval``. All are looked at together, a bounded number in each read; who
+/// A change that this process made ends them at once, or after
+/// ``PushConfiguration/listenerPause`` where it looked a moment before; one that another made,
+/// or the time, within ``interval``. All are looked at together, a bounded number in each read; who
 /// begins to listen asks once more after it is watched, so that nobody slips through
 /// between the check of a request and the watch.
 package final class ListenerWatch: Service {
@@ -30,6 +31,7 @@ package final class ListenerWatch: Service {
     private let store: any Store
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Instant
+    private let pause: Duration
     private let metrics: PushMetrics
     private let logger: Logger
     private let state = Mutex(State())
@@ -37,11 +39,13 @@ package final class ListenerWatch: Service {
     /// Creates a watch over nobody; ``run()`` ends whom it watches then.
     package init(
         store: any Store, clock: any Clock<Duration>, now: @escaping @Sendable () -> Instant,
+        configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(), logger: Logger
     ) {
         self.store = store
         self.clock = clock
         self.now = now
+        pause = configuration.listenerPause
         self.metrics = metrics
         self.logger = logger
     }
@@ -90,16 +94,28 @@ package final class ListenerWatch: Service {
     /// Looks when this process changed who may hear, and every ``interval``, until the task
     /// is cancelled or the service group shuts down.
     package func run() async throws {
+        await run(on: clock)
+    }
+
+    private func run(on clock: some Clock<Duration>) async {
         let commits = store.accessCommits()
         let wake = WakeSignal(isRaised: true)
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in commits { wake.raise() } }
-                group.addTask { [clock = self.clock] in
+                group.addTask {
                     // Sleeping fails by cancellation only, which is the end.
                     while (try? await clock.sleep(for: Self.interval)) != nil { wake.raise() }
                 }
-                while await wake.wait() { await self.lookAgain() }
+                while await wake.wait() {
+                    let next = clock.now.advanced(by: self.pause)
+                    await self.lookAgain()
+                    guard self.pause > .zero else { continue }
+                    // As above.
+                    guard (try? await clock.sleep(until: next, tolerance: nil)) != nil else {
+                        break
+                    }
+                }
                 group.cancelAll()
             }
         }

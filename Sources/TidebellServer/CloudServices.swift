@@ -69,7 +69,8 @@ package struct CloudServices: Sendable {
         )
         self.journal = journal
         let watch = ListenerWatch(
-            store: store, clock: time.clock, now: time.now, metrics: metrics, logger: logger
+            store: store, clock: time.clock, now: time.now, configuration: push,
+            metrics: metrics, logger: logger
         )
         self.watch = watch
         let streams = DeviceStreams(

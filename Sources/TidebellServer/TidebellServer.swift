@@ -92,7 +92,8 @@ package struct TidebellServer: Sendable {
             onRunning: onRunning
         )
         var group = ServiceGroupConfiguration(
-            services: cloud.services + [server], gracefulShutdownSignals: signals, logger: logger
+            services: cloud.services + [server], gracefulShutdownSignals: signals,
+            logger: logger.withoutStories
         )
         group.maximumGracefulShutdownDuration = Self.drainTime
         return ServiceGroup(configuration: group)
@@ -111,5 +112,15 @@ package struct TidebellServer: Sendable {
         }
         try await cloud.store.close()
         try result.get()
+    }
+}
+
+extension Logger {
+    /// The same from `notice` on: the lifecycle of services tells its story with the whole
+    /// description of each.
+    fileprivate var withoutStories: Logger {
+        var logger = self
+        logger.logLevel = max(logLevel, .notice)
+        return logger
     }
 }

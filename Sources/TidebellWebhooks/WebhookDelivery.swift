@@ -62,12 +62,13 @@ struct WebhookDelivery: Sendable {
         after place: NotificationSequence, into queue: inout WebhookQueue
     ) async throws -> Bool {
         let (id, bounds, deviceID) = (id, route.configuration, route.deviceID)
+        let now = route.now()
         let page = try await route.store.read { reader -> WebhookPage? in
             guard let webhook = try reader.webhook(id), webhook.disabledReason == nil else {
                 return nil
             }
             return try WebhookPage(
-                of: webhook, after: place, from: reader, bounds, naming: deviceID
+                of: webhook, after: place, from: reader, at: now, bounds, naming: deviceID
             )
         }
         guard let page else { return false }
@@ -177,7 +178,7 @@ private struct WebhookPage: Sendable {
     init(
         of webhook: StoredWebhook, after place: NotificationSequence,
         from reader: some NotificationLogReading & UserReading & PushTokenReading,
-        _ bounds: WebhookConfiguration,
+        at now: Instant, _ bounds: WebhookConfiguration,
         naming deviceID: WebhookRoute.DeviceNaming
     ) throws {
         let head = try reader.notificationHead()
@@ -196,7 +197,8 @@ private struct WebhookPage: Sendable {
         isLast = end >= head
         let ids = Set(notifications.map(\.user))
         let users = try reader.users(ids)
-        let devices = Dictionary(grouping: try reader.devicesWithTokens(of: ids), by: \.user)
+        let devices = Dictionary(
+            grouping: try reader.devicesWithTokens(of: ids, at: now), by: \.user)
         items = notifications.compactMap { notification in
             users[notification.user].map { user in
                 var notification = notification

@@ -84,12 +84,18 @@ struct ShareOptions: ParsableArguments {
             ("--connections-per-address", connectionsPerAddress ?? 1),
             ("--streams-per-caller", streamsPerCaller),
             ("--transfers-per-caller", transfersPerCaller),
-            ("--body-megabytes", bodyMegabytes),
-            ("--body-megabytes-per-caller", bodyMegabytesPerCaller),
             ("--body-seconds", bodySeconds),
+        ].map { (name: $0.0, value: $0.1, least: 1) }
+        // Less would refuse requests and answers that are within all other bounds.
+        let bytes = [
+            ("--body-megabytes", bodyMegabytes, ShareLimits.leastBodyBytes / Self.mega),
+            (
+                "--body-megabytes-per-caller", bodyMegabytesPerCaller,
+                ShareLimits.leastBodyBytesPerCaller / Self.mega
+            ),
         ]
-        for (name, value) in positive where !(1...1_000_000).contains(value) {
-            throw ValidationError("\(name) must be 1 to 1000000, not \(value).")
+        for (name, value, least) in positive + bytes where !(least...1_000_000).contains(value) {
+            throw ValidationError("\(name) must be \(least) to 1000000, not \(value).")
         }
         guard (0...1_000_000).contains(requestsPerSecond) else {
             throw ValidationError(

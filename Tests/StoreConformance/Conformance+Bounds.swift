@@ -83,6 +83,25 @@ extension StoreConformance {
             }
             #expect(try await store.write { try $0.removeDeletedZones(limit: 9, at: .noon) } == 0)
         },
+        Check("A step removes a bounded number of deleted zones, also of those without rows") {
+            store in
+            try await store.write { transaction throws in
+                let large = try transaction.makeZone("large")
+                try transaction.putRecords(
+                    (0..<1000).map { .note("\($0)", at: Position(rawValue: Int64($0 + 10))) },
+                    in: large.key
+                )
+                // What this takes to remove leaves no time for the others.
+                try transaction.delete(large)
+                for index in 0..<20 { try transaction.delete(try transaction.makeZone("\(index)")) }
+            }
+            var steps: [Int] = []
+            while steps.last != 0 {
+                steps.append(
+                    try await store.write { try $0.removeDeletedZones(limit: 8, at: .noon) })
+            }
+            #expect(steps == [8, 8, 5, 0])
+        },
         Check("M8: with a person goes what deleted zones have left, of zones made anew too") {
             store in
             try await store.write { transaction throws in

@@ -141,6 +141,56 @@ extension StoreConformance {
 
 extension StoreConformance {
     static let pushTokenLimits: [Check] = [
+        Check("H5: a token registered after its session ended begins at the head, else goes on") {
+            store in
+            try await store.write { transaction throws in
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                let anna = try transaction.makeUser(
+                    of: account, in: .notes, recordName: "_a", at: .noon)
+                let device = try transaction.registerDevice(
+                    clientID: "phone", user: anna.id, container: .notes, at: .noon
+                )
+                let tokens = [
+                    StoredPushToken(
+                        token: "native", apnsEnvironment: .development, courier: nil,
+                        registeredAt: .noon),
+                    StoredPushToken(
+                        token: "page", apnsEnvironment: .development, courier: "c",
+                        registeredAt: .noon),
+                ]
+                func register(in session: String) throws {
+                    let session = SessionID(rawValue: session)
+                    try transaction.putWebToken(
+                        StoredWebToken(
+                            account: account, expiresAt: .noon.advanced(by: .seconds(60)),
+                            session: session, origin: .device),
+                        hash: Array(session.rawValue.utf8)
+                    )
+                    for token in tokens {
+                        try transaction.putPushToken(token, tells: device.key, in: session)
+                    }
+                }
+                /// Where the native token and the courier are.
+                func places() throws -> [NotificationSequence?] {
+                    let key = PushTargetKey(token: "native", device: device.key)
+                    let courier = try transaction.pushToken(courier: "c", at: .noon)
+                    return [
+                        try transaction.pushTarget(key, at: .noon)?.delivered,
+                        courier?.devices.first?.acknowledged,
+                    ]
+                }
+                let start = try transaction.notificationHead()
+                try register(in: "one")
+                let old = try transaction.appendNotifications([.push("a", to: anna.id)])[0]
+                #expect(try places() == [start, start])
+                // The session lasts: what waits is not lost.
+                try register(in: "two")
+                #expect(try places() == [start, start])
+                try transaction.removeSession(SessionID(rawValue: "two"))
+                try register(in: "three")
+                #expect(try places() == [old.sequence, old.sequence])
+            }
+        },
         Check("A dead token goes unless it was registered after it died") { store in
             try await store.write { transaction throws in
                 let phone = try transaction.phone()

@@ -116,12 +116,12 @@ extension StoreConformance {
                     DeviceTokens(user: .anna, clientID: "page", tokens: []),
                     DeviceTokens(user: .anna, clientID: "phone", tokens: native),
                 ]
-                #expect(try transaction.devicesWithTokens(of: [.anna]) == annas)
+                #expect(try transaction.devicesWithTokens(of: [.anna], at: .noon) == annas)
                 #expect(
-                    try transaction.devicesWithTokens(of: [.ben, .anna])
+                    try transaction.devicesWithTokens(of: [.ben, .anna], at: .noon)
                         == annas + [DeviceTokens(user: .ben, clientID: bens.clientID, tokens: [])]
                 )
-                #expect(try transaction.devicesWithTokens(of: []).isEmpty)
+                #expect(try transaction.devicesWithTokens(of: [], at: .noon).isEmpty)
             }
         },
     ]

@@ -115,6 +115,21 @@ extension BackupTests {
         #expect(try CloudCheck.run(data, at: now).problems.count == 3)
     }
 
+    @Test(
+        "A check names the file whose size in the database is none", arguments: [-1, Int64.max]
+    )
+    func impossibleSize(size: Int64) async throws {
+        _ = try await makeSealedCloud()
+        let store = try data.openStore(for: .administering)
+        try await store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run("UPDATE asset SET size = ?", size)
+        }
+        try await store.close()
+        let found = try check(data)
+        #expect(found.contains { $0.contains("has a size in the database that no file has") })
+    }
+
     @Test("A check names the records that hold a file")
     func holders() async throws {
         let home = try await Home(data)

@@ -100,6 +100,7 @@ struct EndedListenerTests {
             )
             _ = try await pieces.next()
         }
+        api.clock.advance(by: PushConfiguration().listenerPause)
     }
 
     /// Runs the watch while `body` runs, from its first sleep on.
@@ -196,6 +197,7 @@ struct EndedListenerTests {
             #expect(api.cloud.watch.count == 1)
             // It ends with the session, whichever token that is ended with.
             _ = try await api.send("POST", ext("account/signOut", as: next), "{}")
+            api.clock.advance(by: PushConfiguration().listenerPause)
             while let piece = try await pieces.next() { #expect(piece.hasPrefix(":")) }
             #expect(api.cloud.watch.count == 0)
         }

@@ -143,6 +143,23 @@ struct ShareTests {
         }
     }
 
+    @Test("H2: a caller's only answer fits beside its own request, however long that was")
+    func answerToLongRequest() async throws {
+        try await sockets.serving {
+            $0.shares.bodyBytes = 300_000
+            $0.shares.bodyBytesPerCaller = 40_000
+        } _: { server, port, firstRun in
+            let lookup = await lookup(1, ofBytes: 50_000, server, firstRun)
+            guard case .bytes(let names) = lookup.body else { return }
+            let body =
+                String(decoding: names, as: UTF8.self) + String(repeating: " ", count: 30_000)
+            let answer = try await RawConnection(port).request(
+                "POST \(lookup.target) HTTP/1.1\r\nHost: here\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(answer)")
+        }
+    }
+
     @Test("H2: who reads an answer slowly gets all of it, and is not idle meanwhile")
     func slowReader() async throws {
         try await sockets.serving {
@@ -233,6 +250,23 @@ struct ShareTests {
             #expect(refused.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             #expect(refused.contains("the server has 2 connections from your address already"))
             #expect(refused.contains("\r\nRetry-After: 5\r\n"))
+        }
+    }
+
+    @Test("M10: connections that are refused and say nothing take nobody's place")
+    func silentRefused() async throws {
+        try await sockets.serving {
+            $0.connections = 16
+            $0.shares.countsLoopback = true
+            $0.shares.connectionsPerAddress = 1
+        } _: { _, port, _ in
+            var silent: [RawConnection] = []
+            for _ in 0..<40 { silent.append(try RawConnection(port, from: 2)) }
+            let answer = try await RawConnection(port, from: 3).request(
+                "GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            // One has the address's place, one waits to be told; the others are closed.
+            #expect(try await silent[39].next() == "")
         }
     }
 

@@ -108,18 +108,30 @@ final class RawConnection: Sendable {
     private let descriptor: Int32
     private let isOpen = Mutex(true)
 
-    init(_ port: Port) throws {
+    /// Connects from 127.0.0.`host` of this machine.
+    init(_ port: Port, from host: UInt32 = 1) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard Self.call(bind, descriptor, host, port: 0) == 0 else {
+            throw Failure(what: "bind: \(errno)")
+        }
+        guard Self.call(connect, descriptor, 1, port: port.number) == 0 else {
+            throw Failure(what: "connect: \(errno)")
+        }
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
+        _ host: UInt32, port: Int
+    ) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port.number).bigEndian
-        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
-        let result = withUnsafePointer(to: &address) {
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0000 + host).bigEndian
+        return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else { throw Failure(what: "connect: \(errno)") }
     }
 
     deinit { close() }

@@ -76,6 +76,43 @@ struct WebhookRouteTests {
         }
     }
 
+    @Test("H5: receivers are told no push tokens of sessions that have ended")
+    func endedSessions() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            try await world.store.write { transaction in
+                for (name, lasting) in [("phone", 60), ("pad", 0)] {
+                    let session = SessionID(rawValue: name)
+                    try transaction.putWebToken(
+                        StoredWebToken(
+                            account: world.anna.account,
+                            expiresAt: World.noon.advanced(by: .seconds(lasting)),
+                            session: session, origin: .device),
+                        hash: Array(name.utf8)
+                    )
+                    let device = try transaction.registerDevice(
+                        clientID: name, user: world.anna.id, container: World.container,
+                        at: World.noon
+                    )
+                    try transaction.putPushToken(
+                        StoredPushToken(
+                            token: "token-of-\(name)", apnsEnvironment: .development, courier: nil),
+                        tells: device.key, in: session
+                    )
+                }
+            }
+            let pushed = try await world.push(["a"])
+            try await world.running { _ in
+                try await world.waitUntilDelivered(webhook, pushed[0])
+            }
+            let body = String(
+                decoding: try #require(world.receiver.messages.first).body, as: UTF8.self
+            )
+            #expect(body.contains("token-of-phone"))
+            #expect(!body.contains("token-of-pad"))
+        }
+    }
+
     @Test("A webhook hears of its own container and environment only")
     func otherContainers() async throws {
         try await World.run { world in

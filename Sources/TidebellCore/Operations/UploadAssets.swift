@@ -34,7 +34,7 @@ extension UploadAssets {
             names.append(name)
             uploads.append(
                 AwaitedUpload(
-                    tokenHash: hash, user: user.id,
+                    tokenHash: hash, user: user.id, session: call.session,
                     field: AssetField(
                         database: database, zoneName: request.zoneID.zoneName, recordName: name,
                         fieldName: field.fieldName
@@ -64,7 +64,8 @@ extension UploadAssets {
 extension WireError {
     /// The upload URL is not one, or not any more.
     package static let uploadNotAwaited = badRequest(
-        "the upload URL is not valid: it was used, or its time is up; ask assets/upload for another",
+        "the upload URL is not valid: it was used, its time is up, or the sign-in has ended; "
+            + "ask assets/upload for another",
         ckCode: CKErrorCode.assetNotAvailable
     )
 

@@ -149,17 +149,20 @@ extension Call {
         }
     }
 
-    /// What counts against the quota now.
+    /// What counts against the quota now, which is of all private databases of a user.
+    ///
+    /// - Parameter database: The one of this call; nil where it has nothing yet.
     func quotaUse(
-        of database: StoredDatabase, in reader: some StorageUseReading
+        of database: StoredDatabase?, in reader: some StorageUseReading
     ) throws -> StorageUse {
-        guard scope != .public, let user else { return database.use }
+        guard scope != .public, let user else { return database?.use ?? .zero }
         return try reader.privateUse(of: user.account)
     }
 
     /// Fails with `QUOTA_EXCEEDED` where nothing may be added.
     func requireRoom(in reader: some ZoneReading & StorageUseReading) throws {
-        guard let quota, let database = try reader.database(try databaseKey()) else { return }
+        guard let quota else { return }
+        let database = try reader.database(try databaseKey())
         let used = try quotaUse(of: database, in: reader).bytes
         guard used < quota.bytes else { throw quota.isFull(used: used) }
     }

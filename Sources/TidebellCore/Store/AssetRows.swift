@@ -10,6 +10,9 @@ package struct AssetContent: RawRepresentable, Sendable, Hashable {
 
 /// A file that the server keeps for records (ASSET-1).
 package struct StoredAsset: Sendable, Hashable {
+    /// The sizes in bytes that a file can have: a store that says another one is damaged.
+    package static let sizes: ClosedRange<Int64> = 0...(1 << 50)
+
     package var content: AssetContent
     /// The name it has among the kept files; never used twice.
     package var file: String
@@ -56,6 +59,8 @@ package struct AwaitedUpload: Sendable, Hashable {
     package var tokenHash: [UInt8]
     /// Who asked for it; nil where that was not noted yet.
     package var user: UserID?
+    /// The session it was asked for in, with which it ends; nil where that was not noted yet.
+    package var session: SessionID?
     package var field: AssetField
     /// The most bytes the file may have.
     package var byteLimit: Int64
@@ -63,11 +68,12 @@ package struct AwaitedUpload: Sendable, Hashable {
 
     /// Creates a value.
     package init(
-        tokenHash: [UInt8], user: UserID? = nil, field: AssetField, byteLimit: Int64,
-        expiresAt: Instant
+        tokenHash: [UInt8], user: UserID? = nil, session: SessionID? = nil, field: AssetField,
+        byteLimit: Int64, expiresAt: Instant
     ) {
         self.tokenHash = tokenHash
         self.user = user
+        self.session = session
         self.field = field
         self.byteLimit = byteLimit
         self.expiresAt = expiresAt

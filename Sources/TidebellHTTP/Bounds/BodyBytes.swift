@@ -58,7 +58,16 @@ package final class BodyBytes: Sendable {
             count.withLock { $0 += bytes }
         }
 
-        deinit { all.remove(count.withLock { $0 }, of: caller) }
+        /// Gives the bytes back before the last reference goes: nobody needs them any more.
+        func giveBack() {
+            let bytes = count.withLock { count in
+                defer { count = 0 }
+                return count
+            }
+            all.remove(bytes, of: caller)
+        }
+
+        deinit { giveBack() }
     }
 
     /// Returns the share of a body that is about to be read.
@@ -93,7 +102,7 @@ package final class BodyBytes: Sendable {
     private func addAnswer(_ bytes: Int, of caller: Caller?, mayBeRefused: Bool) throws {
         try count(
             state.withLock { state in
-                // Its request may still be counted, too.
+                // Small requests beside this one do not matter.
                 let isOnly = caller.map { state.callers[$0, default: 0] <= Self.uncountedAnswer }
                 if mayBeRefused,
                     let refusal = refusal(of: bytes, of: caller, isOnly: isOnly ?? false, in: state)

@@ -7,6 +7,12 @@ import TidebellCore
 /// proxy that is not trusted all come from one address. One of this machine is not counted
 /// unless asked to.
 package struct ShareLimits: Sendable, Hashable {
+    /// The least ``bodyBytes``: half of it, which is for callers who are no users, holds the
+    /// largest answer.
+    package static let leastBodyBytes = 96 * 1024 * 1024
+    /// The least ``bodyBytesPerCaller``: the largest request body (``Limits/bodyBytes``).
+    package static let leastBodyBytesPerCaller = 4 * 1024 * 1024
+
     /// Whether addresses of this machine are held to what holds for addresses.
     package var countsLoopback = false
     /// The proxies that say for which address a request counts.

@@ -57,12 +57,22 @@ final class Connection: Sendable {
 /// The connections of the server, of which one address has a part only.
 ///
 /// When all places are taken, the longest idle ones are closed for who comes: first those
-/// on which no user was seen.
+/// on which no user was seen. Who has no place is told so, as long as only a few wait to be
+/// told; the rest are closed without a word, since each takes one of the system's places too.
 final class Connections: Sendable {
     /// Why a connection is not served.
     enum Refusal: Sendable {
         case full
         case tooManyFromAddress(Int)
+    }
+
+    /// What becomes of a connection that has come.
+    enum Beginning: Sendable {
+        case served
+        /// It is told why, and closes.
+        case refused(Refusal)
+        /// It closes at once.
+        case turnedAway
     }
 
     /// The part of the idle connections that is closed at a time, so that a crowd is not
@@ -73,18 +83,23 @@ final class Connections: Sendable {
         var open: [ObjectIdentifier: Connection] = [:]
         /// On their way out, to be given back when they have closed.
         var evicted: Set<ObjectIdentifier> = []
+        /// Told that they have no place, or about to be.
+        var refused: Set<ObjectIdentifier> = []
         var addresses: [String: Int] = [:]
     }
 
     private let limit: Int
+    private let refusals: Int
     private let perAddress: Int
     private let limits: ShareLimits
     private let metrics: HTTPMetrics
     private let state = Mutex(State())
 
-    /// Creates a table of at most `limit` connections.
-    init(limit: Int, shares: Shares) {
+    /// Creates a table of at most `limit` connections, and `refusals` that are told that they
+    /// are not among them.
+    init(limit: Int, refusals: Int, shares: Shares) {
         self.limit = max(1, limit)
+        self.refusals = refusals
         limits = shares.limits
         metrics = shares.metrics
         perAddress = limits.connectionsPerAddress ?? max(1, limit / 2)
@@ -94,7 +109,20 @@ final class Connections: Sendable {
     var count: Int { state.withLock { $0.open.count } }
 
     /// Takes in a connection, unless it is one too many.
-    func open(_ connection: Connection) -> Refusal? {
+    func open(_ connection: Connection) -> Beginning {
+        let id = ObjectIdentifier(connection.channel)
+        guard let refusal = takePlace(for: connection, id) else { return .served }
+        switch refusal {
+        case .full: metrics.refused(.connections)
+        case .tooManyFromAddress: metrics.refused(.connectionsPerAddress)
+        }
+        let isTold = state.withLock { state in
+            state.refused.count < refusals && state.refused.insert(id).inserted
+        }
+        return isTold ? .refused(refusal) : .turnedAway
+    }
+
+    private func takePlace(for connection: Connection, _ id: ObjectIdentifier) -> Refusal? {
         let address = share(of: connection)
         let (refusal, victims) = state.withLock { state -> (Refusal?, [Connection]) in
             if let address, state.addresses[address, default: 0] >= perAddress {
@@ -105,16 +133,11 @@ final class Connections: Sendable {
                 victims = Self.evict(from: &state)
                 if victims.isEmpty { return (.full, []) }
             }
-            state.open[ObjectIdentifier(connection.channel)] = connection
+            state.open[id] = connection
             if let address { state.addresses[address, default: 0] += 1 }
             return (nil, victims)
         }
         for victim in victims { victim.channel.close(promise: nil) }
-        switch refusal {
-        case .full: metrics.refused(.connections)
-        case .tooManyFromAddress: metrics.refused(.connectionsPerAddress)
-        case nil: break
-        }
         return refusal
     }
 
@@ -122,6 +145,7 @@ final class Connections: Sendable {
     func closed(_ connection: Connection) {
         let id = ObjectIdentifier(connection.channel)
         state.withLock { state in
+            state.refused.remove(id)
             let wasOpen = state.open.removeValue(forKey: id) != nil
             guard state.evicted.remove(id) != nil || wasOpen else { return }
             guard let address = share(of: connection), let count = state.addresses[address]

@@ -12,8 +12,10 @@ package struct HTTPServer: Service {
     /// How long after the shutdown began a connection is closed whatever it does, such as
     /// a client that does not read its answer; shorter than what the services have.
     private static let drainTime = Duration.seconds(8)
-    /// Connections beyond the limit that are told so, and then closed.
-    private static let refusedConnections = 32
+    /// Places kept for connections that are one too many: half of them for those that are told
+    /// so, the others for those that are closed at once. Without them who waits to be told
+    /// would keep the server from accepting anybody.
+    private static let sparePlaces = 32
     /// How long a client may leave what was sent to it unacknowledged, or not make
     /// room for it, before its connection is closed: four signs of life of a
     /// stream.
@@ -75,8 +77,9 @@ package struct HTTPServer: Service {
         let onRunning = onRunning
         let logger = webServices.cloud.logger
         let shares = webServices.cloud.shares
-        let refused = min(Self.refusedConnections, max(1, connectionLimit / 8))
-        let connections = Connections(limit: connectionLimit - refused, shares: shares)
+        let spare = min(Self.sparePlaces, max(2, connectionLimit / 8))
+        let connections = Connections(
+            limit: connectionLimit - spare, refusals: spare / 2, shares: shares)
         let application = Application(
             responder: SocketResponder(webServices: webServices, connections: connections),
             server: .http1(

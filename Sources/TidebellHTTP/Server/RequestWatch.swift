@@ -43,6 +43,8 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case lingering
         /// There is no place for this connection: it is told so, and closes.
         case refused(Connections.Refusal)
+        /// There is not even a place to be told so.
+        case turnedAway
     }
 
     private let connections: Connections
@@ -78,12 +80,21 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let connection = Connection(context.channel, proxies: limits.trustedProxies)
         self.connection = connection
-        if let refusal = connections.open(connection) {
+        switch connections.open(connection) {
+        case .served: expect(by: .now() + idleTime, context)
+        case .refused(let refusal):
             phase = .refused(refusal)
             expect(by: .now() + TimeAmount(limits.refusalTime), context)
-        } else {
-            expect(by: .now() + idleTime, context)
+        case .turnedAway:
+            phase = .turnedAway
+            // The channel may still be on its way to its loop; then this is its first deadline.
+            expect(by: .now(), context)
         }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        if case .turnedAway = phase { context.close(promise: nil) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -115,6 +126,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         let part = unwrapInboundIn(data)
         switch phase {
         case .lingering: return throwAway(part, context)
+        case .turnedAway: return
         case .refused(let refusal):
             if case .head = part { refuse(refusal, context) }
             return
@@ -327,7 +339,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case .receiving:
             metrics.refused(.bodyTime)
             context.close(promise: nil)
-        case .idle, .lingering, .refused: context.close(promise: nil)
+        case .idle, .lingering, .refused, .turnedAway: context.close(promise: nil)
         case .answering: break
         }
     }

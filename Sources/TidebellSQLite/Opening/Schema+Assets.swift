@@ -42,9 +42,11 @@ extension Schema {
             field_name TEXT,
             byte_limit INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
-            user INTEGER
+            user INTEGER,
+            session TEXT
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX awaited_upload_user ON awaited_upload (user, expires_at);
+        CREATE INDEX awaited_upload_session ON awaited_upload (session);
         CREATE INDEX awaited_upload_end ON awaited_upload (expires_at);
         """
 }

@@ -11,10 +11,11 @@ extension Schema {
     /// new gets the value ``additions`` says, else its default. Numbers that
     /// must never be given twice go on where they were.
     ///
-    /// There were several version 2; each has some of the columns of version 3, so that
-    /// the columns a table has decide, not the version.
-    static func migrate(_ database: Database) throws {
-        let old = try oldTables(in: database)
+    /// There were several version 2, and several version 4; each has some of the columns of the
+    /// next, so that the tables and columns there are decide, not the version.
+    static func migrate(_ database: Database, from version: Int) throws {
+        let columns = try oldColumns(in: database)
+        let old = columns.keys.sorted()
         let numbers = try Row.fetchAll(database, sql: "SELECT name, seq FROM sqlite_sequence")
         for index in try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
@@ -25,15 +26,21 @@ extension Schema {
             try database.execute(sql: "ALTER TABLE \(table) RENAME TO old_\(table)")
         }
         try createTables(in: database)
-        if !old.contains("outbox_queue") { try queueOutbox(of: old, in: database) }
-        for table in old { try takeOver(table, in: database) }
-        try database.execute(sql: plainFields)
-        try database.execute(sql: tokenOrigins)
-        try database.execute(sql: removedAccounts)
+        if columns["outbox_queue"] == nil { try queueOutbox(of: columns, in: database) }
+        for table in old {
+            try takeOver(
+                table, replacing: version < 3 ? replacements[table] ?? [:] : [:], in: database)
+        }
+        if version < 3 { try database.execute(sql: plainFields) }
+        if columns["web_token"]?.contains("origin") != true {
+            try database.execute(sql: tokenOrigins)
+        }
+        if columns["removed_account"] == nil { try database.execute(sql: removedAccounts) }
         try database.execute(sql: keptAnswerSizes)
-        if !old.contains("unsealed_record") { try database.execute(sql: unsealedRecords) }
-        if !old.contains("lost_asset") { try database.execute(sql: lostAssets) }
-        try database.execute(sql: uses)
+        if columns["unsealed_record"] == nil { try database.execute(sql: unsealedRecords) }
+        if columns["lost_asset"] == nil { try database.execute(sql: lostAssets) }
+        // Later the rows that deleted zones have left count for nothing.
+        if columns["record"]?.contains("size") != true { try database.execute(sql: uses) }
         try sumUp(SubscriptionRow.fetchAll(database), in: database)
         for row in numbers {
             let (name, number): (String, Int64) = (row["name"], row["seq"])
@@ -186,9 +193,11 @@ extension Schema {
 
     /// Before version 4 the outbox was told in one order of all databases; still older
     /// stores kept no entries that were told.
-    private static func queueOutbox(of tables: [String], in database: Database) throws {
-        guard tables.contains("outbox") else { return }
-        let isMarked = try database.columns(in: "old_store").contains { $0.name == "outbox_told" }
+    private static func queueOutbox(
+        of columns: [String: Set<String>], in database: Database
+    ) throws {
+        guard columns["outbox"] != nil else { return }
+        let isMarked = columns["store"]?.contains("outbox_told") == true
         let told = isMarked ? "(SELECT outbox_told FROM old_store)" : "0"
         try database.execute(
             sql: """
@@ -199,24 +208,30 @@ extension Schema {
         )
     }
 
-    private static func oldTables(in database: Database) throws -> [String] {
-        try String.fetchAll(
+    /// The columns of the tables there are.
+    private static func oldColumns(in database: Database) throws -> [String: Set<String>] {
+        let tables = try String.fetchAll(
             database,
             sql: """
                 SELECT name FROM sqlite_schema
-                WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name
+                WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
                 """
         )
+        return try Dictionary(
+            uniqueKeysWithValues: tables.map { table in
+                (table, Set(try database.columns(in: table).map(\.name)))
+            })
     }
 
-    private static func takeOver(_ table: String, in database: Database) throws {
+    private static func takeOver(
+        _ table: String, replacing replaced: [String: String], in database: Database
+    ) throws {
         if try database.tableExists(table) {
             let old = Set(try database.columns(in: "old_\(table)").map(\.name))
             let added = additions[table] ?? [:]
             let columns = try database.columns(in: table).map(\.name).filter {
                 old.contains($0) || added[$0] != nil
             }
-            let replaced = replacements[table] ?? [:]
             let values = columns.map { column in
                 replaced[column] ?? (old.contains(column) ? column : added[column] ?? column)
             }

@@ -7,9 +7,9 @@ enum Schema {
     /// `application_id` of a store: "TDBL".
     static let applicationID = 0x5444_424C
     /// `user_version` of a store with ``tables`` as they stand: they are frozen. Stores of
-    /// older versions are brought to it whole (``migrate(_:)``); what came after are
+    /// older versions are brought to it whole (``migrate(_:from:)``); what came after are
     /// ``SchemaSteps``.
-    static let frozenVersion = 5
+    static let frozenVersion = 6
     /// `user_version` of a store this code reads and writes.
     static let version = SchemaSteps.released.version
 
@@ -51,7 +51,7 @@ enum Schema {
         guard found <= version else {
             throw StoreOpenError.newerSchema(path: path, version: found, supported: version)
         }
-        if found < frozenVersion { try migrate(database) }
+        if found < frozenVersion { try migrate(database, from: found) }
         let identity = try Int64.fetchOne(database, sql: "SELECT identity FROM store")
         return identity.map(UInt64.init(bitPattern:))
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GRDB
 import TidebellCore
 import TidebellWire
 
@@ -14,8 +15,14 @@ extension SQLiteReading {
             """,
             JSONText(Set(contents.map(\.rawValue)))
         ) { columns in
+            let size = columns.int(2)
+            guard StoredAsset.sizes.contains(size) else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_CORRUPT, message: "the store holds \(size) as a file's size"
+                )
+            }
             let asset = StoredAsset(
-                content: try columns.value(0), file: columns.text(1), size: columns.int(2),
+                content: try columns.value(0), file: columns.text(1), size: size,
                 checksum: columns.text(3), key: columns.optionalBytes(4)
             )
             found[asset.content] = asset
@@ -40,7 +47,7 @@ extension SQLiteReading {
         try connection.first(
             """
             SELECT container, environment, scope, owner, zone_name, record_name, field_name,
-                byte_limit, expires_at, user
+                byte_limit, expires_at, user, session
             FROM awaited_upload WHERE token_hash = ?
             """,
             tokenHash
@@ -49,6 +56,7 @@ extension SQLiteReading {
             return AwaitedUpload(
                 tokenHash: tokenHash,
                 user: columns.isNull(9) ? nil : try columns.value(9),
+                session: columns.optionalText(10).map(SessionID.init(rawValue:)),
                 field: AssetField(
                     database: DatabaseKey(
                         container: ContainerKey(

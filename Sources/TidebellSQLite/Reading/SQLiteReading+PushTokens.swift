@@ -22,20 +22,23 @@ extension SQLiteReading {
         return (token, devices)
     }
 
-    package func devicesWithTokens(of users: Set<UserID>) throws -> [DeviceTokens] {
+    package func devicesWithTokens(
+        of users: Set<UserID>, at now: Instant
+    ) throws -> [DeviceTokens] {
         guard !users.isEmpty else { return [] }
         var found: [DeviceTokens] = []
         try connection.each(
             """
             SELECT device.user, device.client_id, push_token.token, push_token.apns_environment,
                 push_token.topic, push_token.registered_at
-            FROM json_each(?) AS wanted CROSS JOIN device ON device.user = wanted.value
+            FROM json_each(?2) AS wanted CROSS JOIN device ON device.user = wanted.value
             LEFT JOIN push_token_device ON push_token_device.device = device.key
+                AND \(Listener.mayHear(at: "?1"))
             LEFT JOIN push_token
                 ON push_token.token = push_token_device.token AND push_token.courier IS NULL
             ORDER BY device.user, device.client_id, push_token.token
             """,
-            JSONText(users.map(\.rawValue))
+            now, JSONText(users.map(\.rawValue))
         ) { columns in
             let user: UserID = try columns.value(0)
             let clientID = columns.text(1)

@@ -9,14 +9,14 @@ extension SQLiteTransaction {
                 """
                 INSERT INTO awaited_upload
                     (token_hash, container, environment, scope, owner, zone_name, record_name,
-                    field_name, byte_limit, expires_at, user)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    field_name, byte_limit, expires_at, user, session)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 upload.tokenHash, field.database.container.container,
                 field.database.container.environment, field.database.scope,
                 field.database.owner?.rawValue ?? StoredDatabase.noOwner, field.zoneName,
                 field.recordName, field.fieldName, upload.byteLimit, upload.expiresAt,
-                upload.user
+                upload.user, upload.session
             )
         }
     }

@@ -31,6 +31,7 @@ extension SQLiteTransaction {
             count += removed
             guard removed < wanted else { break }
             try connection.run("DELETE FROM removed_zone WHERE zone = ?", zone)
+            count += 1
         }
         return count
     }

@@ -17,6 +17,7 @@ extension SQLiteTransaction {
         )
         try takePushToken(token.token, fromOtherAccountsThanOf: device)
         if token.isNative { try takePushToken(token.token, fromOthersThan: device) }
+        try endPushToken(token.token, of: device, unlessHeardAt: token.registeredAt)
         let head = try notificationHead()
         try connection.run(
             """
@@ -26,6 +27,23 @@ extension SQLiteTransaction {
             """,
             token.token, device, token.isNative ? head : nil, token.isNative ? nil : head,
             session
+        )
+    }
+
+    /// Ends what a token tells a device in a session that has ended: the next one hears
+    /// nothing of what came between.
+    private func endPushToken(
+        _ token: String, of device: DeviceKey, unlessHeardAt now: Instant
+    ) throws {
+        try connection.run(
+            """
+            DELETE FROM push_token_device
+            WHERE token = ?2 AND device = ?3 AND NOT EXISTS (
+                SELECT 1 FROM device
+                WHERE device.key = push_token_device.device AND \(Listener.mayHear(at: "?1"))
+            )
+            """,
+            now, token, device
         )
     }
 

@@ -31,7 +31,6 @@ extension SQLiteTransaction {
     }
 
     func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int {
-        hasEndedAccess = true
         let ended =
             switch tokens {
             case .session(let session):
@@ -42,7 +41,7 @@ extension SQLiteTransaction {
                     RETURNING session
                     """,
                     session, now
-                ) { $0.text(0) }
+                ) { SessionID(rawValue: $0.text(0)) }
             case .account(let account, let includingOperators):
                 try connection.rows(
                     """
@@ -51,15 +50,31 @@ extension SQLiteTransaction {
                     RETURNING session
                     """,
                     account, now, includingOperators
-                ) { $0.text(0) }
+                ) { SessionID(rawValue: $0.text(0)) }
             }
+        try endAccess(of: Set(ended))
         return Set(ended).count
     }
 
     func removeSession(_ session: SessionID) throws {
+        let ended = try connection.rows(
+            "DELETE FROM web_token WHERE session IN (\(Self.withChildren)) RETURNING session",
+            session
+        ) { SessionID(rawValue: $0.text(0)) }
+        try endAccess(of: Set(ended))
+    }
+
+    /// Has listeners of sessions that ended looked at, and forgets the uploads that were
+    /// asked for in them: their URLs carry no token that could have ended.
+    private func endAccess(of sessions: Set<SessionID>) throws {
+        guard !sessions.isEmpty else { return }
         hasEndedAccess = true
         try connection.run(
-            "DELETE FROM web_token WHERE session IN (\(Self.withChildren))", session
+            """
+            DELETE FROM awaited_upload
+            WHERE session IN (SELECT wanted.value FROM json_each(?) AS wanted)
+            """,
+            JSONText(Set(sessions.map(\.rawValue)))
         )
     }
 

@@ -36,8 +36,14 @@ package final class AssetFolder: AssetStore {
     private let damage = DamagedFileLog()
     /// Kept files that the store is about to be told of: no strays.
     private let arriving = Mutex(Set<String>())
-    /// Whether the last file found no room.
-    private let isFull = Mutex(false)
+    /// What the operator was told of, until it is over.
+    private let troubles = Mutex(Set<Trouble>())
+
+    /// What the disk or the system is in the way of.
+    private enum Trouble: String {
+        case storing = "files of records cannot be stored"
+        case opening = "files of records cannot be opened"
+    }
 
     /// Opens the folder, made if it is absent.
     ///
@@ -89,7 +95,7 @@ package final class AssetFolder: AssetStore {
             asset.key = key?.wrapped
             let kept = try await keep(asset)
             if kept?.file != name { try await remove([name]) }
-            isFull.withLock { $0 = false }
+            troubles.withLock { _ = $0.remove(.storing) }
             return kept
         } catch {
             unlink(incoming)
@@ -101,16 +107,7 @@ package final class AssetFolder: AssetStore {
     /// until a file comes through again.
     private func refusal(_ error: any Error) -> any Error {
         guard let error = error as? DiskError, error.mayPass else { return error }
-        let wasFull = isFull.withLock { isFull in
-            defer { isFull = true }
-            return isFull
-        }
-        if !wasFull {
-            logger.warning(
-                "files of records cannot be stored",
-                metadata: ["folder": "\(folder.path)", "error": "\(error)"]
-            )
-        }
+        tellOnce(of: .storing, error)
         return WireError(
             .tryAgainLater,
             error.isOutOfSpace
@@ -119,8 +116,17 @@ package final class AssetFolder: AssetStore {
         )
     }
 
+    private func tellOnce(of trouble: Trouble, _ error: DiskError) {
+        guard troubles.withLock({ $0.insert(trouble).inserted }) else { return }
+        logger.warning(
+            "\(trouble.rawValue)", metadata: ["folder": "\(folder.path)", "error": "\(error)"]
+        )
+    }
+
     /// Seconds a client should wait that met a full disk.
     private static let fullRetryAfter = 60.0
+    /// The same where too much is open.
+    private static let shortRetryAfter = 5.0
 
     // MARK: Going
 
@@ -158,7 +164,7 @@ package final class AssetFolder: AssetStore {
         let path = place(of: asset.file).path
         do {
             let frames = try frames(of: asset)
-            return try await onDisk { () -> OpenFile? in
+            let file = try await onDisk { () -> OpenFile? in
                 let open = try OpenFile(path: path, size: asset.size, frames: frames)
                 if let open, !range.isEmpty {
                     let count = Int(min(Int64(Self.pieceSize), Int64(range.count)))
@@ -167,16 +173,28 @@ package final class AssetFolder: AssetStore {
                 }
                 return open
             }
-        } catch let error as DiskError where error.isShortage {
-            throw error
+            troubles.withLock { _ = $0.remove(.opening) }
+            return file
         } catch {
-            damage.report(asset.file, "\(error)", to: logger)
-            throw WireError(
-                .internalError,
-                "the server cannot read the file; its operator finds what is damaged with "
-                    + "'tidebell check'"
+            throw failure(error, reading: asset.file)
+        }
+    }
+
+    /// What a client is told whose file cannot be read, and the operator once.
+    func failure(_ error: any Error, reading file: String) -> WireError {
+        if let error = error as? DiskError, error.isShortage {
+            tellOnce(of: .opening, error)
+            return WireError(
+                .tryAgainLater, "the server has too many files open now",
+                retryAfter: Self.shortRetryAfter
             )
         }
+        damage.report(file, "\(error)", to: logger)
+        return WireError(
+            .internalError,
+            "the server cannot read the file; its operator finds what is damaged with "
+                + "'tidebell check'"
+        )
     }
 
     private func frames(of asset: StoredAsset) throws -> FileFrames? {

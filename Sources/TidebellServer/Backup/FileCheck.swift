@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
+import TidebellCore
 import TidebellHTTP
 import TidebellSQLite
 
@@ -26,6 +27,9 @@ struct FileCheck {
     func problem(
         of file: StoreFindings.StoredFile, with digest: DurableFile.Digest, at url: URL
     ) throws -> String? {
+        guard StoredAsset.sizes.contains(file.bytes) else {
+            return "has a size in the database that no file has: \(file.bytes)"
+        }
         let length = file.key == nil ? file.bytes : FileFrames.storedLength(of: file.bytes)
         guard digest.bytes == length else { return "has \(digest.bytes) bytes and not \(length)" }
         guard let wrapped = file.key else {

@@ -48,10 +48,14 @@ final class LocalServer: Sendable {
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
         let dataFolder = DataFolder(folder)
+        var push = PushConfiguration()
+        // Its clock moves only when a test says so.
+        push.listenerPause = .zero
         let cloud = CloudServices(
             store: try dataFolder.openStore(for: .serving, by: TestStores.factory),
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
+            push: push,
             time: Time(now: { clock.instant }, clock: clock),
             randomness: random.randomness,
             apns: apns,

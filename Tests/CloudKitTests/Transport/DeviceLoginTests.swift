@@ -68,4 +68,23 @@ import Testing
         #expect(ended.allSatisfy { $0.failure == nil })
         #expect(try login.sessions().map(\.environment) == ["production"])
     }
+
+    @Test("A token of a disabled account is not said to be unknown: the account is disabled")
+    func disabled() async throws {
+        let reason = "the account was disabled by the operator of the server"
+        let transport = ScriptedTransport { _, _ in
+            .json(
+                #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","reason":"\#(reason)","ext":{"ckCode":32}}"#,
+                status: 421
+            )
+        }
+        let login = try DeviceLogin(
+            environment: ["TIDEBELL_HOME": home.url.path], transport: { _ in transport }
+        )
+        let error = await #expect(throws: CKError.self) {
+            try await login.signIn(to: "iCloud.notes", apiToken: "api", with: .webToken("t"))
+        }
+        #expect(error?.code == .notAuthenticated)
+        #expect(error?.localizedDescription == reason)
+    }
 }

@@ -244,8 +244,15 @@ struct QuotaTests {
     @Test("H8: a full quota takes no files, and uploads that do not come are bounded")
     func uploads() async throws {
         let bench = try await Bench()
-        func ask(_ limits: Limits, _ token: UInt8) async throws -> WireError? {
-            let call = bench.call(limits: limits)
+        func ask(
+            _ limits: Limits, _ token: UInt8, in container: ContainerKey = Bench.container
+        ) async throws -> WireError? {
+            let user = try await bench.store.write {
+                try $0.makeUser(
+                    of: bench.anna.account, in: container, recordName: bench.anna.recordName,
+                    at: Instant(rawValue: 0))
+            }
+            let call = bench.call(user, limits: limits, container: container)
             let request = UploadAssets.Request(
                 zoneID: ZoneID(zoneName: ZoneID.defaultName),
                 tokens: [.init(recordName: "a", recordType: "Note", fieldName: "file")])
@@ -258,6 +265,10 @@ struct QuotaTests {
         }
         try await bench.modify(.save(.create, "a", title: "tide"), zone: "_defaultZone")
         #expect(try await ask(limits(user: 1), 1)?.code == .quotaExceeded)
+        // The bound is of all containers, also of those that have nothing yet.
+        let other = ContainerKey(container: "iCloud.org.example.other", environment: .development)
+        #expect(try await ask(limits(user: 1), 1, in: other)?.code == .quotaExceeded)
+        #expect(try await ask(limits(user: 1 << 20), 9, in: other) == nil)
         var few = Limits()
         few.awaitedUploadsPerUser = 1
         #expect(try await ask(few, 2) == nil)

@@ -5,6 +5,8 @@ import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
+@testable import TidebellSQLite
+
 /// What callers and the operator are told of kept files that the disk damaged.
 @Suite("Damaged files")
 struct DamagedFileTests {
@@ -61,6 +63,18 @@ struct DamagedFileTests {
             #expect(answer.error?.reason.contains("'tidebell check'") == true)
         }
         #expect(api.log.lines == [try line(Self.changed)])
+    }
+
+    @Test(
+        "A size in the database that no file has is an error, and ends nothing",
+        arguments: [-1, Int64.max]
+    )
+    func impossibleSize(size: Int64) async throws {
+        try await api.cloud.store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run("UPDATE asset SET size = ?", size)
+        }
+        #expect(try await api.download(asset).status == 500)
     }
 
     @Test("A file that was cut is named in the log")

@@ -192,16 +192,19 @@ extension Randomness {
     }
 }
 
-/// A log handler that keeps what is logged as error.
+/// A log handler that keeps what is logged as error, or at another level and above.
 final class FailureLog: LogHandler, Sendable {
     private let entries = Mutex<[String]>([])
+    private let level: Logger.Level
+
+    init(level: Logger.Level = .error) { self.level = level }
 
     var metadata: Logger.Metadata {
         get { [:] }
         set { _ = newValue }
     }
     var logLevel: Logger.Level {
-        get { .error }
+        get { level }
         set { _ = newValue }
     }
 

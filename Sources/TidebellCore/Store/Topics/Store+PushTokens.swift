@@ -16,9 +16,9 @@ package protocol PushTokenReading {
         courier: String, at now: Instant
     ) throws -> (token: StoredPushToken, devices: [StoredDevice])?
 
-    /// Returns the devices of users with their native push tokens, by client ID
-    /// within each user; devices without such a token too.
-    func devicesWithTokens(of users: Set<UserID>) throws -> [DeviceTokens]
+    /// Returns the devices of users with their native push tokens whose sessions last, by
+    /// client ID within each user; devices without such a token too.
+    func devicesWithTokens(of users: Set<UserID>, at now: Instant) throws -> [DeviceTokens]
 
     /// Returns a target as it is now, or nil if it is gone, or its session has ended.
     func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget?
@@ -48,8 +48,9 @@ package protocol PushTokenWriting: PushTokenReading {
     /// native one only one device of a container. For each device it starts at the head of
     /// the log.
     ///
-    /// It tells the device for as long as `session` lasts; put again in another one, it
-    /// keeps its position.
+    /// It tells the device for as long as `session` lasts. Put again, it keeps its position
+    /// where the session it was put in before lasts (at the time of its registration), and
+    /// otherwise starts at the head once more.
     func putPushToken(
         _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
     ) throws

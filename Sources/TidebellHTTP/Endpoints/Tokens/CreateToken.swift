@@ -17,7 +17,9 @@ package enum CreateToken: Endpoint {
             topic: request.topic,
             registeredAt: exchange.call.now
         )
-        _ = try await exchange.put(token, clientID: try exchange.clientID(of: request))
+        _ = try await exchange.putToken(
+            token.token, clientID: try exchange.clientID(of: request)
+        ) { _ in token }
         let response = TokenResponse(
             apnsEnvironment: token.apnsEnvironment,
             apnsToken: token.token,
@@ -37,24 +39,31 @@ extension Exchange {
         return call.clientID ?? call.uuids[0].uuidString.lowercased()
     }
 
-    /// Stores a token for the caller's device, and returns it as it is stored.
+    /// Stores a token for the caller's device; returns it as it is stored, and the courier
+    /// it had.
     ///
-    /// A courier that another account, or nobody any more, was told by gets another URL:
-    /// who knew the one before hears nothing of the caller's.
+    /// What it is stored as follows from what is known of it, in the same transaction: a
+    /// registration that was under way at the same time may have changed that. A courier that
+    /// another account, or nobody any more, was told by gets another URL: who knew the one
+    /// before hears nothing of the caller's.
     ///
     /// A user has a bounded number of tokens; a new one beyond it takes the place of
     /// the one registered longest ago, since nobody says when a token is out of use.
-    func put(_ token: StoredPushToken, clientID: String) async throws -> StoredPushToken {
+    func putToken(
+        _ text: String, clientID: String,
+        as make: @escaping @Sendable (_ known: StoredPushToken?) throws -> StoredPushToken
+    ) async throws -> (token: StoredPushToken, courierBefore: String?) {
         let call = call
         let user = try call.requireUser()
         let limit = cloud.limits.pushTokensPerUser
         let newCourier = Secret.make(from: cloud.randomness)
         return try await self.transaction { transaction in
-            var token = token
-            if let courier = token.courier,
-                let known = try transaction.pushToken(courier: courier, at: call.now)
+            let known = try transaction.pushToken(text)
+            var token = try make(known)
+            if let courier = known?.courier,
+                let owned = try transaction.pushToken(courier: courier, at: call.now)
             {
-                let owners = try transaction.users(Set(known.devices.map(\.user)))
+                let owners = try transaction.users(Set(owned.devices.map(\.user)))
                 if !owners.values.contains(where: { $0.account == user.account }) {
                     token.courier = newCourier
                 }
@@ -65,7 +74,7 @@ extension Exchange {
             )
             try transaction.putPushToken(token, tells: device.key, in: call.session)
             _ = try transaction.trimPushTokens(of: user.id, to: limit)
-            return token
+            return (token, known?.courier)
         }
     }
 

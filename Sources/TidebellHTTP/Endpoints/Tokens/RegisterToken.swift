@@ -18,24 +18,26 @@ package enum RegisterToken: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read { try TokenRequest(from: &$0) }
         let text = try checkedToken(of: request)
-        let known = try await exchange.cloud.store.read { try $0.pushToken(text) }
-        var token =
-            known
-            ?? StoredPushToken(
-                token: text, apnsEnvironment: request.apnsEnvironment, courier: nil
-            )
-        if let topic = try checkedTopic(of: request) {
-            try check(topic, of: exchange)
-            token.topic = topic
+        let topic = try checkedTopic(of: request)
+        if let topic { try check(topic, of: exchange) }
+        let now = exchange.call.now
+        let (token, before) = try await exchange.putToken(
+            text, clientID: try exchange.clientID(of: request)
+        ) { known in
+            var token =
+                known
+                ?? StoredPushToken(
+                    token: text, apnsEnvironment: request.apnsEnvironment, courier: nil
+                )
+            token.topic = topic ?? token.topic
+            token.registeredAt = now
+            if token.isNative {
+                try checkNative(text)
+                // What Apple's service is told of follows the newest registration.
+                token.apnsEnvironment = request.apnsEnvironment
+            }
+            return token
         }
-        token.registeredAt = exchange.call.now
-        if token.isNative {
-            try checkNative(text)
-            // What Apple's service is told of follows the newest registration.
-            token.apnsEnvironment = request.apnsEnvironment
-        }
-        let before = token.courier
-        token = try await exchange.put(token, clientID: try exchange.clientID(of: request))
         if let before { exchange.cloud.couriers.refresh(courier: before) }
         guard let courier = token.courier else {
             exchange.cloud.nativeTokenRegistered(token, exchange.call.container)

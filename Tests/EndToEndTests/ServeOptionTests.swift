@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellProcesses
+
+/// What an operator tells `tidebell serve`.
+@Suite(.hangs)
+struct ServeOptionTests {
+    private let program: TidebellProgram
+
+    init() throws { program = try Built.tidebell() }
+
+    @Test("The story that the log tells has no line that nobody can read")
+    func debugLines() async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let server = try await program.serve(arguments: ["--log-level", "debug"])
+        server.signal(SIGTERM)
+        var longest = ""
+        for await line in server.lines where line.utf8.count > longest.utf8.count {
+            longest = line
+        }
+        #expect(await server.waitUntilExit() == 0)
+        #expect((1...1000).contains(longest.utf8.count), "\(longest)")
+    }
+
+    @Test(
+        "Fewer bytes than one request or answer needs are refused, with the least",
+        arguments: [("--body-megabytes", 96), ("--body-megabytes-per-caller", 4)]
+    )
+    func tooFewBytes(option: String, least: Int) async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let error = try await #require(throws: ProcessFailure.self) {
+            _ = try await program.run(["serve", option, String(least - 1)])
+        }
+        #expect(
+            error.description.contains("\(option) must be \(least) to 1000000, not \(least - 1).")
+        )
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import Testing
+import TidebellCore
+import TidebellWire
+
+@testable import TidebellSQLite
+
+/// The tables of version 4 changed under one number: whatever they were, they are migrated.
+@Suite("A store of an early version 4")
+final class Version4Tests {
+    private let path = SQLiteEngine.newPath()
+    private let user = UserID(rawValue: 5)
+    private let zone = ZoneKey(rawValue: 6)
+
+    init() throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try database.execute(sql: "PRAGMA user_version = 4")
+            try database.execute(sql: Version4.tables)
+            try database.execute(sql: Version4.rows)
+        }
+        try queue.close()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    @Test("is opened, read and written")
+    func works() async throws {
+        let store = try SQLiteStore.open(at: path)
+        let database = DatabaseID(rawValue: 2)
+        try await store.write { [user] transaction throws in
+            let device = try transaction.registerDevice(
+                clientID: "pad", user: user,
+                container: ContainerKey(container: "c", environment: .development),
+                at: Instant(rawValue: 5000)
+            )
+            try transaction.putPushToken(
+                StoredPushToken(token: "cd", apnsEnvironment: .development, courier: nil),
+                tells: device.key, in: SessionID(rawValue: "s1")
+            )
+            try transaction.appendOutbox([
+                OutboxEntry(
+                    database: database, zoneName: "Notes", zoneOwner: "_anna", event: .zoneCreated,
+                    originUser: user, originClient: "pad", committedAt: Instant(rawValue: 5000)
+                )
+            ])
+        }
+        try await store.read { reader throws in
+            // What was told before is not told again.
+            let entries = try reader.outboxes(limit: 10).flatMap(\.entries)
+            #expect(entries.map(\.id) == [9, 10])
+            let size = Int64(
+                StoredRecord.overhead + "n1".utf8.count + "Note".utf8.count
+                    + #"{"title":{"value":"hello","type":"STRING"}}"#.utf8.count + 5000
+            )
+            let damaged = Int64(
+                StoredRecord.overhead + "n2".utf8.count + "Note".utf8.count
+                    + #"{"title":"#.utf8.count)
+            #expect(
+                try reader.database(id: database)?.use
+                    == StorageUse(bytes: size + damaged, records: 2))
+            #expect(try reader.awaitedUpload(tokenHash: [7])?.field.fieldName == "f")
+        }
+        try await store.close()
+    }
+
+    @Test("keeps what version 4 knew: devices of records, origins of tokens, removed people")
+    func content() async throws {
+        let store = try SQLiteStore.open(at: path)
+        #expect(store.identity == 77)
+        #expect(store.incarnation == Incarnation(rawValue: 3))
+        try await store.read { [zone] reader throws in
+            let record = try reader.records(["n1"], in: zone)["n1"]
+            #expect(record?.created.deviceID == "sealed-1")
+            #expect(record?.modified.deviceID == "sealed-2")
+            #expect(try reader.webToken(hash: [1])?.origin == .operator)
+            #expect(try reader.webToken(hash: [2])?.origin == .page)
+            #expect(try reader.removedAccounts(limit: 9).map(\.name) == ["ben"])
+        }
+        try await store.close()
+    }
+
+    @Test("M6: with a damaged record is opened, and the record is damaged as before")
+    func damage() async throws {
+        let store = try SQLiteStore.open(at: path)
+        try await store.read { [zone] reader throws in
+            let records = try reader.records(["n1", "n2"], in: zone)
+            #expect(records.mapValues(\.isDamaged) == ["n1": false, "n2": true])
+        }
+        try await store.close()
+    }
+}
