@@ -4,76 +4,57 @@ import TidebellWire
 
 /// All routes of the API.
 package enum Router {
-    /// `/database/1/{container}/{environment}/{database}/…` (web-services 5).
-    static let database: [String: any Endpoint.Type] = [
-        "zones/list": ListZones.self,
-        "zones/lookup": LookupZones.self,
-        "zones/modify": ModifyZones.self,
-        "zones/changes": FetchChangedZones.self,
+    /// The endpoints of containers (web-services 2 to 5, 9).
+    static let containerEndpoints: [any Endpoint.Type] = [
+        ListZones.self, LookupZones.self, ModifyZones.self, FetchChangedZones.self,
+        QueryRecords.self, LookupRecords.self, ModifyRecords.self, FetchRecordChanges.self,
+        UploadAssets.self, RereferenceAssets.self,
+        FetchDatabaseChanges.self, FetchZoneChanges.self,
+        ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,
+        FetchCaller.self, CreateToken.self, RegisterToken.self,
 
-        "records/query": QueryRecords.self,
-        "records/lookup": LookupRecords.self,
-        "records/modify": ModifyRecords.self,
-        "records/changes": FetchRecordChanges.self,
-
-        "assets/upload": UploadAssets.self,
-        "assets/rereference": RereferenceAssets.self,
-
-        "changes/database": FetchDatabaseChanges.self,
-        "changes/zone": FetchZoneChanges.self,
-
-        "subscriptions/list": ListSubscriptions.self,
-        "subscriptions/lookup": LookupSubscriptions.self,
-        "subscriptions/modify": ModifySubscriptions.self,
-
-        // The documented place of the token endpoints; clients use `/device`.
-        "tokens/create": CreateToken.self,
-        "tokens/register": RegisterToken.self,
+        SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,
+        StreamNotifications.self, AcknowledgeNotifications.self,
+        FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
     ]
 
+    private static let adminEndpoints: [any AdminEndpoint.Type] = [ExplainPush.self]
+    private static let serverEndpoints: [any ServerEndpoint.Type] = [
+        ReportHealth.self, ReportReadiness.self, PollCourier.self,
+    ]
+    private static let assetEndpoints: [any AssetEndpoint.Type] = [
+        ReceiveAsset.self, SendAsset.self,
+    ]
+
+    /// By action, of the paths of all databases.
+    static let database = table(of: containerEndpoints, at: .database) { $0.route }
     /// The same with the public database only (web-services 2.1).
-    static let publicDatabase: [String: any Endpoint.Type] = [
-        "users/caller": FetchCaller.self,
-        "users/current": FetchCaller.self,
-    ]
+    static let publicDatabase = table(of: containerEndpoints, at: .database, only: .public) {
+        $0.route
+    }
+    /// Of the paths of devices.
+    static let device = table(of: containerEndpoints, at: .device) { $0.route }
+    /// Of the extensions.
+    static let extensions = table(of: containerEndpoints, at: .ext) { $0.route }
+    /// For the operator.
+    static let admin = table(of: adminEndpoints, at: .admin) { $0.route }
+    /// Of the server itself.
+    static let server = table(of: serverEndpoints, at: .server) { $0.route }
+    /// Of files, called by whom the URL was given to.
+    static let assets = table(of: assetEndpoints, at: .assets) { $0.route }
 
-    /// `/device/1/{container}/{environment}/…` (web-services 5.12).
-    static let device: [String: any Endpoint.Type] = [
-        "tokens/create": CreateToken.self,
-        "tokens/register": RegisterToken.self,
-    ]
-
-    /// `/ext/1/{container}/{environment}/…` (web-services 9).
-    static let extensions: [String: any Endpoint.Type] = [
-        "account/signIn": SignIn.self,
-        "account/signOut": SignOut.self,
-        "account/webToken": FetchWebAuthToken.self,
-        "account/permission": ModifyPermission.self,
-
-        "notifications/stream": StreamNotifications.self,
-        "notifications/ack": AcknowledgeNotifications.self,
-        "notifications/changes": FetchNotificationChanges.self,
-        "notifications/markRead": MarkNotificationsRead.self,
-        "notifications/badge": ModifyBadge.self,
-    ]
-
-    /// `/admin/1/{container}/{environment}/…`, for the operator.
-    static let admin: [String: any AdminEndpoint.Type] = [
-        "push/explain": ExplainPush.self
-    ]
-
-    /// `/…` and `/…/{argument}`.
-    static let server: [String: any ServerEndpoint.Type] = [
-        "health": ReportHealth.self,
-        "ready": ReportReadiness.self,
-        "courier": PollCourier.self,
-    ]
-
-    /// `/assets/1/…/{token}`, called by whom the URL was given to.
-    static let assets: [String: any AssetEndpoint.Type] = [
-        "upload": ReceiveAsset.self,
-        "download": SendAsset.self,
-    ]
+    private static func table<Endpoint>(
+        of endpoints: [Endpoint], at root: WirePath.Root, only scope: DatabaseScope? = nil,
+        _ route: (Endpoint) -> WireRoute
+    ) -> [String: Endpoint] {
+        var table: [String: Endpoint] = [:]
+        for endpoint in endpoints {
+            for path in route(endpoint).paths where path.root == root && path.onlyScope == scope {
+                table[path.action] = endpoint
+            }
+        }
+        return table
+    }
 
     /// Where a request goes.
     enum Destination {
@@ -82,12 +63,12 @@ package enum Router {
         case container(any Endpoint.Type, ContainerKey, DatabaseScope)
         case admin(any AdminEndpoint.Type, ContainerKey)
 
-        var methods: [WebRequest.Method] {
+        var route: WireRoute {
             switch self {
-            case .asset(let endpoint, _): endpoint.methods
-            case .server: [.get, .head]
-            case .container(let endpoint, _, _): endpoint.methods
-            case .admin: .getOrPost
+            case .asset(let endpoint, _): endpoint.route
+            case .server(let endpoint, _): endpoint.route
+            case .container(let endpoint, _, _): endpoint.route
+            case .admin(let endpoint, _): endpoint.route
             }
         }
     }
@@ -96,24 +77,24 @@ package enum Router {
     /// is wrong with it.
     static func destination(of target: RequestTarget) throws -> Destination {
         let segments = target.segments
-        switch (segments.first, segments.count) {
-        case ("database", 7) where segments[1] == "1":
+        switch (WirePath.Root(segments), segments.count) {
+        case (.database, 7):
             return try inDatabase(segments, of: target)
-        case ("device", 6) where segments[1] == "1":
+        case (.device, 6):
             return try inContainer(device, segments, of: target)
-        case ("ext", 6) where segments[1] == "1":
+        case (.ext, 6):
             return try inContainer(extensions, segments, of: target)
-        case ("admin", 6) where segments[1] == "1":
+        case (.admin, 6):
             guard let endpoint = admin["\(segments[4])/\(segments[5])"] else {
                 throw WireError.noEndpoint(target)
             }
             return .admin(endpoint, try container(segments))
         // A file name may follow; it is the client's business (web-services 4.4).
-        case ("assets", 4...5) where segments[1] == "1":
+        case (.assets, 4...5):
             guard let endpoint = assets[segments[2]] else { throw WireError.noEndpoint(target) }
             return .asset(endpoint, token: segments[3])
-        case (let name?, 1...2):
-            guard let endpoint = server[name] else { throw WireError.noEndpoint(target) }
+        case (.server, 1...2):
+            guard let endpoint = server[segments[0]] else { throw WireError.noEndpoint(target) }
             return .server(endpoint, argument: segments.count == 2 ? segments[1] : "")
         default:
             throw WireError.noEndpoint(target)

@@ -53,8 +53,9 @@ package struct WebServices: Sendable {
         }
         let target = try RequestTarget(request.target)
         let destination = try Router.destination(of: target)
-        guard destination.methods.contains(request.method) else {
-            throw WrongMethod(allowed: destination.methods)
+        let route = destination.route
+        guard route.methods.contains(where: { $0.rawValue == request.method.name }) else {
+            throw WrongMethod(allowed: route.methods)
         }
         switch destination {
         case .asset(let endpoint, let token):
@@ -69,7 +70,7 @@ package struct WebServices: Sendable {
             return try await endpoint.respond(to: argument, in: cloud)
         case .container(let endpoint, let container, let scope):
             let exchange = try await exchange(
-                request, target, access: endpoint.access, container: container, scope: scope
+                request, target, access: route.access, container: container, scope: scope
             )
             var response = try await endpoint.respond(to: exchange)
             if case .bytes(let bytes) = response.body {
@@ -79,7 +80,8 @@ package struct WebServices: Sendable {
                 response.share = try cloud.shares.bodies.share(
                     ofAnswer: bytes.count,
                     to: cloud.shares.caller(exchange.call.user?.id, of: request),
-                    mayBeRefused: endpoint.onlyReads
+                    // One that changed nothing can be asked for again.
+                    mayBeRefused: route.effect == .reads
                 )
             }
             if let token = exchange.nextWebToken {
@@ -120,14 +122,14 @@ package struct WebServices: Sendable {
     ///
     /// Before a token is seen, a request costs its head.
     private func exchange(
-        _ request: WebRequest, _ target: RequestTarget, access: EndpointAccess,
+        _ request: WebRequest, _ target: RequestTarget, access: WireAccess,
         container: ContainerKey, scope: DatabaseScope
     ) async throws -> Exchange {
         let baseURL = publicURL ?? request.baseURL
         let signIn = SignInPage(baseURL: baseURL, container: container)
         let caller = try await caller(of: request, target, in: container, signIn: signIn)
         let user = caller.user
-        if user == nil, access == .user || access == .reader && scope != .public {
+        if user == nil, access.needsUser(in: scope) {
             throw signIn.required
         }
         let clientID = try target.clientID()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// A notification as a server-sent event: `id: <sequence>`, `data: <payload>`.
 ///
@@ -11,12 +12,9 @@ package struct SharedFrame: Sendable, Hashable {
     /// Encodes a notification; a payload is one line, because JSON escapes every
     /// line break inside a string.
     package init(_ notification: StoredNotification) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(notification.payload.count + 32)
-        bytes += "id: \(notification.sequence.rawValue)\ndata: ".utf8
-        bytes += notification.payload
-        bytes += "\n\n".utf8
-        self.bytes = bytes
+        bytes = ServerSentEvent.encoded(
+            id: String(notification.sequence.rawValue), data: notification.payload
+        )
     }
 }
 

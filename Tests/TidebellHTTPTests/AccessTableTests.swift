@@ -70,7 +70,7 @@ struct AccessTableTests {
 
         func outcome(in scope: DatabaseScope, for caller: AccessCaller) -> AccessOutcome {
             if let only, only != scope { return .elsewhere }
-            return AccessOutcome(endpoint.access, in: scope, for: caller)
+            return AccessOutcome(endpoint.route.access, in: scope, for: caller)
         }
     }
 
@@ -103,7 +103,7 @@ struct AccessTableTests {
         let tokens = try await AccessTokens(api, in: container)
         try await makeZone(tokens)
         for row in Self.rows {
-            let method = row.endpoint.methods.contains(.post) ? "POST" : "GET"
+            let method = row.endpoint.route.methods.contains(.post) ? "POST" : "GET"
             for scope in row.scopes {
                 for caller in AccessCaller.all {
                     let expected = row.outcome(in: scope, for: caller)

@@ -128,7 +128,9 @@ extension CKContainer {
                     + "\(permission.rawValue) is another."
             )
         }
-        switch try await connection.modifyPermission(action, requestOptions) {
+        let request = ModifyPermission.Request(.userDiscoverability, action)
+        let answer = try await connection.send(ModifyPermission.self, request, requestOptions)
+        switch answer.value.answer {
         case nil: return .initialState
         case .granted: return .granted
         case .denied: return .denied

@@ -76,6 +76,8 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
                 "The operation has no API token: set apiToken to one of the container."
             )
         }
-        return try await container.fetchWebAuthToken(.init(apiToken: apiToken), options)
+        return try await container.send(
+            FetchWebAuthToken.self, .init(apiToken: apiToken), options
+        ).value.webAuthToken
     }
 }

@@ -64,7 +64,7 @@ private struct MarkNotificationsReadWork: Sendable {
         let request = MarkNotificationsRead.Request(
             notificationIDs: notificationIDs.map(\.rawValue)
         )
-        let answer = try await container.markNotificationsRead(request, run.options)
+        let answer = try await container.send(MarkNotificationsRead.self, request, run.options)
         var outcomes = ItemOutcomes()
         outcomes.report = answer.report
         for failure in answer.value.failed {

@@ -37,7 +37,7 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
         let completion = UnsafeTransfer(modifyBadgeCompletionBlock)
         return { run in
             do {
-                _ = try await container.modifyBadge(request, run.options)
+                _ = try await container.send(ModifyBadge.self, request, run.options)
                 return LastCallback { completion.value?(nil) }
             } catch {
                 return LastCallback { completion.value?(error) }

@@ -69,7 +69,7 @@ struct FetchDatabaseChangesWork: Sendable {
                 syncToken: syncToken,
                 resultsLimit: resultsLimit
             )
-            let answer = try await database.fetchDatabaseChanges(request, run.options)
+            let answer = try await database.send(FetchDatabaseChanges.self, request, run.options)
             let page = answer.value
             for zone in page.zones { try tell(zone, run, &told, answer.report) }
             let token = CKServerChangeToken(syncToken: page.syncToken)

@@ -110,8 +110,8 @@ struct RecordZoneLookup: FetchItemsEndpoint {
     ) async throws(CKError) -> (
         items: [FetchedItem<CKRecordZone, CKRecordZone.ID>], report: CKError.ServerReport
     ) {
-        let answer = try await database.listZones(options)
-        return (answer.value.map { item($0, id: nil, answer.report) }, answer.report)
+        let answer = try await database.send(ListZones.self, EmptyBody(), options)
+        return (answer.value.zones.map { item($0, id: nil, answer.report) }, answer.report)
     }
 
     func fetch(
@@ -121,8 +121,8 @@ struct RecordZoneLookup: FetchItemsEndpoint {
         items: [FetchedItem<CKRecordZone, CKRecordZone.ID>], report: CKError.ServerReport
     ) {
         let request = LookupZones.Request(zones: ids.map(database.wire))
-        let answer = try await database.lookupZones(request, options)
-        let items = zip(ids, answer.value).map { item($1, id: $0, answer.report) }
+        let answer = try await database.send(LookupZones.self, request, options)
+        let items = zip(ids, answer.value.zones).map { item($1, id: $0, answer.report) }
         return (items, answer.report)
     }
 
@@ -162,8 +162,8 @@ struct SubscriptionLookup: FetchItemsEndpoint {
     ) async throws(CKError) -> (
         items: [FetchedItem<CKSubscription, CKSubscription.ID>], report: CKError.ServerReport
     ) {
-        let answer = try await database.listSubscriptions(options)
-        return (answer.value.map { item($0, id: nil, answer.report) }, answer.report)
+        let answer = try await database.send(ListSubscriptions.self, EmptyBody(), options)
+        return (answer.value.subscriptions.map { item($0, id: nil, answer.report) }, answer.report)
     }
 
     func fetch(
@@ -173,8 +173,8 @@ struct SubscriptionLookup: FetchItemsEndpoint {
         items: [FetchedItem<CKSubscription, CKSubscription.ID>], report: CKError.ServerReport
     ) {
         let request = LookupSubscriptions.Request(subscriptionIDs: ids)
-        let answer = try await database.lookupSubscriptions(request, options)
-        let items = zip(ids, answer.value).map { item($1, id: $0, answer.report) }
+        let answer = try await database.send(LookupSubscriptions.self, request, options)
+        let items = zip(ids, answer.value.subscriptions).map { item($1, id: $0, answer.report) }
         return (items, answer.report)
     }
 

@@ -34,7 +34,9 @@ struct FetchNotificationChangesWork: Sendable {
             serverChangeToken: try token?.syncToken(),
             resultsLimit: resultsLimit
         )
-        let answer = try await container.fetchNotificationChanges(request, run.options)
+        let answer = try await container.send(
+            FetchNotificationChanges.self, request, run.options
+        )
         var notifications: [CKNotification] = []
         for entry in answer.value.notifications {
             notifications.append(try CKNotification.make(entry, answer.report))

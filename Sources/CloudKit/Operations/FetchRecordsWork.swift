@@ -119,9 +119,9 @@ struct FetchRecordsWork: Sendable {
             records: recordIDs.map { LookupRecords.Item(recordName: $0.recordName) },
             desiredKeys: desiredKeys
         )
-        let answer = try await database.lookupRecords(request, run.options)
+        let answer = try await database.send(LookupRecords.self, request, run.options)
         ledger.outcomes.report = answer.report
-        let records = zip(recordIDs, answer.value).map { recordID, result in
+        let records = zip(recordIDs, answer.value.records).map { recordID, result in
             record(recordID, result, answer.report)
         }
         let callbacks = callbacks

@@ -103,17 +103,17 @@ struct FetchZoneChangesWork: Sendable {
         _ outcomes: inout ItemOutcomes
     ) async throws(CKError) -> [OpenZone] {
         let request = FetchZoneChanges.Request(zones: zones.map(\.request))
-        let answer = try await database.fetchZoneChanges(request, run.options)
+        let answer = try await database.send(FetchZoneChanges.self, request, run.options)
         outcomes.report = answer.report
         // All files before the first callback: a token that is told covers only what was
         // handed over, so a cancelled page tells nothing.
         var found: [[Result<CKRecord, CKError>]] = []
-        for (zone, result) in zip(zones, answer.value) {
+        for (zone, result) in zip(zones, answer.value.zones) {
             found.append(try await records(of: result, in: zone.zoneID, answer.report, run))
         }
         var open: [OpenZone] = []
         var hasMoved = false
-        for ((zone, result), records) in zip(zip(zones, answer.value), found) {
+        for ((zone, result), records) in zip(zip(zones, answer.value.zones), found) {
             switch result {
             case .failed(_, let error):
                 hasMoved = true

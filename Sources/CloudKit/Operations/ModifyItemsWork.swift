@@ -186,8 +186,8 @@ struct RecordZoneChanges: ModifyItemsEndpoint {
         _ options: RequestOptions
     ) async throws(CKError) -> (results: [ModifiedItem], report: CKError.ServerReport) {
         let request = ModifyZones.Request(operations: operations)
-        let answer = try await database.modifyZones(request, options)
-        let results = answer.value.map { result -> ModifiedItem in
+        let answer = try await database.send(ModifyZones.self, request, options)
+        let results = answer.value.zones.map { result -> ModifiedItem in
             switch result {
             case .zone(let zone): .zone(zone)
             case .deleted: .deleted
@@ -238,8 +238,8 @@ struct SubscriptionChanges: ModifyItemsEndpoint {
         _ options: RequestOptions
     ) async throws(CKError) -> (results: [ModifiedItem], report: CKError.ServerReport) {
         let request = ModifySubscriptions.Request(operations: operations)
-        let answer = try await database.modifySubscriptions(request, options)
-        let results = answer.value.map { result -> ModifiedItem in
+        let answer = try await database.send(ModifySubscriptions.self, request, options)
+        let results = answer.value.subscriptions.map { result -> ModifiedItem in
             switch result {
             case .subscription: .subscription
             case .deleted: .deleted

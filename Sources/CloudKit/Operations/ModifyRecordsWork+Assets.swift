@@ -77,7 +77,7 @@ extension ModifyRecordsWork {
         guard let body = run.options.journal?.body(of: name) else { return nil }
         // What cannot be read was damaged, and is sent as new.
         let request = try? JSONReader.read(body) {
-            try ModifyRecords.Request(from: &$0, operationLimit: OperationLimit.items)
+            try ModifyRecords.Request(from: &$0)
         }
         return request.map { Set($0.operations.compactMap(\.recordName)) }
     }

@@ -116,7 +116,7 @@ struct ModifyRecordsWork: Sendable {
         /// The name of a request, which does not depend on what other zones or attempts
         /// sent.
         func requestName(attempt: Int) -> String {
-            "\(DatabaseConnection.modifyRecordsEndpoint)/\(number)/\(attempt)"
+            "\(ModifyRecords.route.path.action)/\(number)/\(attempt)"
         }
     }
 
@@ -153,10 +153,10 @@ struct ModifyRecordsWork: Sendable {
                 // Whether a file is still there says nothing of what was sent.
                 items = toSend.filter { sent.contains($0.item.recordID.recordName) }
             } else {
-                items = itemsToRepeat(toSend, answer.value, isAllOrNothing: isAllOrNothing)
+                items = itemsToRepeat(toSend, answer.value.records, isAllOrNothing: isAllOrNothing)
             }
             let repeated = Set(items.map(\.item.recordID))
-            for (item, result) in zip(toSend, answer.value)
+            for (item, result) in zip(toSend, answer.value.records)
             where !repeated.contains(item.item.recordID) {
                 settle(item.item, outcome(of: item.item, result, answer.report), run, &ledger)
             }
@@ -171,11 +171,11 @@ struct ModifyRecordsWork: Sendable {
         as name: String,
         _ run: OperationRun,
         _ ledger: inout Ledger
-    ) async -> WebServicesAnswer<[RecordResult]>? {
+    ) async -> WebServicesAnswer<ModifyRecords.Response>? {
         guard !items.isEmpty else { return nil }
         do {
-            let answer = try await database.modifyRecords(
-                request(for: items, in: zone), named: name, run.options
+            let answer = try await database.send(
+                ModifyRecords.self, request(for: items, in: zone), run.options, named: name
             )
             ledger.outcomes.report = answer.report
             return answer

@@ -55,7 +55,7 @@ struct QueryRecordsWork: Sendable {
         var request = try await request(run.options)
         request.resultsLimit = resultsLimit.map { min($0, WireProtocol.pageLimit) }
         request.desiredKeys = desiredKeys
-        let answer = try await database.queryRecords(request, run.options)
+        let answer = try await database.send(QueryRecords.self, request, run.options)
         outcomes.report = answer.report
         let found = answer.value.records.compactMap { result in
             record(result, of: request.zoneID, answer.report)

@@ -12,14 +12,6 @@ final class NotificationReceiver: Sendable {
     /// What the app does with a push.
     typealias PushAction = @Sendable (_ userInfo: [AnyHashable: Any]) async -> Void
 
-    /// The path of the stream.
-    static let streamEndpoint = "notifications/stream"
-    /// The path of the acknowledgement.
-    static let acknowledgeEndpoint = "notifications/ack"
-    /// The name of the event that tells that the device is registered.
-    static let readyEvent = "ready"
-    /// The name of the event that tells that pushes before it are gone.
-    static let gapEvent = "gap"
     /// The silence after which a connection counts as lost: three of the server's
     /// heart-beats.
     static let silenceLimit = Duration.seconds(45)
@@ -184,11 +176,11 @@ final class NotificationReceiver: Sendable {
         let parameters = sentCursor.map { [(WireProtocol.cursor, $0)] } ?? []
         let request = TransportRequest(
             method: "GET",
-            path: try container.extensionPath(
-                Self.streamEndpoint, parameters: parameters, in: place
+            path: try container.path(
+                of: StreamNotifications.self, parameters: parameters, in: place
             ),
             headers: RequestOptions().headers(hasBody: false)
-                + [("Accept", "text/event-stream")]
+                + [("Accept", ServerSentEvent.contentType)]
         )
         let transport = container.session.transport(to: place.configuration)
         let stream = try await transport.stream(request)
@@ -210,11 +202,11 @@ final class NotificationReceiver: Sendable {
             // One that ends with its first words, each time, is tried ever more seldom.
             if isReady { works() }
             for event in events {
-                if event.name == Self.readyEvent {
+                if event.name == StreamNotifications.readyEvent {
                     isReady = true
                     begin(at: event.id, after: sentCursor)
                     ready()
-                } else if event.name == nil || event.name == Self.gapEvent {
+                } else if event.name == nil || event.name == StreamNotifications.gapEvent {
                     activity.withLock { $0.isHandling = true }
                     await handle(event.name == nil ? event : substitute(for: event))
                     activity.withLock { $0.isHandling = false }
@@ -322,17 +314,14 @@ final class NotificationReceiver: Sendable {
         guard let cursor = progress.cursor, cursor != progress.acknowledged,
             let place = try? container.place(),
             progress.account == AccountPin(account: place.account),
-            let path = try? container.extensionPath(Self.acknowledgeEndpoint, in: place)
+            let path = try? container.path(of: AcknowledgeNotifications.self, in: place)
         else { return }
         let request = TransportRequest(
             method: "POST",
             path: path,
             headers: RequestOptions().headers(hasBody: true),
-            body: JSONWriter.write { writer in
-                writer.object { writer in
-                    writer.key(WireProtocol.cursor)
-                    writer.string(cursor)
-                }
+            body: JSONWriter.write {
+                AcknowledgeNotifications.Request(cursor: cursor).write(to: &$0)
             }
         )
         let transport = container.session.transport(to: place.configuration)

@@ -104,9 +104,12 @@ struct AssetUploads: Sendable {
                 )
             }
         )
-        let answer = try await database.uploadAssets(request, options)
+        let answer = try await database.send(
+            // Each place is for one file, and not for long.
+            UploadAssets.self, request, options, isKept: false
+        )
         var places: [String] = []
-        for token in answer.value { places.append(try Self.path(of: token.url)) }
+        for token in answer.value.tokens { places.append(try Self.path(of: token.url)) }
         return places
     }
 
@@ -156,7 +159,7 @@ struct AssetUploads: Sendable {
     /// Returns the path of a URL of the server's: files go where all requests go,
     /// wherever the URL points.
     static func path(of url: String) throws(CKError) -> String {
-        guard let start = url.range(of: WireProtocol.assetsPath) else {
+        guard let start = url.range(of: WirePath.Root.assets.prefix) else {
             throw .local(
                 .assetNotAvailable, "The server names a place for files that is not its own.")
         }

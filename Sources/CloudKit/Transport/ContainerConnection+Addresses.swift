@@ -51,32 +51,25 @@ extension ContainerConnection {
     }
 
     /// Returns path and query of a call, or the error that says what to configure.
-    func path(of call: WebServicesCall) throws(CKError) -> String {
-        try path(of: call, in: try place())
-    }
-
-    /// Returns path and query of a call for a user.
     func path(of call: WebServicesCall, in place: Place) throws(CKError) -> String {
-        let environment = place.configuration.environment
-        let path =
-            if let scope = call.scope {
-                "/database/1/\(place.container)/\(environment)/\(scope.rawValue)/\(call.endpoint)"
-            } else {
-                "/ext/1/\(place.container)/\(environment)/\(call.endpoint)"
-            }
-        return try path + query(place, needsUser: call.needsUser)
+        try path(call.route.path, call.scope, needsUser: call.needsUser, in: place)
     }
 
-    /// Returns path and query of one of our extensions that need a user.
-    func extensionPath(
-        _ endpoint: String,
+    /// Returns path and query of an endpoint that is in no database and needs a user.
+    func path(
+        of endpoint: any WireEndpoint.Type,
         parameters: [(String, String)] = [],
-        in place: Place? = nil
+        in place: Place
     ) throws(CKError) -> String {
-        let call = WebServicesCall(nil, endpoint, isRead: true)
-        let place = if let place { place } else { try self.place() }
-        return try path(of: call, in: place)
+        try path(endpoint.route.path, nil, needsUser: true, in: place)
             + parameters.map { "&\($0.0)=\(Self.percentEncoded($0.1))" }.joined()
+    }
+
+    private func path(
+        _ path: WirePath, _ scope: DatabaseScope?, needsUser: Bool, in place: Place
+    ) throws(CKError) -> String {
+        try path.text(in: place.container, place.configuration.environment, scope)
+            + query(place, needsUser: needsUser)
     }
 
     private func query(_ place: Place, needsUser: Bool) throws(CKError) -> String {

@@ -66,11 +66,8 @@ extension ContainerConnection {
     func fetchCaller(
         _ options: RequestOptions = RequestOptions()
     ) async throws(CKError) -> String {
-        let call = WebServicesCall(.public, "users/caller", isRead: true, needsUser: true)
-        let answer = try await answer(to: call, options: options) {
-            try CallerResponse(from: &$0).userRecordName
-        }
-        if let identifier { session.learn(userRecordName: answer.value, in: identifier) }
-        return answer.value
+        let name = try await send(FetchCaller.self, EmptyBody(), options).value.userRecordName
+        if let identifier { session.learn(userRecordName: name, in: identifier) }
+        return name
     }
 }

@@ -82,7 +82,8 @@ package struct DeviceLogin: Sendable {
         }
         let answer: SignIn.Response
         do {
-            answer = try await connection(to: container, configuration).signIn(request)
+            answer = try await connection(to: container, configuration)
+                .send(SignIn.self, request, needsUser: request.user == nil).value
         } catch {
             guard configuration.webAuthToken != nil, error.tellsOfNoSession else { throw error }
             throw .local(
@@ -185,7 +186,8 @@ package struct DeviceLogin: Sendable {
             case .deny: .deny
             case .reset: .reset
             }
-        return try await connection(of: session).modifyPermission(action)?.rawValue
+        return try await connection(of: session)
+            .send(ModifyPermission.self, .init(.userDiscoverability, action)).value.answer?.rawValue
     }
 
     /// Ends a session's token, and the pushes of its user to this device unless the user
@@ -196,7 +198,7 @@ package struct DeviceLogin: Sendable {
     ) async throws(CKError) {
         // The server forgets the device that asks: one it never knew, then.
         let device = keepsDevice ? UUID.random().uuidString : configuration.deviceID
-        try await connection(of: session, device: device).signOut()
+        _ = try await connection(of: session, device: device).send(SignOut.self, EmptyBody())
     }
 
     private func connection(

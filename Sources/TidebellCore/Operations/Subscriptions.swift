@@ -2,7 +2,7 @@
 import TidebellWire
 
 /// `subscriptions/list` (web-services 5.10).
-package enum ListSubscriptions {
+extension ListSubscriptions {
     /// Returns the caller's subscriptions in the database (SUB-39).
     package static func run(
         for call: Call, in reader: some ZoneReading & SubscriptionReading

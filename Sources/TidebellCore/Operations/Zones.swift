@@ -2,7 +2,7 @@
 import TidebellWire
 
 /// `zones/list` (web-services 5.8).
-package enum ListZones {
+extension ListZones {
     /// Returns all living zones, the default zone first (ZONE-7).
     package static func run(for call: Call, in reader: some ZoneReading) throws -> ZonesResponse {
         let database = try reader.database(try call.databaseKey())

@@ -77,15 +77,10 @@ package struct AssetSeal: AssetSeals {
     // MARK: Download URLs
 
     package func url(of link: AssetLink) -> String {
-        var body = Self.digest(link.content) + Self.bytes(link.expiresAt.rawValue)
-        if let user = link.user { body += Self.bytes(user.rawValue) }
-        let kind = link.user == nil ? Kind.link : .ownLink
-        let token = Base64URL.text(body + code(kind, body).prefix(Self.linkSealLength))
-        return baseURL + SendAsset.path + token + "/" + WireProtocol.fileNamePlaceholder
     }
 
     package func link(url: String) -> AssetLink? {
-        guard let path = url.range(of: SendAsset.path) else { return nil }
+        guard let path = url.range(of: SendAsset.route.path.stem) else { return nil }
         return link(token: url[path.upperBound...].prefix { $0 != "/" && $0 != "?" })
     }
 

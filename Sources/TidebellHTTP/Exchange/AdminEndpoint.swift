@@ -4,7 +4,7 @@ import TidebellWire
 
 /// An endpoint for the operator, of one container: called with a management token
 /// instead of a user's (`Authorization: Bearer …`).
-package protocol AdminEndpoint: SendableMetatype {
+package protocol AdminEndpoint: WireEndpoint {
     /// Answers a request; what the caller caused is thrown as `WireError`.
     static func respond(
         to target: RequestTarget, of container: ContainerKey, in cloud: Cloud

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellWire
 
 /// An endpoint whose URL is the only credential: it was given to who may send or
 /// fetch one file (web-services 5.9).
-package protocol AssetEndpoint: SendableMetatype {
-    /// The methods it answers.
-    static var methods: [WebRequest.Method] { get }
+package protocol AssetEndpoint: WireEndpoint {
     /// Answers a request; what the caller caused is thrown as `WireError`.
     static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud

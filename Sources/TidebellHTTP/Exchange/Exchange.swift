@@ -25,11 +25,19 @@ package struct Exchange: Sendable {
         try JSONReader.read(body, read)
     }
 
+    /// Reads the body as an endpoint's request; fails when it has more items than allowed
+    /// (LIMIT-1, LIMIT-5).
+    package func read<Request: WireBody>(_: Request.Type) throws -> Request {
+        let request = try read { try Request(from: &$0) }
+        if let itemCount = request.itemCount { try check(itemCount: itemCount) }
+        return request
+    }
+
     /// Checks the body of a request that says nothing in it: it is absent or any
     /// JSON object (web-services 1.2).
     package func readNothing() throws {
         guard !body.isEmpty else { return }
-        try read { try $0.readObject { reader, _ in try reader.skipValue() } }
+        _ = try read(EmptyBody.self)
     }
 
     /// Fails unless a request's number of items is allowed (LIMIT-1, LIMIT-5).

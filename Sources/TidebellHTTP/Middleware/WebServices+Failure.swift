@@ -5,7 +5,7 @@ import TidebellWire
 
 /// The path exists, but not for this method.
 struct WrongMethod: Error {
-    let allowed: [WebRequest.Method]
+    let allowed: [WireMethod]
 }
 
 /// The body comes in a form that the server does not read (RFC 9112, 6.1).
@@ -29,7 +29,7 @@ extension WebServices {
         case let error as JSONError:
             return answer(WireError(malformed: error), of: request, uuid: uuid)
         case let error as WrongMethod:
-            let allowed = error.allowed.map(\.name).joined(separator: ", ")
+            let allowed = error.allowed.map(\.rawValue).joined(separator: ", ")
             var response = answer(
                 .badRequest("the method must be \(allowed), not \(request.method.name)"),
                 of: request, uuid: uuid
@@ -106,14 +106,15 @@ extension WebServices {
         return metadata
     }
 
+    /// The paths behind which a secret stands.
+    private static let secretStems = WireProtocol.endpoints.filter { $0.route.access == .url }
+        .map { $0.route.path.stem }
+
     /// The path without what is secret in it: the query with its tokens, and
     /// what follows in the URLs of couriers and files.
     private static func endpoint(of request: WebRequest) -> String {
         let path = request.target.prefix { $0 != "?" }
-        for secret in ["/courier/", ReceiveAsset.path, SendAsset.path]
-        where path.hasPrefix(secret) {
-            return String(secret.dropLast())
-        }
+        for stem in secretStems where path.hasPrefix(stem) { return String(stem.dropLast()) }
         return WireError.shortened(path, to: 200)
     }
 }

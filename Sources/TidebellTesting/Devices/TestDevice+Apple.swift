@@ -33,7 +33,7 @@ extension TestDevice {
         let answer = try await link.send(
             TransportRequest(
                 method: "POST",
-                path: "/device/1/\(name)/\(environment.rawValue)/tokens/register?\(query)",
+                path: RegisterToken.route.path.text(in: name, environment.rawValue) + "?" + query,
                 headers: [("Content-Type", "application/json")],
                 body: JSONWriter.write { request.write(to: &$0) }
             ),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `account/signIn`, an extension: gives a device a web token of its own.
-package enum SignIn {
+package enum SignIn: WireEndpoint {
+    package static let route = WireRoute(.of(.ext, "account/signIn"), for: .anyone, .writes)
+
     /// Whose sign-in it is: who knows the password, or has a web token already.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         /// The name of the account; nil where the request carries a web token.
         package var user: String?
         package var password: String?
@@ -38,7 +40,7 @@ package enum SignIn {
     }
 
     /// The new token, and who it is of.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var webAuthToken: String
         package var userRecordName: String
         /// The name of the account.
@@ -79,11 +81,20 @@ package enum SignIn {
     }
 }
 
+/// `account/signOut`, an extension: ends the session of the request's web token.
+package enum SignOut: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = EmptyBody
+    package static let route = WireRoute(.of(.ext, "account/signOut"), .writes)
+}
+
 /// `account/webToken`, an extension: exchanges an API token for a web token of the
 /// caller (ACCT-10).
-package enum FetchWebAuthToken {
+package enum FetchWebAuthToken: WireEndpoint {
+    package static let route = WireRoute(.of(.ext, "account/webToken"), .writes)
+
     /// The API token that the web token is to be used with.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var apiToken: String
 
         /// Creates a request.
@@ -103,7 +114,7 @@ package enum FetchWebAuthToken {
     }
 
     /// The web token.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var webAuthToken: String
 
         /// Creates an answer.
@@ -125,7 +136,7 @@ package enum FetchWebAuthToken {
 
 extension JSONReader {
     /// Reads an object of which one member, a string, is wanted.
-    fileprivate mutating func readOnly(_ wanted: String) throws -> String {
+    mutating func readOnly(_ wanted: String) throws -> String {
         var value: String?
         try readObject { reader, name in
             if name == wanted {

@@ -2,9 +2,11 @@
 
 /// `zones/changes` (web-services 5.8): the zones that changed, deprecated in
 /// favour of `changes/database`, whose tokens it shares.
-package enum FetchChangedZones {
+package enum FetchChangedZones: WireEndpoint {
+    package static let route = WireRoute(.database("zones/changes"), for: .reader, .reads)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var metaSyncToken: String?
         package var resultsLimit: Int?
 
@@ -16,7 +18,7 @@ package enum FetchChangedZones {
     }
 
     /// The answer: the zones that changed or went, oldest change first.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var zones: [ZoneResult]
         package var metaSyncToken: String
         package var moreComing: Bool

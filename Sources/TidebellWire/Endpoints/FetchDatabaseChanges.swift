@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `changes/database` (web-services 5.5).
-package enum FetchDatabaseChanges {
+package enum FetchDatabaseChanges: WireEndpoint {
+    package static let route = WireRoute(.database("changes/database"), for: .reader, .reads)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var syncToken: String?
         package var resultsLimit: Int?
 
@@ -15,7 +17,7 @@ package enum FetchDatabaseChanges {
     }
 
     /// The answer: the zones that changed or went, oldest change first.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var zones: [ZoneResult]
         package var syncToken: String
         package var moreComing: Bool

@@ -3,9 +3,11 @@ import Foundation
 
 /// `records/changes` (web-services 5.4): one zone's changes, deprecated in favour
 /// of `changes/zone`, whose tokens it shares (TOK-2).
-package enum FetchRecordChanges {
+package enum FetchRecordChanges: WireEndpoint {
+    package static let route = WireRoute(.database("records/changes"), for: .reader, .reads)
+
     /// The request: what `changes/zone` has for each zone.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var zoneID: ZoneID
         package var syncToken: String?
         package var options: FetchZoneChanges.Options
@@ -23,7 +25,7 @@ package enum FetchRecordChanges {
 
     /// The answer: a page of changes, oldest first unless the request says
     /// `reverse`.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var records: [RecordResult]
         package var syncToken: String
         package var moreComing: Bool

@@ -2,7 +2,9 @@
 import Foundation
 
 /// `changes/zone` (web-services 5.6).
-package enum FetchZoneChanges {
+package enum FetchZoneChanges: WireEndpoint {
+    package static let route = WireRoute(.database("changes/zone"), for: .reader, .reads)
+
     /// How one zone is fetched; nil leaves it to the request's default.
     package struct Options: Sendable, Hashable {
         package var resultsLimit: Int?
@@ -53,7 +55,7 @@ package enum FetchZoneChanges {
     }
 
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var zones: [Zone]
         package var options: Options
 
@@ -97,7 +99,7 @@ package enum FetchZoneChanges {
     }
 
     /// The answer.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var zones: [ZoneAnswer]
 
         /// Creates an answer.
@@ -132,14 +134,14 @@ extension FetchZoneChanges.Options {
 }
 
 extension FetchZoneChanges.Request {
-    /// Reads a request of at most `limit` zones.
-    package init(from reader: inout JSONReader, limit: Int) throws {
+    /// Reads the request.
+    package init(from reader: inout JSONReader) throws {
         self.init(zones: [])
         var hasZones = false
         try reader.readObject { reader, name in
             guard name == "zones" else { return try options.readMember(name, from: &reader) }
             hasZones = true
-            zones = try reader.readList(limit: limit) { try FetchZoneChanges.Zone(from: &$0) }
+            zones = try reader.readList { try FetchZoneChanges.Zone(from: &$0) }
         }
         guard hasZones else { throw JSONError("missing required field 'zones'") }
     }

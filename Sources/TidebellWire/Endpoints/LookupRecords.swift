@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `records/lookup` (web-services 5.3).
-package enum LookupRecords {
+package enum LookupRecords: WireEndpoint {
+    package static let route = WireRoute(.database("records/lookup"), for: .reader, .reads)
+
     /// One record to look up.
     package struct Item: Sendable, Hashable {
         package var recordName: String
@@ -15,7 +17,7 @@ package enum LookupRecords {
     }
 
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var zoneID: ZoneID
         package var records: [Item]
         package var desiredKeys: [String]?
@@ -40,12 +42,12 @@ package enum LookupRecords {
 }
 
 extension LookupRecords.Request {
-    /// Reads a request of at most `limit` records.
-    package init(from reader: inout JSONReader, limit: Int) throws {
+    /// Reads the request.
+    package init(from reader: inout JSONReader) throws {
         var desiredKeys: [String]?
         var numbersAsStrings = false
         let (zoneID, records) = try reader.readZoneItems(
-            "records", limit: limit,
+            "records",
             other: { reader, name in
                 switch name {
                 case "desiredKeys": desiredKeys = try reader.readDesiredNames()

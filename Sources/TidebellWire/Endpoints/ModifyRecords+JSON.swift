@@ -2,8 +2,8 @@
 import Foundation
 
 extension ModifyRecords.Request {
-    /// Reads a request of at most `operationLimit` operations.
-    package init(from reader: inout JSONReader, operationLimit: Int) throws {
+    /// Reads the request.
+    package init(from reader: inout JSONReader) throws {
         self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName), operations: [])
         var hasOperations = false
         try reader.readObject { reader, name in
@@ -12,7 +12,7 @@ extension ModifyRecords.Request {
             case "zoneID": zoneID = try ZoneID(from: &reader)
             case "operations":
                 hasOperations = true
-                operations = try reader.readList(limit: operationLimit) {
+                operations = try reader.readList {
                     try ModifyRecords.Operation(from: &$0)
                 }
             case "atomic": atomic = try reader.readBool()
@@ -149,7 +149,6 @@ extension JSONReader {
     /// - Parameter other: Reads a further member; returns false for one it does not know.
     mutating func readZoneItems<Item>(
         _ member: String,
-        limit: Int = .max,
         other: (inout JSONReader, String) throws -> Bool = { _, _ in false },
         _ read: (inout JSONReader) throws -> Item
     ) throws -> (zoneID: ZoneID, items: [Item]) {
@@ -159,7 +158,7 @@ extension JSONReader {
             guard try !reader.readNull() else { return }
             switch name {
             case "zoneID": zoneID = try ZoneID(from: &reader)
-            case member: items = try reader.readList(limit: limit, read)
+            case member: items = try reader.readList(read)
             default: if try !other(&reader, name) { try reader.skipValue() }
             }
         }
@@ -170,13 +169,12 @@ extension JSONReader {
     /// Reads an object for the one array it must have.
     mutating func readMemberList<Value>(
         _ member: String,
-        limit: Int = .max,
         _ read: (inout JSONReader) throws -> Value
     ) throws -> [Value] {
         var values: [Value]?
         try readObject { reader, name in
             if name == member {
-                values = try reader.readList(limit: limit, read)
+                values = try reader.readList(read)
             } else {
                 try reader.skipValue()
             }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `records/modify` (web-services 5.2).
-package enum ModifyRecords {
+package enum ModifyRecords: WireEndpoint {
+    package static let route = WireRoute(.database("records/modify"), .writes)
+
     /// What an operation does to its record (SAVE-28).
     package enum OperationType: String, Sendable, Hashable, CaseIterable {
         case create
@@ -57,7 +59,7 @@ package enum ModifyRecords {
     }
 
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var zoneID: ZoneID
         package var operations: [Operation]
         /// Nil means true where the zone supports it (SAVE-14).
@@ -86,7 +88,7 @@ package enum ModifyRecords {
     }
 
     /// The answer: one result for each operation, in order.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var records: [RecordResult]
         /// The newest token of the zone, for those who ask for it (web-services 1.3).
         package var syncToken: String?

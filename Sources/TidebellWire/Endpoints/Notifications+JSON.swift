@@ -85,9 +85,9 @@ extension FetchNotificationChanges.Entry {
 }
 
 extension MarkNotificationsRead.Request {
-    /// Reads a request of at most `limit` IDs.
-    package init(from reader: inout JSONReader, limit: Int) throws {
-        notificationIDs = try reader.readMemberList("notificationIDs", limit: limit) {
+    /// Reads the request.
+    package init(from reader: inout JSONReader) throws {
+        notificationIDs = try reader.readMemberList("notificationIDs") {
             try $0.readString()
         }
     }

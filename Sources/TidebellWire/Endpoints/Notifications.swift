@@ -2,9 +2,12 @@
 
 /// `/ext/1/{container}/{environment}/notifications/changes`: the caller's log of
 /// notifications (NOTIF-11). An extension.
-package enum FetchNotificationChanges {
+package enum FetchNotificationChanges: WireEndpoint {
+    // It notes which read marks were told.
+    package static let route = WireRoute(.of(.ext, "notifications/changes"), .repeatable)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         /// What the caller has; nil for all that is kept.
         package var serverChangeToken: String?
         package var resultsLimit: Int?
@@ -34,7 +37,7 @@ package enum FetchNotificationChanges {
     }
 
     /// The answer: notifications, oldest first.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var notifications: [Entry]
         package var serverChangeToken: String
         package var moreComing: Bool
@@ -49,9 +52,11 @@ package enum FetchNotificationChanges {
 }
 
 /// `…/notifications/markRead` (NOTIF-13). An extension.
-package enum MarkNotificationsRead {
+package enum MarkNotificationsRead: WireEndpoint {
+    package static let route = WireRoute(.of(.ext, "notifications/markRead"), .writes)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var notificationIDs: [String]
 
         /// Creates a request.
@@ -73,7 +78,7 @@ package enum MarkNotificationsRead {
     }
 
     /// The answer: which are marked now, and which could not be.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var notificationIDs: [String]
         package var failed: [Failure]
 
@@ -86,7 +91,11 @@ package enum MarkNotificationsRead {
 }
 
 /// `…/notifications/badge` (NOTIF-14), in both directions the same. An extension.
-package struct ModifyBadge: Sendable, Hashable {
+package struct ModifyBadge: WireEndpoint, WireBody, Hashable {
+    package typealias Request = ModifyBadge
+    package typealias Response = ModifyBadge
+    package static let route = WireRoute(.of(.ext, "notifications/badge"), .writes)
+
     /// The number on the app's icon.
     package var value: Int
 

@@ -14,7 +14,10 @@ package enum PermissionAnswer: String, Sendable, Hashable {
 
 /// `account/permission`, an extension: reads, asks for or decides a permission of
 /// the caller in a container (ACCT-6).
-package enum ModifyPermission {
+package enum ModifyPermission: WireEndpoint {
+    // Each action leads to the same end however often it is sent.
+    package static let route = WireRoute(.of(.ext, "account/permission"), .repeatable)
+
     /// What is to be done.
     package enum Action: String, Sendable, Hashable {
         /// Nothing: the answer tells how it stands.
@@ -28,7 +31,7 @@ package enum ModifyPermission {
     }
 
     /// The permission, and what is to be done with it.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var permission: ApplicationPermission
         package var action: Action
 
@@ -66,7 +69,7 @@ package enum ModifyPermission {
     }
 
     /// How the permission stands; nil before the user decided.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var answer: PermissionAnswer?
 
         /// Creates an answer.

@@ -30,8 +30,6 @@ package enum WireProtocol {
     package static let clientID = "clientId"
     /// Query parameter of the device stream: the newest event the device has.
     package static let cursor = "cursor"
-    /// The first part of the paths of upload and download URLs.
-    package static let assetsPath = "/assets/1/"
     /// What clients may replace by a file name in a download URL (web-services 4.4).
     package static let fileNamePlaceholder = "${f}"
     /// The most operations or records in a request of a plain web client (LIMIT-5).

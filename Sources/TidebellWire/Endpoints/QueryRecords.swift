@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `records/query` (web-services 5.1).
-package enum QueryRecords {
+package enum QueryRecords: WireEndpoint {
+    package static let route = WireRoute(.database("records/query"), for: .reader, .reads)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var query: WireQuery
         /// The zone to search; nil is the default zone, or all zones if
         /// ``zoneWide`` says so.
@@ -41,7 +43,7 @@ package enum QueryRecords {
     }
 
     /// The answer: a page of records in the order of the query.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var records: [RecordResult]
         /// Where the next page begins; nil after the last one.
         package var continuationMarker: String?

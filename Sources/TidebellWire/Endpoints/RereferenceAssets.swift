@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `assets/rereference`: stored files for further records (web-services 5.9).
-package enum RereferenceAssets {
+package enum RereferenceAssets: WireEndpoint {
+    package static let route = WireRoute(.database("assets/rereference"), .reads)
+
     /// A field that holds a file.
     package struct Source: Sendable, Hashable {
         package var recordName: String

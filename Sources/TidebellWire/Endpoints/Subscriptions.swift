@@ -2,7 +2,7 @@
 
 /// The answer of `subscriptions/list`, `lookup` and `modify`
 /// (web-services 5.10).
-package struct SubscriptionsResponse: Sendable, Hashable {
+package struct SubscriptionsResponse: WireBody, Hashable {
     package var subscriptions: [SubscriptionResult]
 
     /// Creates an answer.
@@ -28,10 +28,21 @@ package struct SubscriptionsResponse: Sendable, Hashable {
     }
 }
 
+/// `subscriptions/list` (web-services 5.10).
+package enum ListSubscriptions: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = SubscriptionsResponse
+    package static let route = WireRoute(
+        .database("subscriptions/list"), by: .getOrPost, .reads)
+}
+
 /// `subscriptions/lookup`.
-package enum LookupSubscriptions {
+package enum LookupSubscriptions: WireEndpoint {
+    package typealias Response = SubscriptionsResponse
+    package static let route = WireRoute(.database("subscriptions/lookup"), .reads)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var subscriptionIDs: [String]
 
         /// Creates a request.
@@ -39,9 +50,9 @@ package enum LookupSubscriptions {
             self.subscriptionIDs = subscriptionIDs
         }
 
-        /// Reads a request of at most `limit` IDs.
-        package init(from reader: inout JSONReader, limit: Int) throws {
-            subscriptionIDs = try reader.readMemberList("subscriptions", limit: limit) { reader in
+        /// Reads the request.
+        package init(from reader: inout JSONReader) throws {
+            subscriptionIDs = try reader.readMemberList("subscriptions") { reader in
                 guard let id = try SubscriptionParts(from: &reader).subscriptionID else {
                     throw JSONError("missing required field 'subscriptionID'")
                 }
@@ -62,7 +73,10 @@ package enum LookupSubscriptions {
 }
 
 /// `subscriptions/modify`.
-package enum ModifySubscriptions {
+package enum ModifySubscriptions: WireEndpoint {
+    package typealias Response = SubscriptionsResponse
+    package static let route = WireRoute(.database("subscriptions/modify"), .writes)
+
     /// One operation of a request.
     package enum Operation: Sendable, Hashable {
         /// Creates the subscription, or replaces the one with its ID (SUB-30).
@@ -81,7 +95,7 @@ package enum ModifySubscriptions {
     }
 
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var operations: [Operation]
 
         /// Creates a request.
@@ -89,9 +103,9 @@ package enum ModifySubscriptions {
             self.operations = operations
         }
 
-        /// Reads a request of at most `limit` operations.
-        package init(from reader: inout JSONReader, limit: Int) throws {
-            operations = try reader.readMemberList("operations", limit: limit) {
+        /// Reads the request.
+        package init(from reader: inout JSONReader) throws {
+            operations = try reader.readMemberList("operations") {
                 try Operation(from: &$0)
             }
         }

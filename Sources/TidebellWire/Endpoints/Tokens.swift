@@ -1,7 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `tokens/create` and `tokens/register` under `/device/1` (web-services 5.12).
-package struct TokenRequest: Sendable, Hashable {
+/// `tokens/create`: gives a web client a push token and the courier that delivers its
+/// pushes (web-services 5.12, SUB-50).
+package enum CreateToken: WireEndpoint {
+    package typealias Request = TokenRequest
+    package typealias Response = TokenResponse
+    // The database's is the documented path; clients use the device's.
+    package static let route = WireRoute(
+        .of(.device, "tokens/create"), or: [.database("tokens/create")], .writes)
+}
+
+/// `tokens/register`: lets a push token tell of this container too (web-services 5.12).
+package enum RegisterToken: WireEndpoint {
+    package typealias Request = TokenRequest
+    /// For a token of the server's; for a native one, nothing.
+    package typealias Response = TokenResponse
+    package static let route = WireRoute(
+        .of(.device, "tokens/register"), or: [.database("tokens/register")], .repeatable)
+}
+
+/// `/courier/{capability}`: long poll of a web client for its next push, on a URL that was
+/// given to who created the push token (web-services 5.12).
+package enum PollCourier: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "courier"), by: [.get, .head], for: .url, .repeatable)
+}
+
+/// The request of `tokens/create` and `tokens/register`.
+package struct TokenRequest: WireBody, Hashable {
     /// `development` or `production`: which of Apple's push hosts the token is for.
     package var apnsEnvironment: CloudEnvironment
     /// The token to register; absent when one is to be created.
@@ -81,8 +109,19 @@ package struct TokenResponse: Sendable, Hashable {
     }
 }
 
-/// `users/caller` (web-services 5.11): the caller's identity, unwrapped.
-package struct CallerResponse: Sendable, Hashable {
+/// `users/caller`, and `users/current`, its older name (web-services 5.11).
+package enum FetchCaller: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = CallerResponse
+    // Of the public database only (web-services 2.1).
+    package static let route = WireRoute(
+        .database("users/caller", only: .public),
+        or: [.database("users/current", only: .public)],
+        by: .getOrPost, .reads)
+}
+
+/// The caller's identity, unwrapped.
+package struct CallerResponse: WireBody, Hashable {
     package var userRecordName: String
 
     /// Creates an answer.
@@ -97,15 +136,6 @@ package struct CallerResponse: Sendable, Hashable {
 
     /// Reads the answer.
     package init(from reader: inout JSONReader) throws {
-        var name: String?
-        try reader.readObject { reader, member in
-            if member == "userRecordName" {
-                name = try reader.readString()
-            } else {
-                try reader.skipValue()
-            }
-        }
-        guard let name else { throw JSONError("missing required field 'userRecordName'") }
-        userRecordName = name
+        userRecordName = try reader.readOnly("userRecordName")
     }
 }

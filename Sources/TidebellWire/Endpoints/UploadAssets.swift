@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `assets/upload`: places to send files to (web-services 5.9).
-package enum UploadAssets {
+package enum UploadAssets: WireEndpoint {
+    // Asked for twice, places that are not used expire.
+    package static let route = WireRoute(.database("assets/upload"), .repeatable)
+
     /// A field that is to hold a file.
     package struct Field: Sendable, Hashable {
         /// Nil lets the server choose a UUID.
@@ -18,7 +21,7 @@ package enum UploadAssets {
     }
 
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var zoneID: ZoneID
         package var tokens: [Field]
 
@@ -44,7 +47,7 @@ package enum UploadAssets {
     }
 
     /// The answer: one token for each field, in order.
-    package struct Response: Sendable, Hashable {
+    package struct Response: WireBody, Hashable {
         package var tokens: [Token]
 
         /// Creates an answer.
@@ -54,7 +57,7 @@ package enum UploadAssets {
     }
 
     /// What the place answers that took the file.
-    package struct Receipt: Sendable, Hashable {
+    package struct Receipt: WireBody, Hashable {
         /// The value that a save takes for the field.
         package var singleFile: WireAsset
 
@@ -63,4 +66,21 @@ package enum UploadAssets {
             self.singleFile = singleFile
         }
     }
+}
+
+/// `/assets/1/upload/{token}`: takes the bytes of a file, whatever their type is said to
+/// be (web-services 5.9).
+package enum ReceiveAsset: WireEndpoint {
+    package typealias Request = FileBody
+    package typealias Response = UploadAssets.Receipt
+    package static let route = WireRoute(
+        .of(.assets, "upload"), by: [.post, .put], for: .url, .repeatable)
+}
+
+/// `/assets/1/download/{token}/{name}`: the bytes of a file (web-services 4.4).
+package enum SendAsset: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = FileBody
+    package static let route = WireRoute(
+        .of(.assets, "download"), by: [.get, .head], for: .url, .reads)
 }

@@ -2,7 +2,7 @@
 
 /// The answer of `zones/list`, `zones/lookup` and `zones/modify`
 /// (web-services 5.8).
-package struct ZonesResponse: Sendable, Hashable {
+package struct ZonesResponse: WireBody, Hashable {
     package var zones: [ZoneResult]
     /// Whether zones carry `atomic`, which iCloud.com's flavour leaves out.
     package var sendsAtomic = true
@@ -26,10 +26,21 @@ package struct ZonesResponse: Sendable, Hashable {
     }
 }
 
+/// `zones/list` (web-services 5.8). By GET, the answer says which zones are atomic.
+package enum ListZones: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = ZonesResponse
+    package static let route = WireRoute(
+        .database("zones/list"), by: .getOrPost, for: .reader, .reads)
+}
+
 /// `zones/lookup`.
-package enum LookupZones {
+package enum LookupZones: WireEndpoint {
+    package typealias Response = ZonesResponse
+    package static let route = WireRoute(.database("zones/lookup"), for: .reader, .reads)
+
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var zones: [ZoneID]
 
         /// Creates a request.
@@ -37,9 +48,9 @@ package enum LookupZones {
             self.zones = zones
         }
 
-        /// Reads a request of at most `limit` zones.
-        package init(from reader: inout JSONReader, limit: Int) throws {
-            zones = try reader.readMemberList("zones", limit: limit) { try ZoneID(from: &$0) }
+        /// Reads the request.
+        package init(from reader: inout JSONReader) throws {
+            zones = try reader.readMemberList("zones") { try ZoneID(from: &$0) }
         }
 
         /// Writes the request.
@@ -53,7 +64,10 @@ package enum LookupZones {
 }
 
 /// `zones/modify`.
-package enum ModifyZones {
+package enum ModifyZones: WireEndpoint {
+    package typealias Response = ZonesResponse
+    package static let route = WireRoute(.database("zones/modify"), .writes)
+
     /// One operation of a request.
     package enum Operation: Sendable, Hashable {
         case create(ZoneID)
@@ -68,7 +82,7 @@ package enum ModifyZones {
     }
 
     /// The request.
-    package struct Request: Sendable, Hashable {
+    package struct Request: WireBody, Hashable {
         package var operations: [Operation]
 
         /// Creates a request.
@@ -76,9 +90,9 @@ package enum ModifyZones {
             self.operations = operations
         }
 
-        /// Reads a request of at most `limit` operations.
-        package init(from reader: inout JSONReader, limit: Int) throws {
-            operations = try reader.readMemberList("operations", limit: limit) {
+        /// Reads the request.
+        package init(from reader: inout JSONReader) throws {
+            operations = try reader.readMemberList("operations") {
                 try Operation(from: &$0)
             }
         }

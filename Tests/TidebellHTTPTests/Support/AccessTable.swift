@@ -43,7 +43,7 @@ enum AccessOutcome: Sendable, Hashable {
 
     /// First the app is looked at, then the user it brings, if any; only then whether the
     /// endpoint needs one. What has ended, or is of elsewhere, is as bad as unknown.
-    init(_ access: EndpointAccess, in scope: DatabaseScope, for caller: AccessCaller) {
+    init(_ access: WireAccess, in scope: DatabaseScope, for caller: AccessCaller) {
         switch caller.page {
         case .everywhere, .here: break
         case .none, .unknown, .inOtherContainer, .inOtherEnvironment, .revoked, .expired:
@@ -60,6 +60,8 @@ enum AccessOutcome: Sendable, Hashable {
             case .anyone: self = .granted
             case .reader: self = scope == .public ? .granted : .notAUser
             case .user: self = .notAUser
+            // These ask for nobody.
+            case .admin, .url, .open: self = .granted
             }
         }
     }

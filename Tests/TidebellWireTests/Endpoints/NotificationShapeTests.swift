@@ -50,7 +50,7 @@ struct NotificationShapeTests {
         let requestJSON = #"{"notificationIDs":["n-1","n-2"]}"#
         #expect(written { request.write(to: &$0) } == requestJSON)
         let readRequest = try JSONReader.read(utf8(requestJSON)) {
-            try MarkNotificationsRead.Request(from: &$0, limit: 2)
+            try MarkNotificationsRead.Request(from: &$0)
         }
         #expect(readRequest == request)
 
@@ -66,15 +66,6 @@ struct NotificationShapeTests {
             try MarkNotificationsRead.Response(from: &$0)
         }
         #expect(read == response)
-    }
-
-    @Test("a request to mark more IDs than allowed is refused")
-    func tooMany() {
-        #expect(
-            failure(reading: #"{"notificationIDs":["a","b"]}"#) {
-                _ = try MarkNotificationsRead.Request(from: &$0, limit: 1)
-            } == "notificationIDs[1]: more than 1 items"
-        )
     }
 
     @Test("NOTIF-14: the badge is one number in both directions")

@@ -8,12 +8,12 @@ import TidebellWire
 struct RecordShapeTests {
     private func request(_ json: String) throws -> ModifyRecords.Request {
         try JSONReader.read(utf8(json)) {
-            try ModifyRecords.Request(from: &$0, operationLimit: 200)
+            try ModifyRecords.Request(from: &$0)
         }
     }
 
-    private func problem(_ json: String, limit: Int = 200) -> String? {
-        failure(reading: json) { _ = try ModifyRecords.Request(from: &$0, operationLimit: limit) }
+    private func problem(_ json: String) -> String? {
+        failure(reading: json) { _ = try ModifyRecords.Request(from: &$0) }
     }
 
     @Test("reads the worked example of a modify request")
@@ -140,14 +140,6 @@ struct RecordShapeTests {
         #expect(problem(json) == expected)
     }
 
-    @Test("LIMIT-5: more operations than allowed are refused by their number")
-    func operationLimit() {
-        let operation = #"{"operationType":"forceDelete","record":{"recordName":"r"}}"#
-        let json = #"{"operations":[\#(operation),\#(operation),\#(operation)]}"#
-        #expect(problem(json, limit: 3) == nil)
-        #expect(problem(json, limit: 2) == "operations[2]: more than 2 items")
-    }
-
     @Test("writes a record as CloudKit's answers do, with zone, stamps and pluginFields")
     func recordShape() {
         let record = WireRecord(
@@ -211,7 +203,7 @@ struct RecordShapeTests {
             numbersAsStrings: true
         )
         let read = try JSONReader.read(utf8(json)) {
-            try LookupRecords.Request(from: &$0, limit: 2)
+            try LookupRecords.Request(from: &$0)
         }
         #expect(read == expected)
     }

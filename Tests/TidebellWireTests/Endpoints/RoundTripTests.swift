@@ -43,7 +43,7 @@ struct RoundTripTests {
                 )
             },
             write: { $0.write(to: &$1) },
-            read: { try ModifyRecords.Request(from: &$0, operationLimit: 4) }
+            read: { try ModifyRecords.Request(from: &$0) }
         )
     }
 
@@ -75,7 +75,7 @@ struct RoundTripTests {
                 )
             },
             write: { $0.write(to: &$1) },
-            read: { try LookupRecords.Request(from: &$0, limit: 4) }
+            read: { try LookupRecords.Request(from: &$0) }
         )
     }
 
@@ -217,7 +217,7 @@ struct RoundTripTests {
                 )
             },
             write: { $0.write(to: &$1) },
-            read: { try FetchZoneChanges.Request(from: &$0, limit: 3) }
+            read: { try FetchZoneChanges.Request(from: &$0) }
         )
     }
 
@@ -249,7 +249,7 @@ struct RoundTripTests {
             seed: seed,
             { LookupZones.Request(zones: $0.list(upTo: 4) { $0.zoneID() }) },
             write: { $0.write(to: &$1) },
-            read: { try LookupZones.Request(from: &$0, limit: 4) }
+            read: { try LookupZones.Request(from: &$0) }
         )
     }
 
@@ -265,7 +265,7 @@ struct RoundTripTests {
                 )
             },
             write: { $0.write(to: &$1) },
-            read: { try ModifyZones.Request(from: &$0, limit: 4) }
+            read: { try ModifyZones.Request(from: &$0) }
         )
     }
 
@@ -285,7 +285,7 @@ struct RoundTripTests {
             seed: seed,
             { LookupSubscriptions.Request(subscriptionIDs: $0.list(upTo: 4) { $0.text() }) },
             write: { $0.write(to: &$1) },
-            read: { try LookupSubscriptions.Request(from: &$0, limit: 4) }
+            read: { try LookupSubscriptions.Request(from: &$0) }
         )
     }
 
@@ -305,7 +305,7 @@ struct RoundTripTests {
                 )
             },
             write: { $0.write(to: &$1) },
-            read: { try ModifySubscriptions.Request(from: &$0, limit: 4) }
+            read: { try ModifySubscriptions.Request(from: &$0) }
         )
     }
 

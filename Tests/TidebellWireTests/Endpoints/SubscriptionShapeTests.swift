@@ -173,7 +173,7 @@ struct SubscriptionShapeTests {
     )
     func modifyErrors(json: String, expected: String) {
         #expect(
-            failure(reading: json) { _ = try ModifySubscriptions.Request(from: &$0, limit: 200) }
+            failure(reading: json) { _ = try ModifySubscriptions.Request(from: &$0) }
                 == expected
         )
     }

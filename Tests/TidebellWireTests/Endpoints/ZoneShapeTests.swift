@@ -49,7 +49,7 @@ struct ZoneShapeTests {
              {"zone":{"zoneID":{"zoneName":"B"}},"operationType":"delete","x":1}]}
             """#
         let request = try JSONReader.read(utf8(json)) {
-            try ModifyZones.Request(from: &$0, limit: 2)
+            try ModifyZones.Request(from: &$0)
         }
         #expect(
             request.operations == [.create(ZoneID(zoneName: "A")), .delete(ZoneID(zoneName: "B"))]
@@ -80,7 +80,7 @@ struct ZoneShapeTests {
     )
     func modifyZonesErrors(json: String, expected: String) {
         #expect(
-            failure(reading: json) { _ = try ModifyZones.Request(from: &$0, limit: 200) }
+            failure(reading: json) { _ = try ModifyZones.Request(from: &$0) }
                 == expected
         )
     }
@@ -122,7 +122,7 @@ struct ZoneShapeTests {
              "numberAsStrings":true,"resultsLimit":9,"desiredKeys":null}
             """#
         let request = try JSONReader.read(utf8(json)) {
-            try FetchZoneChanges.Request(from: &$0, limit: 2)
+            try FetchZoneChanges.Request(from: &$0)
         }
         let expected = FetchZoneChanges.Request(
             zones: [

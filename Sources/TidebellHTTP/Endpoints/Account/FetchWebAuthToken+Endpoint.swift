@@ -11,7 +11,7 @@ extension FetchWebAuthToken: Endpoint {
     /// too, an older one works on. Ours lasts half an hour, and answers in its second
     /// half bring the next one.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let (container, now) = (exchange.call.container, exchange.call.now)
         let account = try exchange.call.requireUser().account
         let token = Secret.make(from: exchange.cloud.randomness)

@@ -7,7 +7,7 @@ extension ModifyPermission: Endpoint {
     /// Reads or changes a permission of the caller.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let response = try await exchange.transaction {
             try run(request, for: call, in: $0)
         }

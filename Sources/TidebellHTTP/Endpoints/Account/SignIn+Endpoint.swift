@@ -4,8 +4,6 @@ import TidebellWire
 
 /// `account/signIn`, an extension: what `tidebell login` calls.
 extension SignIn: Endpoint {
-    package static let access = EndpointAccess.anyone
-
     /// Gives the device a web token of its own, which is renewed as long as the
     /// device uses it.
     ///
@@ -13,7 +11,7 @@ extension SignIn: Endpoint {
     /// command line are valid until the day that was said, and so is what they give:
     /// its successors end with that day.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let response =
             switch (request.user, request.password) {
             case (let user?, let password?):

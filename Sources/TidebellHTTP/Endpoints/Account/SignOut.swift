@@ -3,7 +3,7 @@ import TidebellCore
 import TidebellWire
 
 /// `account/signOut`, an extension: what `tidebell logout` calls.
-package enum SignOut: Endpoint {
+extension SignOut: Endpoint {
     /// Ends the session of the request's web token, and tells the device no pushes any
     /// more (SUB-51).
     ///
@@ -21,6 +21,6 @@ package enum SignOut: Endpoint {
                 try transaction.removeDevice(clientID: device, of: user)
             }
         }
-        return .json { $0.object { _ in } }
+        return .json { EmptyBody().write(to: &$0) }
     }
 }

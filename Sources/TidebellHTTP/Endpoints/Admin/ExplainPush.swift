@@ -8,7 +8,7 @@ import TidebellWire
 /// Query parameters, all optional: `record`, `recordType`, `zone`, `database`
 /// (`public`, `private` or `shared`), `user` (an account's name), `subscription`,
 /// `notification`, and `last`, how many changes (1 to 100, usually 3).
-package enum ExplainPush: AdminEndpoint {
+extension ExplainPush: AdminEndpoint {
     package static func respond(
         to target: RequestTarget, of container: ContainerKey, in cloud: Cloud
     ) async throws -> WebResponse {

@@ -5,12 +5,7 @@ import TidebellWire
 
 /// `/assets/1/upload/{token}`: takes the bytes of a file, whatever their type is said
 /// to be (web-services 5.9).
-package enum ReceiveAsset: AssetEndpoint {
-    /// The path before the token.
-    static let path = WireProtocol.assetsPath + "upload/"
-
-    package static let methods: [WebRequest.Method] = [.post, .other("PUT")]
-
+extension ReceiveAsset: AssetEndpoint {
     /// Answers with the value a save takes, once the file is durable.
     ///
     /// The token is used up by that, not by an attempt: what broke off can be sent

@@ -3,12 +3,7 @@ import TidebellCore
 import TidebellWire
 
 /// `/assets/1/download/{token}/{name}`: the bytes of a file (web-services 4.4).
-package enum SendAsset: AssetEndpoint {
-    /// The path before the token.
-    static let path = WireProtocol.assetsPath + "download/"
-
-    package static let methods: [WebRequest.Method] = [.get, .head]
-
+extension SendAsset: AssetEndpoint {
     /// Answers with the file or the part asked for, read while it is sent.
     package static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud

@@ -8,8 +8,7 @@ extension UploadAssets: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let cloud = exchange.cloud
-        let request = try exchange.read { try Request(from: &$0) }
-        try exchange.check(itemCount: request.tokens.count)
+        let request = try exchange.read(Request.self)
         let tokens = request.tokens.map { _ in Secret.make(from: cloud.randomness) }
         let hashes = tokens.map { Secret.hash($0) }
         let names = try await exchange.transaction {
@@ -19,7 +18,7 @@ extension UploadAssets: Endpoint {
             tokens: request.tokens.indices.map { index in
                 Token(
                     recordName: names[index], fieldName: request.tokens[index].fieldName,
-                    url: exchange.baseURL + ReceiveAsset.path + tokens[index]
+                    url: exchange.baseURL + ReceiveAsset.route.path.stem + tokens[index]
                 )
             }
         )

@@ -4,13 +4,10 @@ import TidebellWire
 
 /// `zones/changes` (web-services 5.8), deprecated.
 extension FetchChangedZones: Endpoint {
-    package static let onlyReads = true
-    package static let access = EndpointAccess.reader
-
     /// Answers with the zones that changed since a token.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let response = try await exchange.cloud.store.read {
             try run(request, for: call, in: $0)
         }

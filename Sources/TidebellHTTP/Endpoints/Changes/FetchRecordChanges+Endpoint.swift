@@ -4,13 +4,10 @@ import TidebellWire
 
 /// `records/changes` (web-services 5.4), deprecated.
 extension FetchRecordChanges: Endpoint {
-    package static let onlyReads = true
-    package static let access = EndpointAccess.reader
-
     /// Answers with the records that changed in a zone since a token.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let response = try await exchange.look(within: call.limits.quickPage) {
             try run(request, for: call, in: $0)
         }

@@ -4,14 +4,10 @@ import TidebellWire
 
 /// `changes/zone` (web-services 5.6).
 extension FetchZoneChanges: Endpoint {
-    package static let onlyReads = true
-    package static let access = EndpointAccess.reader
-
     /// Answers with the records that changed in each zone since its token.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0, limit: .max) }
-        try exchange.check(itemCount: request.zones.count)
+        let request = try exchange.read(Request.self)
         let response = try await exchange.look(within: call.limits.quickPage) {
             try run(request, for: call, in: $0)
         }

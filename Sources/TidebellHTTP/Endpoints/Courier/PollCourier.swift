@@ -7,7 +7,7 @@ import TidebellWire
 /// (web-services 5.12).
 ///
 /// The URL is the only credential: it was given to who created the push token.
-package enum PollCourier: ServerEndpoint {
+extension PollCourier: ServerEndpoint {
     /// How long a poll is held without a push.
     private static let hold = Duration.seconds(55)
 

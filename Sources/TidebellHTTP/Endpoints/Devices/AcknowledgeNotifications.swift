@@ -4,10 +4,13 @@ import TidebellWire
 
 /// `notifications/ack`: the device has everything up to a cursor and need not be
 /// sent it again (web-services 9).
-package enum AcknowledgeNotifications: Endpoint {
+extension AcknowledgeNotifications: Endpoint {
     /// Moves the device's acknowledgement forward, never back.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
-        let cursor = try exchange.read { try readCursor(from: &$0) }
+        let request = try exchange.read(Request.self)
+        guard let cursor = NotificationSequence(cursor: request.cursor) else {
+            throw JSONError("expected a cursor of the stream", path: ["cursor"])
+        }
         let call = exchange.call
         let user = try call.requireUser().id
         let clientID = try exchange.requireClientID()
@@ -29,19 +32,7 @@ package enum AcknowledgeNotifications: Endpoint {
                 )
             )
         }
-        return .json { $0.object { _ in } }
-    }
-
-    private static func readCursor(from reader: inout JSONReader) throws -> NotificationSequence {
-        var cursor: NotificationSequence?
-        try reader.readObject { reader, name in
-            guard name == "cursor" else { return try reader.skipValue() }
-            let text = try reader.readString()
-            cursor = NotificationSequence(cursor: text)
-            guard cursor != nil else { throw JSONError("expected a cursor of the stream") }
-        }
-        guard let cursor else { throw JSONError("missing required field 'cursor'") }
-        return cursor
+        return .json { EmptyBody().write(to: &$0) }
     }
 }
 

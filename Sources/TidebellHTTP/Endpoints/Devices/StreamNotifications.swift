@@ -5,9 +5,7 @@ import TidebellWire
 
 /// `notifications/stream`: server-sent events with every notification of the
 /// caller's device, from where it left off (web-services 9).
-package enum StreamNotifications: Endpoint {
-    package static let methods: [WebRequest.Method] = [.get]
-
+extension StreamNotifications: Endpoint {
     /// Answers with a stream that ends only with the connection or the server.
     ///
     /// It begins after the `cursor` (or `Last-Event-ID`) given, else after what
@@ -24,7 +22,7 @@ package enum StreamNotifications: Endpoint {
         )
         return WebResponse(
             headers: [
-                "Content-Type": "text/event-stream",
+                "Content-Type": ServerSentEvent.contentType,
                 "Cache-Control": "no-store",
                 // nginx would keep events back otherwise.
                 "X-Accel-Buffering": "no",
@@ -48,9 +46,12 @@ package enum StreamNotifications: Endpoint {
         /// The first events: `ready` tells that everything after `start` will
         /// follow, `gap` that something before may be missing.
         var announcement: [UInt8] {
-            let ready = "event: ready\nid: \(start.cursor)\ndata: {}\n\n"
-            let gap = gapEnd.map { "event: gap\nid: \($0.cursor)\ndata: {}\n\n" }
-            return Array((ready + (gap ?? "")).utf8)
+            let ready = event(StreamNotifications.readyEvent, at: start)
+            return ready + (gapEnd.map { event(StreamNotifications.gapEvent, at: $0) } ?? [])
+        }
+
+        private func event(_ name: String, at place: NotificationSequence) -> [UInt8] {
+            ServerSentEvent.encoded(name, id: place.cursor, data: Array("{}".utf8))
         }
     }
 
@@ -72,15 +73,13 @@ package enum StreamNotifications: Endpoint {
         }
     }
 
-    private static let signOfLife = Array(": \n\n".utf8)
-
     private static func forward(
         _ stream: DeviceStream, to writer: inout any BodyWriter, of cloud: Cloud
     ) async throws {
         var parts = stream.makeAsyncIterator()
         while let part = try await parts.nextPart() {
             guard case .event(let event) = part else {
-                try await writer.write(signOfLife)
+                try await writer.write(ServerSentEvent.heartbeat)
                 continue
             }
             try await writer.write(event.frame.bytes)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// `/ready`: whether the server can do its work, which is to write.
-package enum ReportReadiness: ServerEndpoint {
+extension ReportReadiness: ServerEndpoint {
     /// Answers `{"status":"ready"}`, or 503 with the reason.
     package static func respond(
         to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
         try await cloud.readiness.check(cloud.store, at: cloud.time.now())
-        return .json { $0.object { $0.member("status", "ready") } }
+        return .json { ServerStatus("ready").write(to: &$0) }
     }
 }

@@ -8,7 +8,7 @@ extension FetchNotificationChanges: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let user = try call.requireUser().id
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let page = try await exchange.cloud.store.read {
             try Self.page(request, for: call, in: $0)
         }

@@ -8,8 +8,7 @@ extension MarkNotificationsRead: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let user = try call.requireUser().id
-        let request = try exchange.read { try Request(from: &$0, limit: .max) }
-        try exchange.check(itemCount: request.notificationIDs.count)
+        let request = try exchange.read(Request.self)
         let found = try await exchange.cloud.store.read {
             try find(request, for: call, in: $0)
         }

@@ -7,7 +7,7 @@ extension ModifyBadge: Endpoint {
     /// Sets the user's badge.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try ModifyBadge(from: &$0) }
+        let request = try exchange.read(Request.self)
         let response = try await exchange.transaction {
             try run(request, for: call, in: $0)
         }

@@ -4,14 +4,10 @@ import TidebellWire
 
 /// `records/lookup` (web-services 5.3).
 extension LookupRecords: Endpoint {
-    package static let onlyReads = true
-    package static let access = EndpointAccess.reader
-
     /// Answers with the records asked for.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0, limit: .max) }
-        try exchange.check(itemCount: request.records.count)
+        let request = try exchange.read(Request.self)
         let tellsSyncToken = try exchange.target.tellsSyncToken
         let response = try await exchange.look(within: call.limits.quickPage) {
             try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)

@@ -8,8 +8,7 @@ extension ModifyRecords: Endpoint {
     /// never waits for pushes.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0, operationLimit: .max) }
-        try exchange.check(itemCount: request.operations.count)
+        let request = try exchange.read(Request.self)
         let tellsSyncToken = try exchange.target.tellsSyncToken
         return try await exchange.write {
             try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)

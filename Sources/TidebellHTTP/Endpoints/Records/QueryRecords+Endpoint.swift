@@ -4,13 +4,10 @@ import TidebellWire
 
 /// `records/query` (web-services 5.1).
 extension QueryRecords: Endpoint {
-    package static let onlyReads = true
-    package static let access = EndpointAccess.reader
-
     /// Answers with a page of the records that match.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0) }
+        let request = try exchange.read(Request.self)
         let tellsSyncToken = try exchange.target.tellsSyncToken
         let response = try await exchange.look(within: call.limits.quickQuery) {
             try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)

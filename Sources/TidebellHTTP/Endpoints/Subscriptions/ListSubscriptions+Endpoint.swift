@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// `subscriptions/list` (web-services 5.10).
 extension ListSubscriptions: Endpoint {
-    package static let onlyReads = true
-    package static let methods = [WebRequest.Method].getOrPost
-
     /// Answers with the caller's subscriptions in the database.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()

@@ -4,12 +4,10 @@ import TidebellWire
 
 /// `subscriptions/lookup` (web-services 5.10).
 extension LookupSubscriptions: Endpoint {
-    package static let onlyReads = true
     /// Answers with the subscriptions asked for.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0, limit: .max) }
-        try exchange.check(itemCount: request.subscriptionIDs.count)
+        let request = try exchange.read(Request.self)
         let response = try await exchange.cloud.store.read {
             try run(request, for: call, in: $0)
         }

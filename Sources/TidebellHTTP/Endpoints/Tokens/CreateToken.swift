@@ -4,10 +4,10 @@ import TidebellWire
 
 /// `tokens/create`: gives a web client a push token and the courier that
 /// delivers its pushes (web-services 5.12, SUB-50).
-package enum CreateToken: Endpoint {
+extension CreateToken: Endpoint {
     /// Answers with the new token and its courier.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
-        let request = try exchange.read { try TokenRequest(from: &$0) }
+        let request = try exchange.read(Request.self)
         let randomness = exchange.cloud.randomness
         let courier = Secret.make(from: randomness)
         let token = StoredPushToken(
@@ -79,5 +79,7 @@ extension Exchange {
     }
 
     /// The URL a courier is polled at: whoever knows it may.
-    func courierURL(_ courier: String) -> String { "\(baseURL)/courier/\(courier)" }
+    func courierURL(_ courier: String) -> String {
+        baseURL + PollCourier.route.path.stem + courier
+    }
 }

@@ -4,7 +4,7 @@ import TidebellWire
 
 /// `tokens/register`: lets a push token tell of this container too
 /// (web-services 5.12).
-package enum RegisterToken: Endpoint {
+extension RegisterToken: Endpoint {
     /// The longest push token: Apple's have 64 hex digits today and need not stay so.
     private static let tokenLength = 512
     /// The longest bundle ID.
@@ -16,7 +16,7 @@ package enum RegisterToken: Endpoint {
     /// CloudKit JS keeps one token for all containers of a page and takes over
     /// what this answers; without the members it would stop polling.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
-        let request = try exchange.read { try TokenRequest(from: &$0) }
+        let request = try exchange.read(Request.self)
         let text = try checkedToken(of: request)
         let topic = try checkedTopic(of: request)
         if let topic { try check(topic, of: exchange) }
@@ -41,7 +41,7 @@ package enum RegisterToken: Endpoint {
         if let before { exchange.cloud.couriers.refresh(courier: before) }
         guard let courier = token.courier else {
             exchange.cloud.nativeTokenRegistered(token, exchange.call.container)
-            return .json { $0.object { _ in } }
+            return .json { EmptyBody().write(to: &$0) }
         }
         let response = TokenResponse(
             apnsEnvironment: token.apnsEnvironment,

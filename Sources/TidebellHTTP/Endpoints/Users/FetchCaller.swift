@@ -3,9 +3,7 @@ import TidebellCore
 import TidebellWire
 
 /// `users/caller`, and `users/current`, its older name (web-services 5.11).
-package enum FetchCaller: Endpoint {
-    package static let methods = [WebRequest.Method].getOrPost
-
+extension FetchCaller: Endpoint {
     /// Answers with the caller's identity, unwrapped.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// `zones/list` (web-services 5.8).
 extension ListZones: Endpoint {
-    package static let onlyReads = true
-    package static let methods = [WebRequest.Method].getOrPost
-    package static let access = EndpointAccess.reader
-
     /// Answers with all zones of the database.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()

@@ -4,14 +4,10 @@ import TidebellWire
 
 /// `zones/lookup` (web-services 5.8).
 extension LookupZones: Endpoint {
-    package static let onlyReads = true
-    package static let access = EndpointAccess.reader
-
     /// Answers with the zones asked for.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0, limit: .max) }
-        try exchange.check(itemCount: request.zones.count)
+        let request = try exchange.read(Request.self)
         let response = try await exchange.cloud.store.read {
             try run(request, for: call, in: $0)
         }

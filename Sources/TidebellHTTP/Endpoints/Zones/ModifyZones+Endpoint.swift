@@ -7,8 +7,7 @@ extension ModifyZones: Endpoint {
     /// Creates and deletes zones.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
-        let request = try exchange.read { try Request(from: &$0, limit: .max) }
-        try exchange.check(itemCount: request.operations.count)
+        let request = try exchange.read(Request.self)
         return try await exchange.write {
             try run(request, for: call, in: $0)
         } json: {

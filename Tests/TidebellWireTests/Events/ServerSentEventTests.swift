@@ -2,10 +2,9 @@
 import Foundation
 import TestSupport
 import Testing
+import TidebellWire
 
-@testable import CloudKit
-
-@Suite struct ServerSentEventParserTests {
+@Suite struct ServerSentEventTests {
     /// Streams and the events in them.
     static let streams: [(String, [ServerSentEvent])] = [
         ("", []),
@@ -46,14 +45,37 @@ import Testing
         for size in [1, 2, 3, 5, max(bytes.count, 1)] {
             var parser = ServerSentEventParser()
             var found: [ServerSentEvent] = []
-            for chunk in bytes.chunked(by: size) { found += try parser.consume(chunk) }
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                let chunk = bytes[start..<min(start + size, bytes.count)]
+                found += try parser.consume(Array(chunk))
+            }
             #expect(found == events, "chunks of \(size)")
         }
         for cut in 0...bytes.count {
             var parser = ServerSentEventParser()
-            let found = try parser.consume(bytes[..<cut]) + parser.consume(bytes[cut...])
+            let found =
+                try parser.consume(Array(bytes[..<cut]))
+                + parser.consume(Array(bytes[cut...]))
             #expect(found == events, "cut at \(cut)")
         }
+    }
+
+    @Test("What is written is read again; a heartbeat is nothing")
+    func roundTrip() throws {
+        var parser = ServerSentEventParser()
+        let stream =
+            ServerSentEvent.encoded("ready", id: "7", data: utf8("{}"))
+            + ServerSentEvent.heartbeat
+            + ServerSentEvent.encoded(id: "8", data: utf8(#"{"aps":{}}"#))
+        #expect(
+            String(decoding: stream, as: UTF8.self)
+                == "event: ready\nid: 7\ndata: {}\n\n: \n\nid: 8\ndata: {\"aps\":{}}\n\n"
+        )
+        #expect(
+            try parser.consume(stream) == [
+                ServerSentEvent(name: "ready", id: "7", data: "{}"),
+                ServerSentEvent(id: "8", data: #"{"aps":{}}"#),
+            ])
     }
 
     @Test("A line over the bound ends the stream")
@@ -83,7 +105,7 @@ import Testing
     @Test("Random bytes never crash the parser")
     func randomBytes() {
         let seed = UInt64.random(in: .min ... .max)
-        print("ServerSentEventParserTests.randomBytes seed \(seed)")
+        print("ServerSentEventTests.randomBytes seed \(seed)")
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("data: id:event\n\r\u{0}: {}é".utf8) + [0xFF]
         for _ in 0..<2000 {

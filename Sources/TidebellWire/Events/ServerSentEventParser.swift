@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One event of a stream of server-sent events.
-struct ServerSentEvent: Sendable, Hashable {
-    /// The event's name; nil for a plain message.
-    var name: String?
-    /// The event's ID; nil when it has none of its own.
-    var id: String?
-    /// The data; several lines are joined by line feeds.
-    var data = ""
-}
-
 /// Why bytes are no stream of server-sent events that a device reads.
-enum ServerSentEventError: Error, Equatable {
+package enum ServerSentEventError: Error, Equatable {
     /// A line is longer than ``ServerSentEventParser/maximumLineLength``.
     case lineTooLong
     /// The data of an event is longer than ``ServerSentEventParser/maximumDataLength``.
@@ -26,11 +16,11 @@ enum ServerSentEventError: Error, Equatable {
 /// empty line ends an event; lines that begin with a colon are comments. Differs in two
 /// points: an event counts when it has any field, not only with data, because `ready` has
 /// none; and an ID is the event's own, not that of later events too.
-struct ServerSentEventParser: Sendable {
+package struct ServerSentEventParser: Sendable {
     /// The longest line, in bytes; a push payload has 4096 (LIMIT-10).
-    static let maximumLineLength = 64 << 10
+    package static let maximumLineLength = 64 << 10
     /// The longest data of one event, in bytes.
-    static let maximumDataLength = 256 << 10
+    package static let maximumDataLength = 256 << 10
 
     private var line: [UInt8] = []
     private var isAfterCarriageReturn = false
@@ -39,8 +29,11 @@ struct ServerSentEventParser: Sendable {
     private var hasFields = false
     private var hasData = false
 
+    /// Creates the parser of a stream that begins.
+    package init() {}
+
     /// Takes the next bytes and returns the events they complete.
-    mutating func consume(_ chunk: some Sequence<UInt8>) throws(ServerSentEventError)
+    package mutating func consume(_ chunk: [UInt8]) throws(ServerSentEventError)
         -> [ServerSentEvent]
     {
         var events: [ServerSentEvent] = []

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension WireProtocol {
+    /// All endpoints of the service.
+    package static let endpoints: [any WireEndpoint.Type] = [
+        ListZones.self, LookupZones.self, ModifyZones.self, FetchChangedZones.self,
+        QueryRecords.self, LookupRecords.self, ModifyRecords.self, FetchRecordChanges.self,
+        UploadAssets.self, RereferenceAssets.self,
+        FetchDatabaseChanges.self, FetchZoneChanges.self,
+        ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,
+        FetchCaller.self, CreateToken.self, RegisterToken.self,
+
+        SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,
+        StreamNotifications.self, AcknowledgeNotifications.self,
+        FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
+
+        ExplainPush.self,
+        ReportHealth.self, ReportReadiness.self, PollCourier.self,
+        ReceiveAsset.self, SendAsset.self,
+    ]
+}
