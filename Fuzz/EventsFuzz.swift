@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import TidebellWire
 
 /// A stream of server-sent events: where the chunks are cut must not matter, and what an
 /// event says must fit the bounds. The first byte says how long the chunks are.

@@ -73,18 +73,10 @@ extension ProviderCredentials {
                 writer.member("iat", now.rawValue / 1000)
             }
         }
-        let signed = header.base64URL + "." + claims.base64URL
+        let signed = Base64URL.text(header) + "." + Base64URL.text(claims)
         let signature = try key.signature(for: Data(signed.utf8)).rawRepresentation
         return ProviderToken(
-            text: signed + "." + Array(signature).base64URL, issuedAt: now
+            text: signed + "." + Base64URL.text(Array(signature)), issuedAt: now
         )
-    }
-}
-
-extension [UInt8] {
-    /// The bytes in the URL-safe base64 of RFC 7515, without padding.
-    fileprivate var base64URL: String {
-        Data(self).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

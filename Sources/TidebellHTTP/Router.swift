@@ -134,10 +134,10 @@ package enum Router {
 
     private static func container(_ segments: [String]) throws -> ContainerKey {
         let name = segments[2]
-        guard name.utf8.count <= containerLength, name.utf8.allSatisfy(isContainerByte) else {
+        guard name.utf8.count <= Identifier.containerLength, Identifier.isContainer(name) else {
             throw WireError.badRequest(
                 "container '\(WireError.shortened(name))' must be letters, digits, '.' and '-', "
-                    + "at most \(containerLength)"
+                    + "at most \(Identifier.containerLength)"
             )
         }
         guard let environment = CloudEnvironment(rawValue: segments[3]) else {
@@ -147,18 +147,6 @@ package enum Router {
             )
         }
         return ContainerKey(container: name, environment: environment)
-    }
-
-    /// The longest container identifier (web-services 1.1 knows no rule).
-    private static let containerLength = 255
-
-    private static func isContainerByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 }
 

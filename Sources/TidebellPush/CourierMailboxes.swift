@@ -266,6 +266,6 @@ private struct Pending {
 
     /// What is given out: after a loss it says that it does not say everything.
     var payload: [UInt8] {
-        followsDropped ? PushPayload.markedAsPruned(notification.payload) : notification.payload
+        followsDropped ? WirePushPayload.markedAsPruned(notification.payload) : notification.payload
     }
 }

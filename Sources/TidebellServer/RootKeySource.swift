@@ -2,6 +2,7 @@
 import Foundation
 import TidebellHTTP
 import TidebellSQLite
+import TidebellWire
 
 /// Where the server has its root key from.
 package enum RootKeySource: Sendable, Hashable {
@@ -110,7 +111,7 @@ package enum RootKeySource: Sendable, Hashable {
         unlink(draft)
         do {
             let file = try IncomingFile(path: draft, limit: .max)
-            try file.write(Array((Secret.hex(bytes) + "\n").utf8))
+            try file.write(Array((Hex.text(bytes) + "\n").utf8))
             _ = try file.finish(named: url.lastPathComponent, movingTo: url, in: DurableFolders())
         } catch {
             throw OperatorError("The root key \(url.path) cannot be made: \(error)")
@@ -123,7 +124,7 @@ package enum RootKeySource: Sendable, Hashable {
         if text.count == RootKey.length { return RootKey(text) }
         let digits = String(decoding: text, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        let bytes = Secret.bytes(digits[...]) ?? Data(base64Encoded: digits).map { [UInt8]($0) }
+        let bytes = Hex.bytes(digits[...]) ?? Data(base64Encoded: digits).map { [UInt8]($0) }
         guard let bytes, bytes.count == RootKey.length else {
             throw OperatorError(
                 "The root key of \(source) must be \(RootKey.length) random bytes, as they are, "

@@ -131,13 +131,9 @@ package struct Webhooks: Sendable {
     }
 
     static func check(container: String) throws {
-        let isAllowed = container.utf8.allSatisfy { byte in
-            let scalar = Unicode.Scalar(byte)
-            return scalar.isASCII
-                && (scalar.properties.isAlphabetic
-                    || "0123456789.-".unicodeScalars.contains(scalar))
-        }
-        guard !container.isEmpty, container.utf8.count <= 255, isAllowed else {
+        guard container.utf8.count <= Identifier.containerLength,
+            Identifier.isContainer(container)
+        else {
             throw OperatorError("A container has 1 to 255 letters, digits, '.' and '-'.")
         }
     }
@@ -147,18 +143,13 @@ extension WebhookItem {
     /// A push as no cloud makes one: of a user and a device that do not exist.
     fileprivate static func sample(notificationID: String, at now: Instant) -> WebhookItem {
         let user = "_" + String(repeating: "0", count: 32)
-        let payload = JSONWriter.write { writer in
-            writer.object { writer in
-                writer.key("aps")
-                writer.object { $0.member("content-available", 1) }
-                writer.key("ck")
-                writer.object { $0.member("nid", notificationID) }
-            }
-        }
+        var payload = WirePushPayload()
+        payload.isContentAvailable = true
+        payload.notificationID = notificationID
         let notification = StoredNotification(
             user: UserID(rawValue: 0), notificationID: notificationID,
             database: DatabaseID(rawValue: 0), subscriptionID: "sample", originClient: nil,
-            payload: payload, isBackground: true, collapseID: nil, createdAt: now
+            payload: payload.encoded(), isBackground: true, collapseID: nil, createdAt: now
         )
         let device = DeviceTokens(user: UserID(rawValue: 0), clientID: "sample", tokens: [])
         return WebhookItem(notification: notification, user: user, devices: [device])

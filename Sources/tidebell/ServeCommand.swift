@@ -4,6 +4,7 @@ import Foundation
 import TidebellCore
 import TidebellHTTP
 import TidebellServer
+import TidebellWire
 
 /// `tidebell serve`.
 struct ServeCommand: AsyncParsableCommand {
@@ -228,7 +229,8 @@ struct ServeCommand: AsyncParsableCommand {
     private func welcomeText(
         _ listening: String, _ url: String, _ firstRun: FirstRun, keeping: String
     ) -> String {
-        let list = "database/1/iCloud.org.example.notes/development/private/zones/list"
+        let list = ListZones.route.path.text(
+            in: "iCloud.org.example.notes", "development", .private)
         return """
             \(listening)
 
@@ -251,7 +253,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             3. Ask by hand:
 
-               curl "$TIDEBELL_SERVER/\(list)?ckAPIToken=$TIDEBELL_API_TOKEN\
+               curl "$TIDEBELL_SERVER\(list)?ckAPIToken=$TIDEBELL_API_TOKEN\
             &ckWebAuthToken=$TIDEBELL_WEB_AUTH_TOKEN"
 
             More users and tokens, also while this runs:

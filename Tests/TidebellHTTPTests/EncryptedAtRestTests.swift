@@ -91,7 +91,7 @@ struct EncryptedAtRestTests {
     }
 
     private static func spellings(of word: String) -> [Data] {
-        let hex = Secret.hex(Array(word.utf8))
+        let hex = Hex.text(Array(word.utf8))
         // Where a word begins within three bytes decides its digits; those at its ends
         // depend on its neighbours.
         let base64 = (0..<3).map { offset in

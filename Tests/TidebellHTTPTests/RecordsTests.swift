@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import TidebellCore
+import TidebellWire
 
 @Suite("records/modify, lookup")
 struct RecordsTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TidebellHTTP
 import TidebellServer
+import TidebellWire
 
 @Suite("The root key")
 final class RootKeyTests {
@@ -59,7 +60,7 @@ final class RootKeyTests {
     func sources() async throws {
         let expected = try await open(.text(Self.digits))
         #expect(!FileManager.default.fileExists(atPath: file.path))
-        let bytes = Data(try #require(Secret.bytes(Self.digits[...])))
+        let bytes = Data(try #require(Hex.bytes(Self.digits[...])))
         let other = folder.appendingPathComponent("elsewhere")
         for content in [bytes, Data((Self.digits + "\n").utf8), bytes.base64EncodedData()] {
             try content.write(to: other)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A push of a ``CKDatabaseSubscription``: something in the database changed (NOTIF-6).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/ckdatabasenotification>.
 open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
     /// Creates a notification of the given content.
-    init(_ content: Content) {
+    init(_ content: WirePushPayload) {
         super.init(content, type: NotificationType.database.rawValue)
     }
 

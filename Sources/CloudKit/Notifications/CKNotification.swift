@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A push from CloudKit: a hint that something changed (PUSH-1).
 ///
@@ -8,11 +9,11 @@ import Foundation
 /// See <https://developer.apple.com/documentation/cloudkit/cknotification>.
 open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.
-    let content: Content
+    let content: WirePushPayload
     private let type: Int
 
     /// Creates a notification of the given content.
-    init(_ content: Content, type: Int = 0) {
+    init(_ content: WirePushPayload, type: Int = 0) {
         self.content = content
         self.type = type
         super.init()
@@ -27,14 +28,16 @@ open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable
     }
 
     /// The ID of the push, the same on all devices of the user (PUSH-7, PUSH-9).
-    open var notificationID: CKNotification.ID? { content.notificationID }
+    open var notificationID: CKNotification.ID? {
+        content.notificationID.map { CKNotificationID($0) }
+    }
 
     /// The container of the change.
     open var containerIdentifier: String? { content.containerIdentifier }
 
     /// The ID of the user the subscription belongs to (SUB-52).
     open var subscriptionOwnerUserRecordID: CKRecord.ID? {
-        content.ownerName.map { CKRecordID(unchecked: $0, zoneID: .default) }
+        content.ownerRecordName.map { CKRecordID(unchecked: $0, zoneID: .default) }
     }
 
     /// Whether the push was too small for all the server wanted to say (NOTIF-7).
@@ -89,19 +92,19 @@ open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable
 
     /// The number on the app's icon.
     @available(*, deprecated, message: "Read the system's notification instead.")
-    open var badge: NSNumber? { content.alert.badge.map { NSNumber(value: $0) } }
+    open var badge: NSNumber? { content.badge.map { NSNumber(value: $0) } }
 
     /// The sound of the alert.
     @available(*, deprecated, message: "Read the system's notification instead.")
-    open var soundName: String? { content.alert.soundName }
+    open var soundName: String? { content.soundName }
 
     /// The category of actions the alert offers.
     @available(*, deprecated, message: "Read the system's notification instead.")
-    open var category: String? { content.alert.category }
+    open var category: String? { content.category }
 
     /// Kind and IDs as text, for logs and debuggers.
     open override var description: String {
-        "<\(Swift.type(of: self)): notificationID=\(content.nid ?? "nil"), "
+        "<\(Swift.type(of: self)): notificationID=\(content.notificationID ?? "nil"), "
             + "containerIdentifier=\(containerIdentifier ?? "nil"), "
             + "subscriptionID=\(subscriptionID ?? "nil")>"
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// A push of a ``CKQuerySubscription``: one record that matches was changed (NOTIF-4).
 ///
@@ -20,7 +21,7 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
     }
 
     /// Creates a notification of the given content.
-    init(_ content: Content, reason: Reason, fields: [String: Any]?) {
+    init(_ content: WirePushPayload, reason: Reason, fields: [String: Any]?) {
         self.reason = reason
         self.fields = Locked(fields)
         super.init(content, type: NotificationType.query.rawValue)

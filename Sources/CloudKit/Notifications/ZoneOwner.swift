@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import TidebellWire
 
 /// Tells which of the zones a push names are the user's own (NOTIF-10).
 ///
@@ -6,8 +7,8 @@
 /// database counts as such, and it says whose subscription fired. No signed-in user
 /// has to be known, so that a push can be read before the first request.
 struct ZoneOwner {
-    /// The number of the database: 1 private, 2 public, 3 shared (PUSH-18).
-    var database: Int?
+    /// The database; nil when the push names none that is known.
+    var scope: DatabaseScope?
     /// The record name of the user the subscription belongs to.
     var user: String?
 
@@ -16,7 +17,7 @@ struct ZoneOwner {
     /// The user's own ID, and no owner at all, become ``CKCurrentUserDefaultName``
     /// (ZONE-8); the IDs of others stay.
     func name(_ raw: String?) -> String {
-        guard let raw, !raw.isEmpty, raw != user, database != 1, database != 2 else {
+        guard let raw, !raw.isEmpty, raw != user, scope != .private, scope != .public else {
             return CKCurrentUserDefaultName
         }
         return raw

@@ -57,8 +57,8 @@ extension CKNotification {
         _ report: CKError.ServerReport
     ) throws(CKError) -> CKNotification {
         guard let payload = entry.payload else {
-            var content = Content()
-            content.nid = entry.notificationID
+            var content = WirePushPayload()
+            content.notificationID = entry.notificationID
             return CKNotification(content, type: NotificationType.readNotification.rawValue)
         }
         let text = String(decoding: payload, as: UTF8.self)

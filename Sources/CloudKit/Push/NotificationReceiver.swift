@@ -263,22 +263,12 @@ final class NotificationReceiver: Sendable {
     /// of no subscription that there may be news, and that it does not say everything.
     /// Apps fetch on such a push, as they do on one of a database.
     private func substitute(for gap: ServerSentEvent) -> ServerSentEvent {
-        let payload = JSONWriter.write { writer in
-            writer.object { writer in
-                writer.key("aps")
-                writer.object { $0.member("content-available", 1) }
-                writer.key("ck")
-                writer.object { writer in
-                    writer.member("ce", 2)
-                    writer.member("cid", container.identifier)
-                    writer.member("nid", UUID.random().uuidString.lowercased())
-                    writer.member("p", 1)
-                    writer.key("met")
-                    writer.object { $0.member("dbs", 1) }
-                }
-            }
-        }
-        return ServerSentEvent(id: gap.id, data: String(decoding: payload, as: UTF8.self))
+        var payload = WirePushPayload(kind: .database, scope: .private)
+        payload.isContentAvailable = true
+        payload.containerIdentifier = container.identifier
+        payload.notificationID = UUID.random().uuidString.lowercased()
+        payload.isPruned = true
+        return ServerSentEvent(id: gap.id, data: String(decoding: payload.encoded(), as: UTF8.self))
     }
 
     private func handle(_ event: ServerSentEvent) async {

@@ -110,7 +110,7 @@ extension WireFilter.Subject {
                     + "value into a field, or compare a reference field with a record's ID."
             )
         }
-        guard Self.isFieldName(key) else {
+        guard Identifier.isField(key) else {
             throw PredicateRefusal(
                 "'\(key)' is no name of a field: names have letters, digits and underscores and "
                     + "begin with a letter."
@@ -136,14 +136,6 @@ extension WireFilter.Subject {
         }
         return keys
     }()
-
-    private static func isFieldName(_ key: String) -> Bool {
-        guard let first = key.utf8.first, first.isLetter else { return false }
-        return key.utf8.allSatisfy { byte in
-            byte.isLetter || byte == UInt8(ascii: "_")
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        }
-    }
 }
 
 extension WireFilter.SystemField {
@@ -158,12 +150,5 @@ extension WireFilter.SystemField {
         case .share: "share"
         case .parent: "parent"
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetter: Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
-            || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
 }

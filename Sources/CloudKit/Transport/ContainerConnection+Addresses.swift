@@ -21,10 +21,7 @@ extension ContainerConnection {
                     + Self.remedy(DeviceConfiguration.Variable.container, "container")
             )
         }
-        let allowed = identifier.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || Self.isAlphanumeric(byte)
-        }
-        guard allowed, !identifier.isEmpty else {
+        guard Identifier.isContainer(identifier) else {
             throw .local(
                 .badContainer,
                 "\"\(identifier)\" is no container identifier: letters, digits, dots and "
@@ -113,7 +110,7 @@ extension ContainerConnection {
     static func percentEncoded(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {
-            if isAlphanumeric(byte) || "-._~".utf8.contains(byte) {
+            if byte.isASCIIAlphanumeric || "-._~".utf8.contains(byte) {
                 result.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 result += byte < 16 ? "%0" : "%"
@@ -121,14 +118,5 @@ extension ContainerConnection {
             }
         }
         return result
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: false
-        }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellWire
 
 /// What the saving of a new record is told whose ID exists (SAVE-8); raw values are those
 /// of the command line.

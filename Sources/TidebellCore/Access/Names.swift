@@ -37,7 +37,7 @@ enum Names {
 
     /// Checks a record type (REC-2); the system's own cannot be saved by apps.
     static func checkRecordType(_ type: String, limits: Limits) throws {
-        guard isIdentifier(type), type.utf8.count <= limits.nameLength else {
+        guard Identifier.isField(type), type.utf8.count <= limits.nameLength else {
             throw WireError.badRequest(
                 "record type '\(WireError.shortened(type))' must be a letter followed by letters, digits "
                     + "and underscores, at most \(limits.nameLength) characters"
@@ -56,7 +56,7 @@ enum Names {
                 "Unprivileged attempt to insert a system field: \(WireError.shortened(name))"
             )
         }
-        guard isIdentifier(name), name.utf8.count <= limits.nameLength else {
+        guard Identifier.isField(name), name.utf8.count <= limits.nameLength else {
             throw WireError.badRequest(
                 "field name '\(WireError.shortened(name))' must be a letter followed by letters, digits "
                     + "and underscores, at most \(limits.nameLength) characters"
@@ -66,7 +66,7 @@ enum Names {
 
     /// Whether a field of an app's may have this name (REC-3).
     static func isFieldName(_ name: String, limits: Limits) -> Bool {
-        isIdentifier(name) && name.utf8.count <= limits.nameLength
+        Identifier.isField(name) && name.utf8.count <= limits.nameLength
     }
 
     private static func check(_ name: String, what: String, limits: Limits) throws {
@@ -80,17 +80,5 @@ enum Names {
                 "\(what) '\(WireError.shortened(name))' is longer than \(limits.nameLength) characters"
             )
         }
-    }
-
-    private static func isIdentifier(_ name: String) -> Bool {
-        guard let first = name.utf8.first, isLetter(first) else { return false }
-        return name.utf8.allSatisfy {
-            isLetter($0) || $0 == UInt8(ascii: "_")
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }

@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// The `CKError.Code` raw values that have no web code of their own (ERR-10 to
-/// ERR-46).
-package enum CKErrorCode {
-    package static let serverRejectedRequest = 15
-    package static let changeTokenExpired = 21
-    package static let badDatabase = 24
-    package static let limitExceeded = 27
-    package static let userDeletedZone = 28
-    package static let managedAccountRestricted = 32
-    package static let assetNotAvailable = 35
-    package static let accountTemporarilyUnavailable = 36
-}
-
 extension WireError {
     /// The caller must sign in first (ACCT-3).
     package static let authenticationRequired = WireError(

@@ -36,7 +36,7 @@ package struct BuiltNotification: Sendable, Hashable {
     /// What pruning took away, in the order it went (PRUNE-4).
     package private(set) var pruned: [PayloadProperty] = []
     /// What it says before pruning.
-    package private(set) var payload: PushPayload
+    package private(set) var payload: WirePushPayload
     private let order: PruningOrder
 
     /// Encodes what a match tells.
@@ -46,7 +46,7 @@ package struct BuiltNotification: Sendable, Hashable {
     ///   - notificationID: A lower-case UUID, one for all devices (PUSH-7, PUSH-9).
     ///   - order: What pruning takes away first.
     package init(
-        _ told: CoalescedMatch, saying payload: PushPayload, notificationID: String,
+        _ told: CoalescedMatch, saying payload: WirePushPayload, notificationID: String,
         createdAt moment: Instant, pruning order: PruningOrder
     ) {
         let subscription = told.match.subscription

@@ -9,8 +9,8 @@ extension NotificationBuilder {
     /// without a key have nothing to go into.
     static func alert(
         _ info: WireNotificationInfo, _ fields: [String: Field]
-    ) -> PushPayload.Alert {
-        var alert = PushPayload.Alert()
+    ) -> WireAlert {
+        var alert = WireAlert()
         alert.localizationKey = info.alertLocalizationKey
         alert.titleLocalizationKey = info.titleLocalizationKey
         alert.subtitleLocalizationKey = info.subtitleLocalizationKey
@@ -79,13 +79,13 @@ extension NotificationBuilder {
     /// carry, of deletions too (PUSH-23, PUSH-27).
     static func desiredFields(
         _ keys: [String]?, _ fields: [String: Field], in zone: ZoneID?
-    ) -> [PushPayload.DesiredField] {
+    ) -> [WirePushPayload.DesiredField] {
         var seen: Set<String> = []
         return (keys ?? []).prefix(NotificationInfoRules.desiredKeyLimit).compactMap { key in
             guard let field = fields[key], !field.isEncrypted, seen.insert(key).inserted,
                 let value = carried(field.value, in: zone)
             else { return nil }
-            return PushPayload.DesiredField(key: key, value: value)
+            return WirePushPayload.DesiredField(key: key, value: value)
         }
     }
 

@@ -47,9 +47,9 @@ package struct NotificationBuilder {
         in database: StoredDatabase,
         owner: StoredUser,
         notificationID: String
-    ) -> PushPayload {
+    ) -> WirePushPayload {
         let subscription = match.subscription.subscription
-        var payload = PushPayload(
+        var payload = WirePushPayload(
             kind: subscription.kind, subscriptionID: subscription.subscriptionID,
             scope: database.key.scope
         )

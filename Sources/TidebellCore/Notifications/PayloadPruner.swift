@@ -31,7 +31,7 @@ package enum PayloadPruner {
     /// fits (PRUNE-7); the flag `p` counts too. The cost does not grow with texts
     /// that cannot fit: what their bytes alone exceed is not encoded to be measured.
     package static func encoded(
-        _ payload: PushPayload, order: PruningOrder = .header, limit: Int = limit
+        _ payload: WirePushPayload, order: PruningOrder = .header, limit: Int = limit
     ) -> Encoded {
         if payload.leastBytes <= limit {
             let bytes = payload.encoded()
@@ -52,19 +52,19 @@ package enum PayloadPruner {
     }
 }
 
-extension PushPayload {
+extension WirePushPayload {
     /// Bytes that the payload takes at least: those of its texts, without escapes
     /// and all that stands around them.
     fileprivate var leastBytes: Int {
         var bytes = alert.leastBytes
         bytes += soundName.bytes + category.bytes
         bytes += containerIdentifier.bytes + notificationID.bytes + ownerRecordName.bytes
-        bytes += subscriptionID.utf8.count + recordName.bytes
+        bytes += subscriptionID.bytes + recordName.bytes
         return bytes
     }
 }
 
-extension PushPayload.Alert {
+extension WireAlert {
     fileprivate var leastBytes: Int {
         var bytes = body.bytes + localizationKey.bytes + localizationArgs.bytes
         bytes += title.bytes + titleLocalizationKey.bytes + titleLocalizationArgs.bytes
@@ -109,7 +109,7 @@ package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
     /// was newer than the list at its end, so they count as least important; they
     /// have to stand somewhere, or a long category would fit no payload.
     package static func removalOrder(
-        of kind: WireSubscription.Kind, _ order: PruningOrder = .header
+        of kind: WireSubscription.Kind?, _ order: PruningOrder = .header
     ) -> [PayloadProperty] {
         let properties = allCases.filter { property in
             switch property {
@@ -123,7 +123,7 @@ package enum PayloadProperty: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Takes the property away; false when the payload does not have it.
-    package func remove(from payload: inout PushPayload) -> Bool {
+    package func remove(from payload: inout WirePushPayload) -> Bool {
         let before = payload
         switch self {
         case .category: payload.category = nil

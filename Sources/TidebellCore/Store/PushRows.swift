@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What happened to a record; the raw value is `fo` in payloads (PUSH-18).
-package enum RecordEvent: Int, Sendable, Hashable {
-    case created = 1
-    case updated = 2
-    case deleted = 3
-}
-
 /// One record's part of a change.
 package struct RecordChange: Sendable, Hashable {
     package var recordName: String

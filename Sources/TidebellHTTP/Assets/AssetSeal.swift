@@ -77,6 +77,11 @@ package struct AssetSeal: AssetSeals {
     // MARK: Download URLs
 
     package func url(of link: AssetLink) -> String {
+        var body = Self.digest(link.content) + Self.bytes(link.expiresAt.rawValue)
+        if let user = link.user { body += Self.bytes(user.rawValue) }
+        let kind = link.user == nil ? Kind.link : .ownLink
+        let token = Base64URL.text(body + code(kind, body).prefix(Self.linkSealLength))
+        return baseURL + SendAsset.route.path.stem + token + "/" + WireProtocol.fileNamePlaceholder
     }
 
     package func link(url: String) -> AssetLink? {
@@ -100,7 +105,7 @@ package struct AssetSeal: AssetSeals {
         else { return nil }
         let numbers = body[Self.contentLength...]
         return AssetLink(
-            content: AssetContent(rawValue: Secret.hex(Array(body.prefix(Self.contentLength)))),
+            content: AssetContent(rawValue: Hex.text(Array(body.prefix(Self.contentLength)))),
             expiresAt: Instant(rawValue: Self.number(numbers.prefix(Self.numberLength))),
             user: kind == .ownLink
                 ? UserID(rawValue: Self.number(numbers.suffix(Self.numberLength))) : nil
@@ -147,11 +152,9 @@ package struct AssetSeal: AssetSeals {
     }
 
     private static func digest(_ content: AssetContent) -> [UInt8] {
-        let digits = Array(content.rawValue.utf8)
-        let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
-            UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
+        guard let bytes = Hex.bytes(content.rawValue[...]), bytes.count == contentLength else {
+            preconditionFailure("a content is named by its SHA-256")
         }
-        precondition(bytes.count == contentLength, "a content is named by its SHA-256")
         return bytes
     }
 }

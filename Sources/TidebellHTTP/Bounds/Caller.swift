@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// On whose share a request is counted.
 package enum Caller: Sendable, Hashable {
@@ -32,7 +33,7 @@ package struct PeerAddress: Sendable, Hashable {
             switch (address.isShort, isLoopback) {
             case (true, _): bytes.map(String.init).joined(separator: ".")
             case (false, true): "::1"
-            case (false, false): Secret.hex(Array(bytes.prefix(8))) + "::/64"
+            case (false, false): Hex.text(Array(bytes.prefix(8))) + "::/64"
             }
     }
 }

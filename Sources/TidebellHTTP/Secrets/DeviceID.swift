@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import TidebellCore
+import TidebellWire
 
 /// Makes what others than a device itself are told of it: readers of records, receivers
 /// of webhooks.
@@ -22,6 +23,6 @@ package struct DeviceSeal: Sendable {
     package func deviceID(of clientID: String, usedBy recordName: String) -> String {
         let body = Array("device\u{0}\(recordName)\u{0}\(clientID)".utf8)
         let code = HMAC<SHA256>.authenticationCode(for: body, using: key)
-        return Secret.hex(Array(code.prefix(Self.length)))
+        return Hex.text(Array(code.prefix(Self.length)))
     }
 }

@@ -26,7 +26,7 @@ final class NextTokens: Sendable {
         }
         let part = WebTokenRules.part(ofRenewal: lifetime, at: now)
         let text = "\(token.session.rawValue) \(part)"
-        return Secret.hex(
+        return Hex.text(
             Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
         )
     }

@@ -55,7 +55,7 @@ package enum Password {
         let key = try key(of: password, salt: salt, cost)
         let numbers = "\(cost.rounds):\(cost.blockSize):\(cost.parallelism)"
         return
-            "\(scheme):\(numbers):\(Secret.hex(salt)):\(key.withUnsafeBytes { Secret.hex(Array($0)) })"
+            "\(scheme):\(numbers):\(Hex.text(salt)):\(key.withUnsafeBytes { Hex.text(Array($0)) })"
     }
 
     /// Whether the password is the one that was hashed. Takes as long for a wrong one.
@@ -75,7 +75,7 @@ package enum Password {
         let parts = stored.split(separator: ":")
         guard parts.count == 6, parts[0] == scheme, let rounds = Int(parts[1]),
             let blockSize = Int(parts[2]), let parallelism = Int(parts[3]),
-            let salt = Secret.bytes(parts[4]), let hash = Secret.bytes(parts[5])
+            let salt = Hex.bytes(parts[4]), let hash = Hex.bytes(parts[5])
         else { throw WireError(.internalError, "a stored password hash cannot be read") }
         let cost = Cost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
         // Comparing keys takes the same time wherever they differ, and all forms are tried.

@@ -41,7 +41,7 @@ package final class RootKey: FieldCipher {
         fileWrapping = derived("file keys")
         answers = derived("kept answers")
         fingerprints = derived("fingerprints")
-        rootKeyID = Secret.hex(derived("name", Self.idLength).withUnsafeBytes { Array($0) })
+        rootKeyID = Hex.text(derived("name", Self.idLength).withUnsafeBytes { Array($0) })
     }
 
     // MARK: Fields

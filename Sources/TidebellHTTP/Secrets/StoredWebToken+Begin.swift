@@ -9,7 +9,7 @@ extension SessionID {
     /// The ID of the session that begins with a token: the beginning of its hash, of
     /// which nobody can tell the token.
     package init(beginningWith hash: [UInt8]) {
-        self.init(rawValue: Secret.hex(Array(hash.prefix(Self.byteCount))))
+        self.init(rawValue: Hex.text(Array(hash.prefix(Self.byteCount))))
     }
 }
 

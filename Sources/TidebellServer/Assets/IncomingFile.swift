@@ -81,7 +81,7 @@ final class IncomingFile: @unchecked Sendable {
         // The name is durable only with its folder.
         try DurableFile.flush(folder)
         return StoredAsset(
-            content: AssetContent(rawValue: Secret.hex(Array(content.finalize()))),
+            content: AssetContent(rawValue: Hex.text(Array(content.finalize()))),
             file: name, size: size, checksum: FileChecksum.text(ofDigest: checksum.finalize())
         )
     }

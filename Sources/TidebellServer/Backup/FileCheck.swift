@@ -4,6 +4,7 @@ import Foundation
 import TidebellCore
 import TidebellHTTP
 import TidebellSQLite
+import TidebellWire
 
 /// Tells what is wrong with kept files, in words that follow a file's name.
 ///
@@ -59,7 +60,7 @@ struct FileCheck {
                 return "is damaged at byte \(offset) of its content: \(error)"
             }
         } while offset < file.bytes
-        return Secret.hex(Array(digest.finalize())) == file.content ? nil : Self.otherDigest
+        return Hex.text(Array(digest.finalize())) == file.content ? nil : Self.otherDigest
     }
 
     private static let otherDigest = "is damaged: its digest is another one"

@@ -2,6 +2,7 @@
 import Crypto
 import Foundation
 import TidebellHTTP
+import TidebellWire
 
 /// Files that are copied piece by piece, with a digest, and are on the disk when that
 /// returns; their names are with ``flush(_:)`` of their folder.
@@ -108,7 +109,7 @@ enum DurableFile {
             try body(piece)
             bytes += Int64(count)
         }
-        return Digest(bytes: bytes, sha256: Secret.hex(Array(digest.finalize())))
+        return Digest(bytes: bytes, sha256: Hex.text(Array(digest.finalize())))
     }
 
     /// Writes bytes, all of them, where the file stands.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+internal import TidebellWire
 
 /// A push as an app receives it in `didReceiveRemoteNotification`.
 ///
@@ -29,7 +30,7 @@ public struct ReceivedPush: @unchecked Sendable, CustomStringConvertible {
 
     /// The ID of the notification, the same on every device of the user.
     public var notificationID: String? {
-        (userInfo["ck"] as? [String: Any])?["nid"] as? String
+        WirePushPayload.read(userInfo)?.payload.notificationID
     }
 
     /// The whole dictionary as JSON with sorted keys, for comparisons.

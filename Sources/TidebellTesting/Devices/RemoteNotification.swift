@@ -25,8 +25,10 @@ public enum RemoteNotification {
         container: String = TestCloud.defaultContainer,
         user: String = defaultUserRecordName
     ) -> [AnyHashable: Any] {
-        let kind = kind(subscriptionID, scope: .private, zoneID: zoneID, user: user)
-        return payload(["fet": kind], container: container, user: user)
+        let payload = payload(
+            .zone, subscriptionID, scope: .private, zoneID: zoneID, container: container, user: user
+        )
+        return payload.userInfo()
     }
 
     /// Returns the payload of a database subscription's push.
@@ -44,8 +46,11 @@ public enum RemoteNotification {
         container: String = TestCloud.defaultContainer,
         user: String = defaultUserRecordName
     ) -> [AnyHashable: Any] {
-        let kind = kind(subscriptionID, scope: scope, zoneID: zoneID, user: user)
-        return payload(["met": kind], container: container, user: user)
+        let payload = payload(
+            .database, subscriptionID, scope: scope, zoneID: zoneID, container: container,
+            user: user
+        )
+        return payload.userInfo()
     }
 
     /// Returns the payload of a query subscription's push.
@@ -67,47 +72,43 @@ public enum RemoteNotification {
         container: String = TestCloud.defaultContainer,
         user: String = defaultUserRecordName
     ) -> [AnyHashable: Any] {
-        var kind = kind(subscriptionID, scope: scope, zoneID: recordID.zoneID, user: user)
-        kind["rid"] = recordID.recordName
-        kind["fo"] = reason.rawValue
-        if !recordFields.isEmpty { kind["af"] = recordFields }
-        return payload(["qry": kind], container: container, user: user)
-    }
-
-    private static func kind(
-        _ subscriptionID: String,
-        scope: CKDatabase.Scope,
-        zoneID: CKRecordZone.ID,
-        user: String
-    ) -> [String: Any] {
-        let isOwn = zoneID.ownerName == CKCurrentUserDefaultName
-        return [
-            "sid": subscriptionID,
-            "dbs": databaseNumber(of: scope),
-            "zid": zoneID.zoneName,
-            "zoid": scope == .public ? "_defaultOwner" : isOwn ? user : zoneID.ownerName,
-        ]
+        var payload = payload(
+            .query, subscriptionID, scope: scope, zoneID: recordID.zoneID, container: container,
+            user: user
+        )
+        payload.recordName = recordID.recordName
+        payload.reason = RecordEvent(rawValue: reason.rawValue)
+        return payload.userInfo(desiredFields: recordFields)
     }
 
     private static func payload(
-        _ kind: [String: Any],
+        _ kind: WireSubscription.Kind,
+        _ subscriptionID: String,
+        scope: CKDatabase.Scope,
+        zoneID: CKRecordZone.ID,
         container: String,
         user: String
-    ) -> [AnyHashable: Any] {
-        let common: [String: Any] = [
-            "ce": 2, "cid": container, "ckuserid": user,
-            "nid": UUID.random().uuidString.lowercased(),
-        ]
-        return ["aps": ["content-available": 1], "ck": common.merging(kind) { $1 }]
+    ) -> WirePushPayload {
+        let isOwn = zoneID.ownerName == CKCurrentUserDefaultName
+        var payload = WirePushPayload(
+            kind: kind, subscriptionID: subscriptionID, scope: databaseScope(scope)
+        )
+        payload.isContentAvailable = true
+        payload.containerIdentifier = container
+        payload.ownerRecordName = user
+        payload.notificationID = UUID.random().uuidString.lowercased()
+        payload.zone = ZoneID(
+            zoneName: zoneID.zoneName,
+            ownerRecordName: scope == .public ? ZoneID.publicOwner : isOwn ? user : zoneID.ownerName
+        )
+        return payload
     }
 
-    /// NB: pushes count the databases in another order than `CKDatabase.Scope`
-    /// (PUSH-18).
-    private static func databaseNumber(of scope: CKDatabase.Scope) -> Int {
+    private static func databaseScope(_ scope: CKDatabase.Scope) -> DatabaseScope {
         switch scope {
-        case .private: 1
-        case .public: 2
-        case .shared: 3
+        case .private: .private
+        case .public: .public
+        case .shared: .shared
         }
     }
 }

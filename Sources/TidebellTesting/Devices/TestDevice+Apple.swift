@@ -49,10 +49,6 @@ extension TestDevice {
 
     /// The device's ID in hexadecimal digits, as long as Apple's tokens.
     private var appleDeviceToken: String {
-        let digits = deviceID.utf8.map { byte in
-            let text = String(byte, radix: 16)
-            return text.utf8.count < 2 ? "0" + text : text
-        }.joined()
-        return String((digits + String(repeating: "0", count: 64)).prefix(64))
+        String((Hex.text(Array(deviceID.utf8)) + String(repeating: "0", count: 64)).prefix(64))
     }
 }

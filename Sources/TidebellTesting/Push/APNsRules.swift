@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+internal import TidebellWire
 
 /// What Apple's push service takes and what it refuses ("Sending notification
 /// requests to APNs", "Handling notification responses from APNs").
@@ -38,8 +39,7 @@ struct APNsRules: Sendable {
         try require(request.first(":path")?.hasPrefix("/3/device/") ?? false, 404, "BadPath")
         let token = request.deviceToken
         try require(!token.isEmpty, 400, "MissingDeviceToken")
-        let isHex = token.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-        try require(isHex && token.utf8.count.isMultiple(of: 2), 400, "BadDeviceToken")
+        try require(Hex.bytes(token[...]) != nil, 400, "BadDeviceToken")
         try require(request.duplicates.isEmpty, 400, "DuplicateHeaders")
     }
 
@@ -99,7 +99,7 @@ struct APNsRules: Sendable {
         let parts = header.dropFirst("bearer ".count)
             .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let head = Self.object(parts[0]), let body = Self.object(parts[1]),
-            let signature = Data(base64URL: parts[2]),
+            let signature = Base64URL.bytes(parts[2]).map({ Data($0) }),
             head["alg"] as? String == "ES256", head["kid"] as? String == keyID,
             body["iss"] as? String == teamID, let issued = body["iat"] as? Double,
             key.hasSigned(parts[0] + "." + parts[1], with: signature)
@@ -110,16 +110,7 @@ struct APNsRules: Sendable {
     }
 
     private static func object(_ part: String) -> [String: Any]? {
-        guard let data = Data(base64URL: part) else { return nil }
-        return (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
-    }
-}
-
-extension Data {
-    /// Reads the URL-safe base64 of RFC 7515, which has no padding.
-    fileprivate init?(base64URL text: String) {
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
-        self.init(base64Encoded: plain + padding)
+        guard let bytes = Base64URL.bytes(part) else { return nil }
+        return (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any]
     }
 }

@@ -15,6 +15,14 @@ package enum DatabaseScope: String, Sendable, Hashable, CaseIterable {
         case .shared: 3
         }
     }
+
+    /// Creates the database that a push's number stands for; nil for one it does not know.
+    package init?(payloadCode: Int) {
+        guard let scope = Self.allCases.first(where: { $0.payloadCode == payloadCode }) else {
+            return nil
+        }
+        self = scope
+    }
 }
 
 /// Which of a container's environments; the raw value is the path segment.

@@ -39,19 +39,19 @@ package enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     /// The `CKError.Code` raw value this maps to where no detail says otherwise.
     package var ckErrorCode: Int {
         switch self {
-        case .accessDenied: 10
-        case .atomicError: 22
-        case .authenticationFailed, .authenticationRequired: 9
-        case .badRequest: 12
-        case .conflict, .exists: 14
-        case .internalError: 1
-        case .notFound: 11
-        case .quotaExceeded: 25
-        case .throttled: 7
-        case .tryAgainLater: 6
-        case .uniqueFieldError: 19
-        case .validatingReferenceError: 31
-        case .zoneNotFound: 26
+        case .accessDenied: CKErrorCode.permissionFailure
+        case .atomicError: CKErrorCode.batchRequestFailed
+        case .authenticationFailed, .authenticationRequired: CKErrorCode.notAuthenticated
+        case .badRequest: CKErrorCode.invalidArguments
+        case .conflict, .exists: CKErrorCode.serverRecordChanged
+        case .internalError: CKErrorCode.internalError
+        case .notFound: CKErrorCode.unknownItem
+        case .quotaExceeded: CKErrorCode.quotaExceeded
+        case .throttled: CKErrorCode.requestRateLimited
+        case .tryAgainLater: CKErrorCode.serviceUnavailable
+        case .uniqueFieldError: CKErrorCode.constraintViolation
+        case .validatingReferenceError: CKErrorCode.referenceViolation
+        case .zoneNotFound: CKErrorCode.zoneNotFound
         }
     }
 }

@@ -81,7 +81,7 @@ enum Fixture {
     static func payload(
         _ subscription: StoredSubscription, _ event: OutboxEntry.Event,
         in scope: DatabaseScope = .private, zone: String = "feed"
-    ) -> PushPayload? {
+    ) -> WirePushPayload? {
         let owner = scope == .public ? ZoneID.publicOwner : anna.recordName
         var matcher = SubscriptionMatcher()
         var builder = NotificationBuilder()

@@ -17,7 +17,7 @@ import TidebellWire
     private func query(
         _ info: WireNotificationInfo?, _ fields: [String: Field] = [:],
         _ event: RecordEvent = .created
-    ) -> PushPayload? {
+    ) -> WirePushPayload? {
         Fixture.payload(
             Fixture.subscription(.query, type: "FeedItem", info: info),
             .records([Fixture.change(event, fields: fields)])
@@ -31,7 +31,7 @@ import TidebellWire
         }
     }
 
-    private func alert(_ info: WireNotificationInfo) -> PushPayload.Alert? { query(info)?.alert }
+    private func alert(_ info: WireNotificationInfo) -> WireAlert? { query(info)?.alert }
 
     // MARK: Shapes
 
@@ -274,7 +274,7 @@ import TidebellWire
         ]
         for key in ["bytes", "list", "asset", "secret", "absent"] {
             let info = Fixture.info { $0.desiredKeys = [key, "ok", "ok"] }
-            let expected = [PushPayload.DesiredField(key: "ok", value: .int64(1))]
+            let expected = [WirePushPayload.DesiredField(key: "ok", value: .int64(1))]
             #expect(query(info, fields)?.desiredFields == expected)
         }
         let info = Fixture.info { $0.desiredKeys = ["absent"] }

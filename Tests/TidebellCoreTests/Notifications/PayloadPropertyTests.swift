@@ -105,7 +105,8 @@ extension SeededGenerator {
     }
 
     /// What any legal subscription may tell of a change, with a badge or without.
-    fileprivate mutating func payload(seed: UInt64) throws -> (StoredSubscription, PushPayload) {
+    fileprivate mutating func payload(seed: UInt64) throws -> (StoredSubscription, WirePushPayload)
+    {
         let kind = WireSubscription.Kind.allCases[below(3)]
         let zone = ["feed", String(repeating: "\"", count: 255), "z"][below(3)]
         let id = below(4) == 0 ? text(255...255) : text(1...255)

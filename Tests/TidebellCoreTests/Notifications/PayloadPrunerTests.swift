@@ -5,9 +5,9 @@ import TidebellWire
 
 @Suite struct PayloadPrunerTests {
     /// A query push in which every property is `length` bytes long.
-    private func payload(_ kind: WireSubscription.Kind, length: Int) -> PushPayload {
+    private func payload(_ kind: WireSubscription.Kind, length: Int) -> WirePushPayload {
         let text = String(repeating: "x", count: length)
-        var payload = PushPayload(kind: kind, subscriptionID: "s", scope: .private)
+        var payload = WirePushPayload(kind: kind, subscriptionID: "s", scope: .private)
         payload.category = text
         payload.isMutableContent = true
         payload.isContentAvailable = true
@@ -87,7 +87,7 @@ import TidebellWire
 
     @Test("PRUNE-2, PRUNE-4: the badge goes after all texts and before the notification ID")
     func badgeGoesLate() {
-        var payload = PushPayload(kind: .query, subscriptionID: "s", scope: .private)
+        var payload = WirePushPayload(kind: .query, subscriptionID: "s", scope: .private)
         payload.badge = 3
         payload.alert.localizationKey = String(repeating: "k", count: 4100)
         payload.notificationID = "n"
@@ -114,7 +114,7 @@ import TidebellWire
 
     @Test("PRUNE-1: 4096 bytes fit, one more does not")
     func exactLimit() throws {
-        var payload = PushPayload(kind: .database, subscriptionID: "s", scope: .private)
+        var payload = WirePushPayload(kind: .database, subscriptionID: "s", scope: .private)
         payload.alert.body = ""
         let room = PayloadPruner.limit - payload.encoded().count
         payload.alert.body = String(repeating: "x", count: room)

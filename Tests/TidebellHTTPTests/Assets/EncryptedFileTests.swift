@@ -5,6 +5,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellServer
+import TidebellWire
 
 @Suite("Files at rest")
 final class EncryptedFileTests {
@@ -60,7 +61,7 @@ final class EncryptedFileTests {
             #expect(asset.size == Self.word.count)
             #expect(
                 asset.content.rawValue
-                    == Secret.hex(Secret.hash(String(decoding: Self.word, as: UTF8.self))))
+                    == Hex.text(Secret.hash(String(decoding: Self.word, as: UTF8.self))))
             #expect(try await read(asset, in: files) == Self.word)
         }
     }
@@ -128,7 +129,7 @@ final class EncryptedFileTests {
         let asset = try await api.upload(Self.word, to: "picture", of: "r1")
         _ = try await api.save(asset, as: "picture", of: "r1")
         let content = AssetContent(
-            rawValue: Secret.hex(Secret.hash(String(decoding: Self.word, as: UTF8.self))))
+            rawValue: Hex.text(Secret.hash(String(decoding: Self.word, as: UTF8.self))))
         let stored = try await api.cloud.store.read { try $0.assets([content])[content] }
         #expect(stored?.key?.isEmpty == false)
         let file = try await api.download(try await api.asset("picture", of: "r1"))

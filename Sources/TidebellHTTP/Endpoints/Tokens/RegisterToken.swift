@@ -63,8 +63,7 @@ extension RegisterToken: Endpoint {
 
     /// Checks a token that must be Apple's, since it is none of ours.
     private static func checkNative(_ token: String) throws {
-        let isHex = token.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-        guard isHex, token.utf8.count.isMultiple(of: 2) else {
+        guard Hex.bytes(token[...]) != nil else {
             throw WireError.badRequest(
                 "the apnsToken must be one that tokens/create gave, or the hexadecimal digits of "
                     + "a device token"

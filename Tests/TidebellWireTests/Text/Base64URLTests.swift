@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
-import TidebellCore
+import TidebellWire
 
 @Suite("Base64 for URLs")
 struct Base64URLTests {

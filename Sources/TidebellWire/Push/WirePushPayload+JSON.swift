@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
 
-extension PushPayload {
+extension WirePushPayload {
     /// Returns the payload as JSON: `{"aps":{…},"ck":{…}}` (PUSH-16 to 18).
     package func encoded() -> [UInt8] {
         JSONWriter.write(capacity: 512) { writer in
@@ -17,7 +16,7 @@ extension PushPayload {
     private func writeAPS(to writer: inout JSONWriter) {
         if let body = alert.onlyBody {
             writer.member("alert", body)
-        } else if alert != Alert() {
+        } else if alert != WireAlert() {
             writer.key("alert")
             alert.write(to: &writer)
         }
@@ -35,17 +34,14 @@ extension PushPayload {
         writer.member("ckuserid", ownerRecordName)
         writer.member("nid", notificationID)
         if isPruned { writer.member("p", 1) }
-        switch kind {
-        case .query: writer.key("qry")
-        case .zone: writer.key("fet")
-        case .database: writer.key("met")
-        }
+        guard let kind else { return }
+        writer.key(kind.payloadKey)
         writer.object(writeKind)
     }
 
     private func writeKind(to writer: inout JSONWriter) {
         writer.member("sid", subscriptionID)
-        writer.member("dbs", scope.payloadCode)
+        if let scope { writer.member("dbs", scope.payloadCode) }
         writer.member("zid", zone?.zoneName)
         writer.member("zoid", zone?.ownerRecordName)
         writer.member("rid", recordName)
@@ -61,7 +57,7 @@ extension PushPayload {
     }
 }
 
-extension PushPayload.Alert {
+extension WireAlert {
     /// The body where it is the only thing to say, which is then said as a plain
     /// string (NINFO-2).
     fileprivate var onlyBody: String? {

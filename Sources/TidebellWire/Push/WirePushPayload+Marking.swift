@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
 
-extension PushPayload {
+extension WirePushPayload {
     private static let beginningOfCK = Array(#""ck":{"#.utf8)
     private static let mark = Array(#""p":1,"#.utf8)
 
