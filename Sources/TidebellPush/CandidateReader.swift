@@ -17,6 +17,8 @@ struct CandidateReader {
 
     /// Those of the owners met so far whom a notification can reach.
     private(set) var users: [UserID: StoredUser] = [:]
+    /// Those that cannot be read any more: they fire nothing.
+    private(set) var damaged: Set<SubscriptionSerial> = []
     /// Whether a page ended because there were too many bytes.
     private(set) var isCut = false
     private var asked: Set<UserID> = []
@@ -75,16 +77,20 @@ struct CandidateReader {
         _ outlines: [SubscriptionOutline], after start: SubscriptionSerial,
         from reader: some SubscriptionReading
     ) throws -> SubscriptionSerial? {
-        let missing = outlines.filter { known[$0.serial] == nil && users[$0.user] != nil }
+        let missing = outlines.filter {
+            known[$0.serial] == nil && !damaged.contains($0.serial) && users[$0.user] != nil
+        }
         guard let first = missing.first else { return nil }
         var firstUnread: SubscriptionSerial? = first.serial
         if bytesLeft > 0 {
-            let (found, bytes) = try reader.subscriptions(
+            let (found, unreadable, bytes) = try reader.subscriptions(
                 missing.map(\.serial), byteLimit: bytesLeft
             )
             bytesLeft -= bytes
             for subscription in found { known[subscription.serial] = subscription }
-            firstUnread = missing.first { known[$0.serial] == nil }?.serial
+            damaged.formUnion(unreadable)
+            firstUnread =
+                missing.first { known[$0.serial] == nil && !damaged.contains($0.serial) }?.serial
         }
         guard let firstUnread else { return nil }
         isCut = true

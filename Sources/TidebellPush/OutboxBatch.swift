@@ -34,6 +34,10 @@ struct OutboxBatch {
 
     /// Whether the bytes of subscriptions ended the batch.
     private(set) var isCutByBytes = false
+    /// Subscriptions that cannot be read any more: they fire nothing.
+    private(set) var damagedSubscriptions: Set<SubscriptionSerial> = []
+    /// Databases whose changes cannot be read: theirs alone wait.
+    private(set) var heldUp: Set<DatabaseID> = []
 
     /// Reads at most so many entries, and no further one once there are so many
     /// candidates to look at, or so many bytes of them.
@@ -48,7 +52,8 @@ struct OutboxBatch {
         let outboxes = try reader.outboxes(limit: bounds.entriesPerPass)
         let entries = outboxes.flatMap(\.entries)
         depth = entries.count
-        oldest = entries.map(\.committedAt).min()
+        oldest = entries.filter { $0.damage != .row }.map(\.committedAt).min()
+        heldUp = Set(outboxes.filter(\.isUnreadable).map(\.database))
         let endings = try outboxes.flatMap { try Self.endings(in: $0, from: reader) }
         var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
         var left = bounds.notificationsPerPass
@@ -70,6 +75,7 @@ struct OutboxBatch {
         }
         isCutByBytes = candidates.isCut
         users = candidates.users
+        damagedSubscriptions = candidates.damaged
         try readDevices(from: reader)
     }
 

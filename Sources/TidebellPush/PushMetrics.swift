@@ -13,6 +13,12 @@ package struct PushMetrics: Sendable {
     let failures: Counter
     /// Passes that ended early because their subscriptions had too many bytes.
     let cutPasses: Counter
+    /// Changes that could not be read, and were set aside.
+    let damagedChanges: Counter
+    /// Subscriptions that could not be read, once for each pass that met them.
+    let damagedSubscriptions: Counter
+    /// Databases whose changes could not be read by the latest pass, and wait.
+    let heldUpDatabases: Gauge
     /// Outbox entries the latest pass found; at most a pass's bound.
     let outboxDepth: Gauge
     /// Seconds from the oldest change not yet told to the pass that tells it.
@@ -44,6 +50,9 @@ package struct PushMetrics: Sendable {
         coalesced = counter("notifications.coalesced")
         failures = counter("passes.failed")
         cutPasses = counter("passes.cut")
+        damagedChanges = counter("changes.damaged")
+        damagedSubscriptions = counter("subscriptions.damaged")
+        heldUpDatabases = gauge("databases.held")
         outboxDepth = gauge("outbox.depth")
         outboxLag = gauge("outbox.lag.seconds")
         streamDeliveries = counter("deliveries", route: "stream")

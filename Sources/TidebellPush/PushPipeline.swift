@@ -21,6 +21,7 @@ package final class PushPipeline: Service {
     private let metrics: PushMetrics
     private let reached: @Sendable (PassStep) async throws -> Void
     private let turnstile = Turnstile()
+    private let damage: DamageReport
 
     /// Creates a pipeline; ``run()`` starts it.
     ///
@@ -45,6 +46,7 @@ package final class PushPipeline: Service {
         self.logger = logger
         self.configuration = configuration
         self.metrics = metrics
+        damage = DamageReport(logger: logger, metrics: metrics)
         self.reached = reached
     }
 
@@ -103,6 +105,8 @@ extension PushPipeline {
         /// The entry after it, where it has more subscribers than a pass tells,
         /// and how far it is told.
         var unfinished: (entry: Int64, toldThrough: SubscriptionSerial)?
+        /// Those of the changes that could not be read.
+        var damaged: [OutboxEntry] { changes.filter { $0.damage != nil } }
 
         /// Notes that a change is told in full.
         mutating func finish(_ entry: OutboxEntry) {
@@ -118,6 +122,7 @@ extension PushPipeline {
         let batch = try await store.read { reader in
             try OutboxBatch(from: reader, within: configuration)
         }
+        damage.report(batch)
         if batch.isCutByBytes { metrics.cutPasses.increment() }
         metrics.outboxDepth.record(batch.depth)
         metrics.outboxLag.record(batch.oldest.map { now().seconds(since: $0) } ?? 0)
@@ -193,6 +198,9 @@ extension PushPipeline {
         _ notifications: [BuiltNotification], _ plan: Plan
     ) async throws -> [StoredNotification] {
         let keepsExplanations = configuration.keepsExplanations
+        let damaged = plan.damaged
+        // A row that cannot be read cannot be removed either.
+        let kept = Set(damaged.filter { $0.damage == .row }.map(\.database))
         let stored = try await store.write { transaction in
             let reachable = try transaction.reachableUsers(
                 among: Set(notifications.map(\.notification.user))
@@ -204,8 +212,14 @@ extension PushPipeline {
                 notifications.isEmpty
                 ? [] : try transaction.appendNotifications(notifications.map(\.notification))
             for subscription in plan.consumed { try subscription.remove(from: transaction) }
+            for entry in damaged where entry.damage == .event {
+                try transaction.setToldThrough(.setAside, ofOutboxEntry: entry.id)
+            }
             for (database, entry) in plan.lastEntries {
-                try transaction.markTold(upTo: entry, in: database, keeping: keepsExplanations)
+                try transaction.markTold(
+                    upTo: entry, in: database,
+                    keeping: keepsExplanations || kept.contains(database)
+                )
             }
             if let (entry, serial) = plan.unfinished {
                 try transaction.setToldThrough(serial, ofOutboxEntry: entry)
@@ -215,6 +229,7 @@ extension PushPipeline {
             }
             return stored
         }
+        damage.report(damaged)
         metrics.built.increment(by: stored.count)
         metrics.pruned.increment(by: stored.count { $0.fullPayload != nil })
         return stored

@@ -7,7 +7,7 @@ import TidebellWire
 
 /// What a store was found to be when it was opened, and where it is noted how far it comes.
 struct StoreLife: Sendable {
-    /// Nil for who does not serve.
+    /// Nil where the file cannot be opened, or is not there yet.
     var note: StoreNoteFile?
     var cameBackOlder: Bool
 }
@@ -131,9 +131,7 @@ package final class SQLiteStore: OpenedStore {
         }
         currentIncarnation.store(begun.incarnation.rawValue, ordering: .relaxed)
         try await pool.writeWithoutTransaction { [life, identity] _ in
-            life.note?.write(
-                StoreNote(identity: identity, progress: begun), flushing: true
-            )
+            life.note?.begin(StoreNote(identity: identity, progress: begun))
         }
     }
 

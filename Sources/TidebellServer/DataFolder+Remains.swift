@@ -22,9 +22,18 @@ extension DataFolder {
     /// Whether there is a database with something in it.
     package var hasStore: Bool { (size(of: Self.databaseName) ?? 0) > 0 }
 
-    /// Fails where the database is missing or empty and other files of a cloud are not.
+    /// Fails where the database is missing or empty and other files of a cloud are not, and
+    /// where a restore was stopped in the middle.
     package func checkIsNotLost() throws {
         try checkMayBeRead()
+        guard !FolderExchange.isUnderWay(in: url) else {
+            throw OperatorError(
+                "A restore into the folder \(url.path) was stopped before its end, or is under "
+                    + "way, so that it holds parts of two clouds. Nothing is lost: if it was "
+                    + "stopped, begin it once more (tidebell restore BACKUP --replace\(option)), "
+                    + "which first puts back what was there."
+            )
+        }
         guard !hasStore else { return }
         let remains = remains
         guard !remains.isEmpty else { return }

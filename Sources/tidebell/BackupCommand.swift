@@ -21,9 +21,8 @@ struct BackupCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Leave out the keys (root-key, assets/key and files that end in .p8, .pem or .key), \
-            and the keys of zones: nobody can read encrypted fields of this backup any more. \
-            Where the root key is elsewhere, it is in no backup, and this is not needed.
+            Leave out the keys of zones, and all files but the database, those of records and \
+            tidebell.json: nobody can read encrypted fields of this backup any more. Where the root key is elsewhere, it is in no backup, and this is not needed.
             """
     )
     var withoutKeys = false
@@ -59,9 +58,20 @@ struct BackupCommand: AsyncParsableCommand {
         )
     }
 
+    /// The most files that are named.
+    private static let namedFiles = 5
+
     private func advice(on made: BackupManifest) -> String {
         var sentences: [String] = []
         if withoutKeys {
+            if let leftOut = made.leftOut, !leftOut.isEmpty {
+                let named = leftOut.prefix(Self.namedFiles).joined(separator: ", ")
+                sentences.append(
+                    "Left out: \(counted(leftOut.count, "file")) (\(named)"
+                        + (leftOut.count > Self.namedFiles ? ", …" : "") + "). Keep what you need "
+                        + "of them elsewhere."
+                )
+            }
             sentences.append(
                 "The keys are not in it, nor are those of zones: nobody can read its encrypted "
                     + "fields any more; its files need the root key."

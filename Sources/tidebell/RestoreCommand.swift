@@ -10,7 +10,8 @@ struct RestoreCommand: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Bring a cloud back from a backup; no server may run on it.",
         discussion: """
-            Every file is verified first. Devices notice that the cloud comes from an earlier \
+            Every file is verified first. What fails leaves the folder as it was; a restore that \
+            was stopped is taken back by the next one, and no server starts before. Devices notice that the cloud comes from an earlier \
             moment: they fetch everything anew, and send what they have not sent yet.
             """
     )
@@ -26,7 +27,7 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let outcome = try await Restoring.run(
             URL(fileURLWithPath: backup, isDirectory: true), to: DataFolder(data.folder),
-            replacing: replace, at: Time.system.now()
+            replacing: replace, at: Time.system.now(), telling: { complain($0) }
         )
         say("Restored \(data.shortPath): \(outcome.manifest.summary).")
         if let aside = outcome.movedAside {

@@ -164,7 +164,7 @@ final class BackupTests {
         #expect(try check(data) == [])
     }
 
-    private func names(in data: DataFolder) async throws -> Set<String> {
+    func names(in data: DataFolder) async throws -> Set<String> {
         let store = try data.openStore(for: .administering)
         let names = try await store.read { reader in
             try SQLiteStore.names(of: reader)
@@ -206,6 +206,59 @@ final class BackupTests {
         #expect(manifest.isWithoutKeys)
         let others = try files(backup).filter { !$0.hasPrefix("assets/kept/") }
         #expect(others == ["manifest.json", "tidebell.sqlite", "tidebell.json"])
+    }
+
+    @Test("--without-keys takes no file it does not know, by whatever name a key was copied")
+    func unknownFiles() async throws {
+        _ = try await makeSealedCloud()
+        let copies = ["root-key", "root-key.bak", "old", "key copy.txt"]
+        for name in copies {
+            try Data(Self.digits.utf8).write(to: data.url.appendingPathComponent(name))
+        }
+        try Data("{}".utf8).write(to: data.url.appendingPathComponent("tidebell.json"))
+        var options = Backup.Options()
+        options.withoutKeys = true
+        let manifest = try Backup.make(of: data, to: backup, at: Self.moment, options)
+        let others = try files(backup).filter { !$0.hasPrefix("assets/kept/") }
+        #expect(others == ["manifest.json", "tidebell.sqlite", "tidebell.json"])
+        #expect(
+            manifest.leftOut == ["assets/key", "key copy.txt", "old", "root-key", "root-key.bak"])
+        for file in try files(backup) {
+            let bytes = try Data(contentsOf: backup.appendingPathComponent(file))
+            #expect(bytes.range(of: Data(Self.digits.utf8)) == nil, "\(file)")
+        }
+        let whole = try Backup.make(
+            of: data, to: root.appendingPathComponent("whole"), at: Self.moment)
+        #expect(whole.leftOut == nil)
+        #expect(Set(whole.files.map(\.path)).isSuperset(of: copies))
+    }
+
+    @Test("A backup is not made inside the data folder, by whatever way that is named")
+    func insideByLink() async throws {
+        try await makeCloud()
+        let link = root.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: data.url)
+        let elsewhere = root.appendingPathComponent("elsewhere")
+        try FileManager.default.moveItem(at: data.assets, to: elsewhere)
+        try FileManager.default.createSymbolicLink(at: data.assets, withDestinationURL: elsewhere)
+        for place in [
+            link.appendingPathComponent("backup"), link.appendingPathComponent("assets/kept/x"),
+            elsewhere.appendingPathComponent("kept/x"),
+        ] {
+            #expect(
+                await sentence { _ = try Backup.make(of: data, to: place, at: Self.moment) }
+                    == "\(place.path) lies in the data folder; name another place."
+            )
+        }
+        // A link that leads nowhere is something all the same.
+        let dangling = root.appendingPathComponent("dangling")
+        try FileManager.default.createSymbolicLink(
+            at: dangling, withDestinationURL: root.appendingPathComponent("nowhere"))
+        #expect(
+            await sentence { _ = try Backup.make(of: data, to: dangling, at: Self.moment) }
+                == "\(dangling.path) exists already; name a new folder."
+        )
+        #expect(try check(data) == [])
     }
 
     @Test("A backup is not made where something is, nor inside the data folder, nor of nothing")

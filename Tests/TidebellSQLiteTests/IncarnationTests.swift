@@ -267,6 +267,88 @@ final class LostLifeTests {
         try await store.close()
     }
 
+    /// What ends or begins something, and neither a position nor a notification tells of it.
+    static let others = [
+        "revoked token", "password", "sign-out", "disabled", "device", "push token",
+        "subscription", "webhook", "permission",
+    ]
+
+    /// Makes one of ``others`` in a store with an account.
+    private func make(_ other: String, in store: SQLiteStore) async throws {
+        try await store.write { [key, moment] transaction throws in
+            let account = try #require(try transaction.account(named: "anna"))
+            let user = try transaction.makeUser(
+                of: account, in: key.container, recordName: "_anna", at: moment)
+            func device() throws -> StoredDevice {
+                try transaction.registerDevice(
+                    clientID: "phone", user: user.id, container: key.container, at: moment)
+            }
+            switch other {
+            case "revoked token": try transaction.removeToken(hash: [1], .api)
+            case "password": try transaction.setPassword("hash", of: account)
+            case "sign-out": try transaction.removeSession(SessionID(rawValue: "s"))
+            case "disabled": try transaction.setDisabled(true, account)
+            case "device": _ = try device()
+            case "push token":
+                let token = StoredPushToken(
+                    token: "t", apnsEnvironment: .development, courier: nil, topic: nil,
+                    registeredAt: moment)
+                try transaction.putPushToken(token, tells: try device().key, in: nil)
+            case "subscription":
+                let database = try transaction.makeDatabase(key)
+                try transaction.putSubscriptions([
+                    StoredSubscription(
+                        database: database.id, user: user.id,
+                        subscription: WireSubscription(subscriptionID: "s", kind: .database))
+                ])
+            case "webhook":
+                _ = try transaction.createWebhook(
+                    for: key.container, url: "https://receiver.example", secret: [1], at: moment)
+            default:
+                try transaction.setPermission(.userDiscoverability, of: user.id, to: .granted)
+            }
+        }
+    }
+
+    @Test(
+        "H6: a lost change that moved no position and no notification is seen",
+        arguments: others, [SQLiteStore.Purpose.serving, .administering])
+    func otherChange(_ other: String, by purpose: SQLiteStore.Purpose) async throws {
+        var store = try open()
+        _ = try await change(store)
+        _ = try await store.write { [key, moment] transaction throws in
+            let account = try transaction.createAccount(named: "anna", at: moment)
+            try transaction.putToken(
+                StoredToken(hash: [1], name: "ci", createdAt: moment), .api)
+            let session = SessionID(rawValue: "s")
+            try transaction.putWebToken(
+                StoredWebToken(
+                    account: account, expiresAt: moment, session: session, origin: .device),
+                hash: [2])
+            _ = try transaction.makeUser(
+                of: account, in: key.container, recordName: "_anna", at: moment)
+        }
+        if purpose == .administering {
+            let command = try open(.administering)
+            try await make(other, in: command)
+            try await command.close()
+        } else {
+            try await make(other, in: store)
+        }
+        let killed = try await kill(store)
+        var files = killed
+        files["-wal"] = files["-wal"]?.dropLast(100)
+        try put(files)
+        store = try open()
+        #expect(store.cameBackOlder)
+        try await store.close()
+        // Whole it is no loss.
+        try put(killed)
+        store = try open()
+        #expect(!store.cameBackOlder)
+        try await store.close()
+    }
+
     @Test("H6: an account that was erased with its database is no loss")
     func erasedDatabase() async throws {
         var store = try open()

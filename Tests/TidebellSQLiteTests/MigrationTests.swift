@@ -10,6 +10,8 @@ import TidebellWire
 @Suite("A store of an older version")
 final class MigrationTests {
     let path = SQLiteEngine.newPath()
+    /// Where a store is made that is of this version at first.
+    private let other = SQLiteEngine.newPath()
     private let container = ContainerKey(
         container: "iCloud.org.example.notes", environment: .development
     )
@@ -30,20 +32,30 @@ final class MigrationTests {
     }
 
     deinit {
-        try? FileManager.default.removeItem(
-            at: URL(fileURLWithPath: path).deletingLastPathComponent()
-        )
+        for path in [path, other] {
+            // Not every test makes the second.
+            try? FileManager.default.removeItem(
+                at: URL(fileURLWithPath: path).deletingLastPathComponent()
+            )
+        }
+    }
+
+    /// Makes a store, changes its file to what an older version left, and opens it again.
+    private func migrated(
+        _ change: @escaping @Sendable (Database) throws -> Void
+    ) async throws -> SQLiteStore {
+        try await SQLiteStore.open(at: other).close()
+        let queue = try DatabaseQueue(path: other)
+        try await queue.writeWithoutTransaction(change)
+        try queue.close()
+        return try SQLiteStore.open(at: other)
     }
 
     @Test("gets the tables a new store has")
     func tables() async throws {
         try await SQLiteStore.open(at: path).close()
-        let other = SQLiteEngine.newPath()
         try await SQLiteStore.open(at: other).close()
         #expect(try schema(of: path) == schema(of: other))
-        try FileManager.default.removeItem(
-            at: URL(fileURLWithPath: other).deletingLastPathComponent()
-        )
     }
 
     @Test("keeps everything: identity, records, subscriptions, outbox, log, devices, accounts")
@@ -114,12 +126,7 @@ final class MigrationTests {
 
     @Test("ACCT-9: of version 3 counts the files of each record, and nothing for deleted ones")
     func usesOfFiles() async throws {
-        let other = SQLiteEngine.newPath()
-        let folder = URL(fileURLWithPath: other).deletingLastPathComponent()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await SQLiteStore.open(at: other).close()
-        let queue = try DatabaseQueue(path: other)
-        try await queue.writeWithoutTransaction { database in
+        let store = try await migrated { database in
             try database.execute(
                 sql: """
                     ALTER TABLE record DROP COLUMN size;
@@ -144,8 +151,6 @@ final class MigrationTests {
                 )
             }
         }
-        try queue.close()
-        let store = try SQLiteStore.open(at: other)
         let plain = Int64(StoredRecord.overhead + "aNote{}".utf8.count)
         try await store.read { reader throws in
             let records = try reader.records(["a", "b"], in: ZoneKey(rawValue: 6))
@@ -170,12 +175,7 @@ final class MigrationTests {
 
     @Test("of version 2 keeps what that one knew, but not which device wrote a record")
     func lateVersion2() async throws {
-        let other = SQLiteEngine.newPath()
-        let folder = URL(fileURLWithPath: other).deletingLastPathComponent()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await SQLiteStore.open(at: other).close()
-        let queue = try DatabaseQueue(path: other)
-        try await queue.writeWithoutTransaction { database in
+        let store = try await migrated { database in
             try database.execute(
                 sql: """
                     DROP TABLE web_token;
@@ -197,8 +197,6 @@ final class MigrationTests {
                     """
             )
         }
-        try queue.close()
-        let store = try SQLiteStore.open(at: other)
         try await store.read { reader throws in
             let record = try reader.records(["n"], in: ZoneKey(rawValue: 6))["n"]
             #expect(
@@ -215,22 +213,17 @@ final class MigrationTests {
             )
             #expect(try reader.pushToken("t")?.registeredAt == Instant(rawValue: 8))
         }
-        try await store.close()
         #expect(
-            try await DatabaseQueue(path: other).read {
+            try await store.pool.read {
                 try Int.fetchOne($0, sql: "SELECT seen_at FROM device")
             } == 9
         )
+        try await store.close()
     }
 
     @Test("REC-11: of version 2 has fields encrypted only where no record has them plain")
     func plainFields() async throws {
-        let other = SQLiteEngine.newPath()
-        let folder = URL(fileURLWithPath: other).deletingLastPathComponent()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await SQLiteStore.open(at: other).close()
-        let queue = try DatabaseQueue(path: other)
-        try await queue.writeWithoutTransaction { database in
+        let store = try await migrated { database in
             try database.execute(
                 sql: """
                     INSERT INTO field_type VALUES
@@ -261,8 +254,6 @@ final class MigrationTests {
                 )
             }
         }
-        try queue.close()
-        let store = try SQLiteStore.open(at: other)
         let fields = try await store.read { reader throws in
             try ["c", "other"].map { name in
                 try reader.fields(

@@ -156,6 +156,50 @@ final class OpeningTests {
         try await SQLiteStore.open(at: path).close()
     }
 
+    @Test(
+        "A second server is refused though the lock's file was removed or replaced",
+        arguments: ["removed", "replaced", "linked folder", "linked database"])
+    func secondServerWithoutLockFile(_ way: String) async throws {
+        let first = try SQLiteStore.open(at: path)
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        let other = folder.deletingLastPathComponent()
+            .appendingPathComponent("\(folder.lastPathComponent)-other")
+        defer { try? FileManager.default.removeItem(at: other) }
+        var second = path
+        switch way {
+        case "removed": try FileManager.default.removeItem(atPath: "\(path)-server")
+        case "replaced":
+            try FileManager.default.moveItem(atPath: "\(path)-server", toPath: "\(path)-old")
+            try Data().write(to: URL(fileURLWithPath: "\(path)-server"))
+        case "linked folder":
+            try FileManager.default.createSymbolicLink(at: other, withDestinationURL: folder)
+            second = other.appendingPathComponent("tidebell.sqlite").path
+        default:
+            try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+            second = other.appendingPathComponent("tidebell.sqlite").path
+            try FileManager.default.createSymbolicLink(
+                atPath: second, withDestinationPath: path)
+        }
+        #expect(throws: StoreOpenError.inUse(path: second)) { try SQLiteStore.open(at: second) }
+        // Commands go on.
+        let command = try SQLiteStore.open(at: path, for: .administering)
+        _ = try await command.write { try $0.createAccount(named: "anna", at: .noon) }
+        try await command.close()
+        try await first.close()
+        try await SQLiteStore.open(at: path).close()
+    }
+
+    @Test(
+        "A database that has another name on the disk is not served: two servers could meet on it")
+    func hardLink() async throws {
+        try await makeStore()
+        let other = "\(path)-other"
+        try FileManager.default.linkItem(atPath: path, toPath: other)
+        #expect(throws: StoreOpenError.linked(path: path)) { try SQLiteStore.open(at: path) }
+        try FileManager.default.removeItem(atPath: other)
+        try await SQLiteStore.open(at: path).close()
+    }
+
     @Test("A closed store is free even while a child process holds copies of its descriptors")
     func childProcess() async throws {
         let store = try SQLiteStore.open(at: path)
@@ -165,12 +209,13 @@ final class OpeningTests {
             let target = try? FileManager.default.destinationOfSymbolicLink(
                 atPath: "\(folder)/\($0)"
             )
-            return target == "\(path)-server"
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            return target == "\(path)-server" || target == folder
         }
         let copies = numbers.compactMap(Int32.init).map { dup($0) }
         defer { for copy in copies { _ = Foundation.close(copy) } }
-        // The lock, and the note in the same file.
-        #expect(copies.count == 2)
+        // The lock, the note in the same file, and the folder.
+        #expect(copies.count == 3)
         try await store.close()
         try await SQLiteStore.open(at: path).close()
     }

@@ -13,6 +13,7 @@ extension WireSubscription {
     func explainedVerdict(
         on entry: OutboxEntry, asked query: PushExplanation.Query
     ) -> ExplainedVerdict {
+        guard entry.damage == nil else { return explainedUnreadable(inZone: entry.zoneName) }
         switch entry.event {
         case .records(let changes):
             let asked = changes.filter(query.concerns)
@@ -52,6 +53,18 @@ extension WireSubscription {
             return ExplainedVerdict(fires: true, rule: rule)
         case .doesNotFire(let reason):
             return ExplainedVerdict(fires: false, rule: .against(reason, nil))
+        }
+    }
+
+    private func explainedUnreadable(inZone zone: String) -> ExplainedVerdict {
+        switch verdict(onUnreadableChangeIn: zone) {
+        case .fires:
+            ExplainedVerdict(
+                fires: true,
+                rule: ExplainedRule(
+                    "what the change was cannot be read any more, so that devices fetch"))
+        case .doesNotFire(let reason):
+            ExplainedVerdict(fires: false, rule: .against(reason, nil))
         }
     }
 
@@ -107,6 +120,8 @@ extension ExplainedRule {
             ExplainedRule("it asks for \(filter.summary), \(filter.text(found: found))", "SUB-24")
         case .recordsOnly:
             ExplainedRule("it tells of records, not of the zone itself", "SUB-23")
+        case .unreadableChange:
+            ExplainedRule("it tells of records, and what changed cannot be read any more")
         case .zoneCreated:
             ExplainedRule("it does not tell of zones that begin", "SUB-53")
         }

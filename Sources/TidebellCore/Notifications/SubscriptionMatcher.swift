@@ -85,6 +85,10 @@ package struct SubscriptionMatcher {
         of candidate: PreparedSubscription, _ entry: OutboxEntry, _ records: ChangedRecords
     ) -> [SubscriptionMatch.Cause] {
         let subscription = candidate.subscription
+        guard entry.damage == nil else {
+            let verdict = subscription.verdict(onUnreadableChangeIn: entry.zoneName)
+            return verdict == .fires ? [.zone] : []
+        }
         let isCreated: Bool
         switch entry.event {
         case .records:

@@ -22,6 +22,8 @@ package enum SubscriptionVerdict: Sendable, Hashable {
         /// Zone subscriptions tell of their zone's end only, not of zones that
         /// begin (SUB-54).
         case zoneCreated
+        /// It tells of records, and what the change was cannot be read any more.
+        case unreadableChange
     }
 
     /// It fires.
@@ -69,6 +71,13 @@ extension WireSubscription {
         case .zone where recordType != nil: return .doesNotFire(.recordsOnly)
         case .zone: return isCreated ? .doesNotFire(.zoneCreated) : .fires
         }
+    }
+
+    /// Returns what a change that cannot be read any more means to the subscription: who
+    /// is told to fetch will find it.
+    package func verdict(onUnreadableChangeIn zoneName: String) -> SubscriptionVerdict {
+        if let reason = reasonAgainst(zone: zoneName) { return .doesNotFire(reason) }
+        return kind == .query ? .doesNotFire(.unreadableChange) : .fires
     }
 
     /// Why changes in the zone do not concern the subscription (SUB-7, SUB-9,

@@ -32,6 +32,19 @@ package struct StoredAsset: Sendable, Hashable {
         self.size = size
         self.checksum = checksum
     }
+
+    /// Whether a name is one that leads nowhere but to a file among the kept ones.
+    package static func isPlainName(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
 }
 
 /// The field that a file is for; its record need not exist yet.

@@ -92,6 +92,8 @@ package struct NotificationSequence: RawRepresentable, Sendable, Hashable, Compa
 package struct SubscriptionSerial: RawRepresentable, Sendable, Hashable, Comparable {
     /// Before the first subscription.
     package static let start = SubscriptionSerial(rawValue: 0)
+    /// Stands for how far a damaged change was told that is kept aside.
+    package static let setAside = SubscriptionSerial(rawValue: -1)
 
     package let rawValue: Int64
     package init(rawValue: Int64) { self.rawValue = rawValue }

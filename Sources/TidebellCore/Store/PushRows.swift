@@ -66,6 +66,19 @@ package struct OutboxEntry: Sendable, Hashable {
     package var committedAt: Instant
     /// Everybody up to here was told; the rest follows in later passes.
     package var toldThrough: SubscriptionSerial
+    /// What of it cannot be read, so that the event is empty; nil where it is whole.
+    package var damage: Damage?
+
+    /// How much of an entry is lost.
+    package enum Damage: Sendable, Hashable {
+        /// What happened; where and by whom is known.
+        case event
+        /// All but the database and the zone; the row cannot be changed either.
+        case row
+    }
+
+    /// How long a damaged entry is kept at least, for who looks into it.
+    package static let setAsideRetention = Duration.seconds(7 * 86_400)
 
     package init(
         id: Int64 = 0,
@@ -96,11 +109,17 @@ package struct DatabaseOutbox: Sendable, Hashable {
     package var entries: [OutboxEntry]
     /// Whether the database may have further entries.
     package var mayHaveMore: Bool
+    /// Whether its entries cannot be read, not even one by one.
+    package var isUnreadable: Bool
 
-    package init(database: DatabaseID, entries: [OutboxEntry], mayHaveMore: Bool) {
+    package init(
+        database: DatabaseID, entries: [OutboxEntry], mayHaveMore: Bool,
+        isUnreadable: Bool = false
+    ) {
         self.database = database
         self.entries = entries
         self.mayHaveMore = mayHaveMore
+        self.isUnreadable = isUnreadable
     }
 }
 

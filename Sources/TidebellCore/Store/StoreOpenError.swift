@@ -16,8 +16,11 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
     case noRoom(path: String)
     /// A copy of the store cannot be written.
     case noCopy(path: String, reason: String)
-    /// Another server runs on the file, or something keeps it locked.
-    case inUse(path: String)
+    /// Another server runs on the file, or something keeps it locked; the process is
+    /// nil where it is not known.
+    case inUse(path: String, process: Int32? = nil)
+    /// The file has more than one name, under each of which a server could run on it.
+    case linked(path: String)
 
     /// Whether what is in the file cannot be read.
     package var isDamage: Bool {
@@ -45,8 +48,15 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
             "there is no room for '\(path)'."
         case .noCopy(let path, let reason):
             "'\(path)' cannot be written: \(reason)."
-        case .inUse(let path):
+        case .inUse(let path, nil):
             "'\(path)' is in use by another process; stop the other server first."
+        case .inUse(let path, let process?):
+            "'\(path)' is in use by another process, number \(process); stop the other server "
+                + "first."
+        case .linked(let path):
+            "'\(path)' has another name on this disk, a hard link, and a server that runs on each "
+                + "would damage it; remove the other name, which 'find FOLDER -samefile \(path)' "
+                + "finds. To copy a cloud, use tidebell backup."
         }
     }
 }

@@ -53,10 +53,19 @@ package struct StoreCheck {
 
     private mutating func all() -> StoreFindings {
         attempt("the pages of the file") { try $0.checkPages() }
-        attempt("the numbers of the store") { try $0.readNumbers() }
+        attempt("the tables") { check in try check.add(check.schemaProblems()) }
+        attempt("the numbers of the store") { check in
+            try check.readNumbers()
+            try check.add(check.numberProblems())
+        }
         for rule in StoreRule.all { attempt(rule.problem) { try $0.apply(rule) } }
         attempt("the fields of the records") { try $0.checkFields() }
-        attempt("the files of records") { try $0.readFiles() }
+        attempt("the changes to be told") { try $0.checkOutbox() }
+        attempt("the subscriptions") { try $0.checkSubscriptions() }
+        attempt("the files of records") { check in
+            try check.readFiles()
+            try check.add(check.nameProblems())
+        }
         attempt("the names of zones") { try $0.nameZones() }
         return findings
     }
@@ -125,6 +134,50 @@ package struct StoreCheck {
         }
     }
 
+    /// Whether every change that is to be told, or is kept, can be read.
+    private mutating func checkOutbox() throws {
+        try connection.each(
+            """
+            SELECT outbox.id, event, zone_name, container, environment, scope,
+                (SELECT record_name FROM user WHERE user.id = database.owner)
+            FROM outbox LEFT JOIN database ON database.id = outbox.database
+            """
+        ) { columns in
+            guard (try? OutboxEntry.Event(encoded: columns.bytes(1))) == nil else { return true }
+            var problem = StoreProblem(
+                "a change to be told is damaged (entry \(columns.int(0))); it goes by itself "
+                    + "after \(OutboxEntry.setAsideRetention.components.seconds / 86_400) days"
+            )
+            problem.zone = columns.text(2)
+            problem.container = columns.optionalText(3)
+            problem.environment = columns.optionalText(4)
+            problem.database = columns.optionalText(5)
+            problem.owner = columns.optionalText(6)
+            findings.add(problem)
+            return !findings.hasMore
+        }
+    }
+
+    /// Whether every subscription can be read.
+    private mutating func checkSubscriptions() throws {
+        try connection.each(
+            """
+            SELECT json, subscription_id, container, environment, scope,
+                (SELECT record_name FROM user WHERE user.id = subscription.user)
+            FROM subscription LEFT JOIN database ON database.id = subscription.database
+            """
+        ) { columns in
+            guard !StoredSubscription.isReadable(columns.bytes(0)) else { return true }
+            var problem = StoreProblem("the subscription is damaged (\(columns.text(1)))")
+            problem.container = columns.optionalText(2)
+            problem.environment = columns.optionalText(3)
+            problem.database = columns.optionalText(4)
+            problem.owner = columns.optionalText(5)
+            findings.add(problem)
+            return !findings.hasMore
+        }
+    }
+
     /// Whether the fields of every record are what was written, and JSON.
     private mutating func checkFields() throws {
         try connection.each("SELECT zone, name, fields, checksum, deleted FROM record") {
@@ -162,11 +215,15 @@ package struct StoreCheck {
         findings.files = try connection.rows(
             "SELECT file, size, content, \(key) FROM asset ORDER BY file"
         ) {
-            .init(
+            StoreFindings.StoredFile(
                 name: $0.text(0), bytes: $0.int(1), content: $0.text(2), key: $0.optionalBytes(3)
             )
-        }
+        }.filter { StoredAsset.isPlainName($0.name) }
         findings.knowsFiles = true
+    }
+
+    private mutating func add(_ problems: [StoreProblem]) {
+        for problem in problems { findings.add(problem) }
     }
 
     /// Notes a problem whose zone is named at the end; false when there are enough.

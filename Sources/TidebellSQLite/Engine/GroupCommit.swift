@@ -107,6 +107,8 @@ final class GroupCommit: Sendable {
         var ran: [any WaitingWrite] = []
         var tellsOutbox = false
         var endsAccess = false
+        var hasQuietChange = false
+        var quietChanges: Int64?
         var latest: LatestChange?
         var notification = NotificationSequence.start
         do {
@@ -119,9 +121,13 @@ final class GroupCommit: Sendable {
                 } else {
                     if transaction.hasAppendedOutbox { tellsOutbox = true }
                     if transaction.hasEndedAccess { endsAccess = true }
+                    if transaction.hasQuietChange { hasQuietChange = true }
                     latest = transaction.latestChange ?? latest
                     notification = max(notification, transaction.lastNotification)
                 }
+            }
+            if hasQuietChange {
+                quietChanges = try SQLiteTransaction(connection).countQuietChange()
             }
             try connection.run("COMMIT")
         } catch {
@@ -132,7 +138,7 @@ final class GroupCommit: Sendable {
         }
         if log.hasGrown() {
             troubles.noteSuccess()
-            note?.noteCommit(latest, notification)
+            note?.noteCommit(latest, notification, quietChanges: quietChanges)
         }
         for write in ran { write.finish(nil) }
         if tellsOutbox { outbox.yield() }

@@ -5,20 +5,31 @@ import TidebellCore
 extension SQLiteStore {
     /// What is found out about a store while it is opened, before and after SQLite looks at it.
     struct Arrival {
-        /// The note beside the store; nil for who does not hold its lock.
+        /// The note beside the store.
         let note: StoreNoteFile?
+        private let path: String
 
         /// Reads the note of the store at `path`.
-        init(at path: String, server: ServerLock?) {
-            note = server == nil ? nil : StoreNoteFile(storeAt: path)
+        init(at path: String, isServers: Bool) {
+            self.path = path
+            note = StoreNoteFile(storeAt: path, isServers: isServers)
         }
 
         /// Compares the open store with its note, begins a new life where it came back from an
-        /// older moment, and notes how far it is.
+        /// older moment, and notes how far it is; a command only sees what life it is.
         func settle(
             _ transaction: SQLiteTransaction, identity: UInt64, at now: () -> Instant
         ) throws -> Bool {
             guard let note else { return false }
+            guard note.isServers else {
+                var progress = StoreProgress()
+                progress.incarnation = try transaction.incarnation()
+                note.begin(StoreNote(identity: identity, progress: progress))
+                return false
+            }
+            if let reason = try transaction.numberOutOfBounds() {
+                throw StoreOpenError.damaged(path: path, reason: reason)
+            }
             var progress = try transaction.progress()
             var isOlder = false
             // Another store under the same name has nothing to do with the note.
@@ -35,9 +46,7 @@ extension SQLiteStore {
                     progress = try transaction.progress()
                 }
             }
-            note.write(
-                StoreNote(identity: identity, progress: progress), flushing: true
-            )
+            note.begin(StoreNote(identity: identity, progress: progress))
             return isOlder
         }
     }

@@ -27,7 +27,8 @@ extension SQLiteStore {
     ) throws(StoreOpenError) -> SQLiteStore {
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
-        let arrival = Arrival(at: path, server: server)
+        if server != nil { try checkHasOneName(path) }
+        let arrival = Arrival(at: path, isServers: server != nil)
         do {
             // A running server must not find its tables changed.
             let migration =
@@ -61,6 +62,14 @@ extension SQLiteStore {
     /// The time of the machine.
     static let machineTime: @Sendable () -> Instant = {
         Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+
+    /// Two names would have a write-ahead log each.
+    private static func checkHasOneName(_ path: String) throws(StoreOpenError) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1
+        else { return }
+        throw .linked(path: path)
     }
 
     private static var configuration: Configuration {

@@ -5,23 +5,26 @@ import TidebellCore
 
 /// The right to be the one server of a store, held as long as the process lives.
 ///
-/// It is a file of its own: SQLite's locks on the database would be lost if the
-/// process opened and closed that file beside it (POSIX locks belong to the
-/// process, not to the file descriptor).
+/// It is two locks. That on the folder of the database cannot be lost by removing or
+/// replacing a file, nor by coming through a symbolic link. That on a file beside the
+/// database is what earlier versions hold. Neither is on the database itself: SQLite's
+/// locks would be lost if the process opened and closed that file beside it (POSIX locks
+/// belong to the process, not to the file descriptor).
 package final class ServerLock: Sendable {
-    private let descriptor: Mutex<Int32?>
+    private let descriptors: Mutex<[Int32]>
 
     /// Takes the lock of the store at `path`, or fails if another holds it.
     package init(storeAt path: String) throws(StoreOpenError) {
-        let descriptor = Foundation.open("\(path)-server", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw .unwritable(path: "\(path)-server", reason: String(cString: strerror(errno)))
+        let folder = try Self.locked(
+            Self.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC, ofStoreAt: path)
+        do {
+            let file = try Self.locked(
+                "\(path)-server", O_RDWR | O_CREAT | O_CLOEXEC, ofStoreAt: path)
+            descriptors = Mutex([folder, file])
+        } catch {
+            Self.release(folder)
+            throw error
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            _ = Foundation.close(descriptor)
-            throw .inUse(path: path)
-        }
-        self.descriptor = Mutex(descriptor)
     }
 
     deinit {
@@ -30,13 +33,41 @@ package final class ServerLock: Sendable {
 
     /// Gives the lock back; the file stays.
     package func release() {
-        descriptor.withLock { descriptor in
-            guard let open = descriptor else { return }
-            // Closing would not be enough: a child process that is about to run
-            // another program still has its copy of the descriptor.
-            _ = flock(open, LOCK_UN)
-            _ = Foundation.close(open)
-            descriptor = nil
+        descriptors.withLock { descriptors in
+            for open in descriptors { Self.release(open) }
+            descriptors = []
         }
+    }
+
+    private static func release(_ descriptor: Int32) {
+        // Closing would not be enough: a child process that is about to run
+        // another program still has its copy of the descriptor.
+        _ = flock(descriptor, LOCK_UN)
+        _ = Foundation.close(descriptor)
+    }
+
+    private static func locked(
+        _ place: String, _ flags: Int32, ofStoreAt path: String
+    ) throws(StoreOpenError) -> Int32 {
+        let isFolder = flags & O_DIRECTORY != 0
+        let descriptor = Foundation.open(place, flags, 0o600)
+        guard descriptor >= 0 else {
+            throw .unwritable(path: place, reason: String(cString: strerror(errno)))
+        }
+        // NB: a file system of the network may lock no folders; the file is locked then.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && isFolder else {
+            let holder = LockHolder.process(of: descriptor)
+            _ = Foundation.close(descriptor)
+            throw .inUse(path: path, process: holder)
+        }
+        return descriptor
+    }
+
+    /// The folder that the database is in, which may be another than the path says.
+    private static func folder(of path: String) -> String {
+        let named = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard let real = realpath(path, nil) else { return named }
+        defer { free(real) }
+        return URL(fileURLWithPath: String(cString: real)).deletingLastPathComponent().path
     }
 }

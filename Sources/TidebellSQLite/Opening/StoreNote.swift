@@ -17,13 +17,16 @@ struct StoreProgress: Sendable, Hashable {
     /// The change that was committed last: what is older lacks it, though another database may
     /// have a later position. Nil where it is not known.
     var latest: LatestChange?
+    /// How many commits changed something that moves neither of these numbers.
+    var quietChanges: Int64 = 0
 
     /// Whether something of `other` is missing, as far as that is known without the databases.
     func isBehind(_ other: StoreProgress) -> Bool {
         incarnation < other.incarnation
             || incarnation == other.incarnation
                 && (other.latest == nil && position < other.position
-                    || notification < other.notification)
+                    || notification < other.notification
+                    || quietChanges < other.quietChanges)
     }
 }
 
@@ -85,7 +88,7 @@ struct StoreNote: Sendable, Hashable {
     }
 
     /// FNV-1a.
-    private static func checksum(_ text: String) -> UInt64 {
+    static func checksum(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 }

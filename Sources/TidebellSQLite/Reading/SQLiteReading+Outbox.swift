@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GRDB
 import TidebellCore
 
 extension SQLiteReading {
@@ -8,15 +9,55 @@ extension SQLiteReading {
         ) { (try $0.value(0), $0.int(1)) }
         let share = max(1, limit / max(1, queue.count))
         return try queue.map { database, done in
-            let entries = try connection.rows(
+            do {
+                let entries = try entries(of: database, after: done, limit: share)
+                return DatabaseOutbox(
+                    database: database, entries: entries, mayHaveMore: entries.count == share
+                )
+            } catch DatabaseError.SQLITE_CORRUPT {
+                return DatabaseOutbox(
+                    database: database, entries: [], mayHaveMore: true, isUnreadable: true
+                )
+            }
+        }
+    }
+
+    /// Reads entries one by one where a page of one cannot be read, so that it is alone in
+    /// that.
+    private func entries(
+        of database: DatabaseID, after done: Int64, limit: Int
+    ) throws -> [OutboxEntry] {
+        do {
+            return try connection.rows(
                 """
                 SELECT \(OutboxEntry.columns) FROM outbox INDEXED BY outbox_database
                 WHERE database = ? AND id > ? ORDER BY id LIMIT ?
                 """,
-                database, done, share, read: OutboxEntry.init
+                database, done, limit, read: OutboxEntry.init(_:)
             )
-            return DatabaseOutbox(
-                database: database, entries: entries, mayHaveMore: entries.count == share
+        } catch DatabaseError.SQLITE_CORRUPT {
+            let ids = try connection.rows(
+                """
+                SELECT id FROM outbox INDEXED BY outbox_database
+                WHERE database = ? AND id > ? ORDER BY id LIMIT ?
+                """,
+                database, done, limit
+            ) { $0.int(0) }
+            return try ids.compactMap { try entry($0) }
+        }
+    }
+
+    private func entry(_ id: Int64) throws -> OutboxEntry? {
+        do {
+            return try connection.first(
+                "SELECT \(OutboxEntry.columns) FROM outbox WHERE id = ?", id,
+                read: OutboxEntry.init(_:)
+            )
+        } catch DatabaseError.SQLITE_CORRUPT {
+            // What stands before the event in the row is on a page of its own.
+            return try connection.first(
+                "SELECT id, database, zone_name, zone_owner FROM outbox WHERE id = ?", id,
+                read: OutboxEntry.init(beginning:)
             )
         }
     }
@@ -24,14 +65,19 @@ extension SQLiteReading {
     package func zoneEnd(
         _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
     ) throws -> OutboxEntry? {
-        try connection.first(
-            """
-            SELECT \(OutboxEntry.columns) FROM outbox INDEXED BY outbox_zone_end
-            WHERE database = ? AND zone_name = ? AND id > ? AND ends_zone = 1
-            ORDER BY id LIMIT 1
-            """,
-            database, zoneName, id, read: OutboxEntry.init
-        )
+        do {
+            return try connection.first(
+                """
+                SELECT \(OutboxEntry.columns) FROM outbox INDEXED BY outbox_zone_end
+                WHERE database = ? AND zone_name = ? AND id > ? AND ends_zone = 1
+                ORDER BY id LIMIT 1
+                """,
+                database, zoneName, id, read: OutboxEntry.init(_:)
+            )
+        } catch DatabaseError.SQLITE_CORRUPT {
+            // What went with the zone stands on a page that cannot be read.
+            return nil
+        }
     }
 }
 
@@ -50,18 +96,31 @@ extension OutboxEntry {
         )
         """
 
+    /// Reads of a row what stands before its event.
+    fileprivate init(beginning columns: Columns) throws {
+        self.init(
+            id: columns.int(0), database: try columns.value(1), zoneName: columns.text(2),
+            zoneOwner: columns.text(3), event: .records([]), originUser: nil, originClient: nil,
+            committedAt: Instant(rawValue: 0)
+        )
+        damage = .row
+    }
+
     /// Reads a row that begins with ``columns``.
     init(_ columns: Columns) throws {
+        // Why it cannot be read helps nobody: that it cannot is told.
+        let event = try? OutboxEntry.Event(encoded: columns.bytes(4))
         self.init(
             id: columns.int(0),
             database: try columns.value(1),
             zoneName: columns.text(2),
             zoneOwner: columns.text(3),
-            event: try OutboxEntry.Event(encoded: columns.bytes(4)),
+            event: event ?? .records([]),
             originUser: columns.isNull(5) ? nil : try columns.value(5),
             originClient: columns.optionalText(6),
             committedAt: try columns.value(7),
-            toldThrough: try columns.value(8)
+            toldThrough: max(.start, try columns.value(8))
         )
+        if event == nil { damage = .event }
     }
 }

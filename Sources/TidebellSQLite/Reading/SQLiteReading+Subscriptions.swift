@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GRDB
 import TidebellCore
 import TidebellWire
 
@@ -46,18 +47,25 @@ extension SQLiteReading {
 
     package func subscriptions(
         _ serials: [SubscriptionSerial], byteLimit: Int
-    ) throws -> (subscriptions: [StoredSubscription], bytes: Int) {
-        guard !serials.isEmpty else { return ([], 0) }
+    ) throws -> (
+        subscriptions: [StoredSubscription], damaged: [SubscriptionSerial], bytes: Int
+    ) {
+        guard !serials.isEmpty else { return ([], [], 0) }
         var found: [StoredSubscription] = []
+        var damaged: [SubscriptionSerial] = []
         var bytes = 0
         try connection.each(
             StoredSubscription.withSerials, JSONText(serials.map(\.rawValue))
         ) { columns in
             bytes += columns.byteCount(2)
-            found.append(try StoredSubscription(columns))
+            do {
+                found.append(try StoredSubscription(columns))
+            } catch let error where !(error is DatabaseError) {
+                damaged.append(try columns.value(3))
+            }
             return bytes < byteLimit
         }
-        return (found, bytes)
+        return (found, damaged, bytes)
     }
 
     package func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID] {
@@ -145,5 +153,13 @@ extension StoredSubscription {
             user: try columns.value(1),
             encoded: columns.bytes(2)
         )
+    }
+
+    /// Whether the bytes of a row are a subscription.
+    static func isReadable(_ encoded: [UInt8]) -> Bool {
+        let (nobody, nowhere) = (UserID(rawValue: 0), DatabaseID(rawValue: 0))
+        let read = try? StoredSubscription(
+            serial: .start, database: nowhere, user: nobody, encoded: encoded)
+        return read != nil
     }
 }

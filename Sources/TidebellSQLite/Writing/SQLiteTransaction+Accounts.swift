@@ -7,6 +7,7 @@ extension SQLiteTransaction {
         guard try account(named: name) == nil else {
             throw WireError(.exists, "an account named '\(name)' exists already")
         }
+        hasQuietChange = true
         try connection.run("INSERT INTO account (name, created_at) VALUES (?, ?)", name, now)
         return AccountID(rawValue: connection.lastInsertedID)
     }
@@ -37,6 +38,7 @@ extension SQLiteTransaction {
     }
 
     func setPassword(_ hash: String?, of account: AccountID) throws {
+        hasQuietChange = true
         try connection.run("UPDATE account SET password = ? WHERE id = ?", hash, account)
     }
 

@@ -15,6 +15,7 @@ extension SQLiteTransaction {
             try markDevicesSeen([known.key], at: now)
             return known
         }
+        hasQuietChange = true
         if let known { try removeDevice(known.key) }
         try trimDevices(of: user, to: limit - 1)
         let head = try notificationHead()

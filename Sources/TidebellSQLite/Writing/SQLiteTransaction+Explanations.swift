@@ -52,12 +52,15 @@ extension SQLiteTransaction {
         before moment: Instant, exceeding bounds: ExplanationBounds, limit: Int
     ) throws -> Int {
         let excess = try excess(of: bounds)
+        // What was set aside for its damage stays for longer.
+        let setAside = moment.advanced(by: .zero - OutboxEntry.setAsideRetention)
         var last: Int64 = 0
         try connection.each(
             """
-            SELECT id, committed_at, \(OutboxEntry.isTold) FROM outbox ORDER BY id LIMIT ?
+            SELECT id, committed_at, \(OutboxEntry.isTold) FROM outbox
+            WHERE told_through >= 0 OR committed_at < ? ORDER BY id LIMIT ?
             """,
-            limit
+            setAside, limit
         ) { columns in
             let isOld = try columns.value(1, as: Instant.self) < moment
             guard columns.bool(2), isOld || columns.int(0) <= excess else { return false }
@@ -76,7 +79,11 @@ extension SQLiteTransaction {
         // The changes go when nothing of them is left.
         guard matches < limit else { return matches }
         let changes = try connection.rows(
-            "DELETE FROM outbox WHERE id <= ? RETURNING id", last
+            """
+            DELETE FROM outbox WHERE id <= ? AND (told_through >= 0 OR committed_at < ?)
+            RETURNING id
+            """,
+            last, setAside
         ) { $0.int(0) }.count
         return max(matches, changes)
     }

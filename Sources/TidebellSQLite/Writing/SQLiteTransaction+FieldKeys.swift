@@ -17,6 +17,7 @@ extension SQLiteTransaction {
     }
 
     func adoptRootKey(_ id: String) throws {
+        hasQuietChange = true
         if let known = try rootKeyID(), known != id {
             // What records go on holding, so that a check takes it for no damage.
             try connection.run(

@@ -35,8 +35,22 @@ extension SQLiteTransaction {
             position: try connection.first("SELECT ifnull(max(head), 0) FROM database") {
                 try $0.value(0)
             } ?? .start,
-            notification: try notificationHead()
+            notification: try notificationHead(), quietChanges: try quietChanges()
         )
+    }
+
+    /// Names a number of the store that nothing gives out and that could not be counted on;
+    /// nil where all are in bounds. Looks at those that a start works with.
+    func numberOutOfBounds() throws -> String? {
+        for (table, column) in [
+            ("store", "incarnation"), ("store", "notification_floor"), ("database", "head"),
+            ("sqlite_sequence", "seq"),
+        ] {
+            if let number = try StoreNumbers.outOfBounds(table, [column], on: connection) {
+                return number
+            }
+        }
+        return nil
     }
 
     /// Whether the store lacks the change that was committed last in the same life of it.

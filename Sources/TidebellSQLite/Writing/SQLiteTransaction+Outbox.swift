@@ -51,6 +51,7 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 DELETE FROM outbox INDEXED BY outbox_database WHERE database = ?1 AND id <= ?2
+                    AND told_through >= 0
                     AND id > (SELECT done FROM outbox_queue WHERE outbox_queue.database = ?1)
                 """,
                 database, id

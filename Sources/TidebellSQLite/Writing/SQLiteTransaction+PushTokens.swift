@@ -5,6 +5,7 @@ extension SQLiteTransaction {
     func putPushToken(
         _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
     ) throws {
+        hasQuietChange = true
         try connection.run(
             """
             INSERT INTO push_token (token, apns_environment, courier, topic, registered_at)
@@ -109,6 +110,7 @@ extension SQLiteTransaction {
     func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool {
         guard let known = try pushToken(token) else { return true }
         guard known.registeredAt <= moment else { return false }
+        hasQuietChange = true
         try connection.run("DELETE FROM push_token WHERE token = ?", token)
         try connection.run("DELETE FROM push_token_device WHERE token = ?", token)
         return true

@@ -3,6 +3,7 @@ import TidebellCore
 
 extension SQLiteTransaction {
     func putWebToken(_ token: StoredWebToken, hash: [UInt8]) throws {
+        hasQuietChange = true
         try connection.run(
             """
             INSERT OR REPLACE INTO web_token

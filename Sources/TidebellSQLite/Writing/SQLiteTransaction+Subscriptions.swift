@@ -4,6 +4,7 @@ import TidebellWire
 
 extension SQLiteTransaction {
     func putSubscriptions(_ subscriptions: [StoredSubscription]) throws {
+        hasQuietChange = true
         for stored in subscriptions {
             let keys = stored.keys
             let encoded = stored.encoded
@@ -30,6 +31,7 @@ extension SQLiteTransaction {
     func removeSubscriptions(
         _ ids: Set<String>, of user: UserID, in database: DatabaseID
     ) throws {
+        hasQuietChange = true
         for id in ids {
             try connection.run(
                 """

@@ -3,6 +3,7 @@ import TidebellCore
 
 extension SQLiteTransaction {
     func putToken(_ token: StoredToken, _ kind: TokenKind) throws {
+        hasQuietChange = true
         try connection.run(
             """
             INSERT OR REPLACE INTO \(kind.table) (hash, name, created_at, expires_at, used_at)
@@ -18,6 +19,7 @@ extension SQLiteTransaction {
     }
 
     func removeToken(hash: [UInt8], _ kind: TokenKind) throws {
+        hasQuietChange = true
         try connection.run("DELETE FROM \(kind.table) WHERE hash = ?", hash)
     }
 }

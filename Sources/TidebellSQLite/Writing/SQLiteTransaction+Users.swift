@@ -7,6 +7,7 @@ extension SQLiteTransaction {
         of account: AccountID, in container: ContainerKey, recordName: String, at now: Instant
     ) throws -> StoredUser {
         if let user = try user(of: account, in: container) { return user }
+        hasQuietChange = true
         try connection.run(
             """
             INSERT INTO user (account, container, environment, record_name, joined_at)
@@ -23,6 +24,7 @@ extension SQLiteTransaction {
     func setPermission(
         _ permission: ApplicationPermission, of user: UserID, to answer: PermissionAnswer?
     ) throws {
+        hasQuietChange = true
         guard let answer else {
             return try connection.run(
                 "DELETE FROM application_permission WHERE user = ? AND permission = ?",

@@ -6,6 +6,7 @@ extension SQLiteTransaction {
     func createWebhook(
         for container: ContainerKey, url: String, secret: [UInt8], at now: Instant
     ) throws -> StoredWebhook {
+        hasQuietChange = true
         let head = try notificationHead()
         try connection.run(
             """
@@ -21,6 +22,7 @@ extension SQLiteTransaction {
     }
 
     func removeWebhook(_ id: WebhookID) throws -> Bool {
+        hasQuietChange = true
         let removed = try connection.rows(
             "DELETE FROM webhook WHERE id = ? RETURNING id", id
         ) { $0.int(0) }
@@ -35,6 +37,7 @@ extension SQLiteTransaction {
     }
 
     func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws {
+        hasQuietChange = true
         try connection.run("UPDATE webhook SET disabled_reason = ? WHERE id = ?", reason, id)
     }
 }

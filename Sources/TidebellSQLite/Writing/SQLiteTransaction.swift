@@ -16,7 +16,12 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     var removedZoneRows = 0
 
     /// Whether somebody may not hear any more what they heard.
-    var hasEndedAccess = false
+    var hasEndedAccess = false {
+        didSet { hasQuietChange = true }
+    }
+    /// Whether something was changed that neither a position nor a notification tells of,
+    /// and that must not be lost unnoticed.
+    var hasQuietChange = false
 
     /// Wraps the writer connection inside a transaction.
     init(_ connection: Connection) {

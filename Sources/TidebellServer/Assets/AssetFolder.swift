@@ -163,6 +163,7 @@ package final class AssetFolder: AssetStore {
     ) async throws -> OpenFile? {
         let path = place(of: asset.file).path
         do {
+            guard StoredAsset.isPlainName(asset.file) else { throw DamagedFile.otherName }
             let frames = try frames(of: asset)
             let file = try await onDisk { () -> OpenFile? in
                 let open = try OpenFile(path: path, size: asset.size, frames: frames)
@@ -211,7 +212,8 @@ package final class AssetFolder: AssetStore {
 
     /// Removes files, or leaves them as strays while a backup copies.
     package func remove(_ files: [String]) async throws {
-        let paths = files.map { place(of: $0).path }
+        // A name that leads elsewhere is none that was given here.
+        let paths = files.filter { !$0.contains("/") }.map { place(of: $0).path }
         try await onDisk { [folder] in
             guard !paths.isEmpty, let lock = try AssetFolderLock.toRemove(in: folder) else {
                 return

@@ -76,11 +76,14 @@ enum DamagedFile: Error, CustomStringConvertible {
     case cutShort
     /// The root key does not open its key.
     case otherKey
+    /// The name in the database is not one that is given to files.
+    case otherName
 
     var description: String {
         switch self {
         case .changed: "what is in it is not what was written"
         case .cutShort: "it is shorter than it was"
+        case .otherName: "its name in the database is none"
         case .otherKey: "its key in the database is not one of the root key's"
         }
     }

@@ -18,7 +18,8 @@ import TidebellSQLite
 package struct Backup {
     /// How a backup is made.
     package struct Options: Sendable {
-        /// Leaves the secrets beside the database out.
+        /// Leaves out the keys of zones, and all files but the database, those of records and
+        /// what is known to hold no secret.
         package var withoutKeys = false
         /// Makes it also of what is damaged, and says so in it.
         package var despiteDamage = false
@@ -92,12 +93,12 @@ package struct Backup {
     }
 
     private func makeDraft() throws {
-        guard access(destination.path, F_OK) != 0 else {
+        var status = stat()
+        // Not by way of a link: one that leads nowhere is in the way too.
+        guard lstat(destination.path, &status) != 0 else {
             throw OperatorError("\(destination.path) exists already; name a new folder.")
         }
-        let inside = destination.standardizedFileURL.path
-            .hasPrefix(data.url.standardizedFileURL.path + "/")
-        guard !inside else {
+        guard !data.holds(destination) else {
             throw OperatorError("\(destination.path) lies in the data folder; name another place.")
         }
         guard mkdir(draft.path, 0o700) == 0 else {
@@ -125,7 +126,8 @@ package struct Backup {
         if let problem = known.problem { problems.append(problem) }
         try copy(findings.files, FileCheck(rootKey: known.key), storeAt: store)
         withExtendedLifetime(lock) {}
-        for path in try data.otherFiles(withoutKeys: options.withoutKeys) {
+        let others = try data.otherFiles(withoutKeys: options.withoutKeys)
+        for path in others.taken {
             let taken = try take(path)
             if case .failure(let error) = taken {
                 problems.append(StoreProblem("the file \(path) cannot be read: \(error.reason)"))
@@ -144,7 +146,8 @@ package struct Backup {
             zones: findings.zones, records: findings.records, rootKeyID: findings.rootKeyID,
             hasRootKey: packed.key != nil,
             unreadFiles: known.key == nil ? findings.files.filter { $0.key != nil }.count : 0,
-            isWithoutKeys: options.withoutKeys, problems: problems,
+            isWithoutKeys: options.withoutKeys,
+            leftOut: options.withoutKeys ? others.leftOut : nil, problems: problems,
             files: files.sorted { $0.path < $1.path }
         )
         try manifest.write(to: draft)

@@ -36,6 +36,9 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     package var unreadFiles: Int?
     /// Whether the secrets beside the database were left out.
     package var isWithoutKeys: Bool
+    /// Files at the top of the data folder, and secrets, that were left out; nil for a whole
+    /// backup, and for one that does not say.
+    package var leftOut: [String]?
     /// What was damaged already when the backup was made, and what was left to do.
     package var problems: [StoreProblem]
     /// All other files of the backup.
@@ -94,7 +97,8 @@ package struct BackupManifest: Sendable, Hashable, Codable {
         }
         for file in manifest.files {
             let names = file.path.split(separator: "/", omittingEmptySubsequences: false)
-            guard !names.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
+            let leadsOut = names.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." })
+            guard !leadsOut, DataFolder.mayHold(String(names[0])) else {
                 throw OperatorError(
                     "The backup \(folder.path) is damaged: its \(fileName) names '\(file.path)'."
                 )

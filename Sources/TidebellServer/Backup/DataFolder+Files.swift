@@ -8,10 +8,20 @@ extension DataFolder {
     /// Where the files of records are.
     var assets: URL { url.appendingPathComponent(Self.assetsName) }
 
-    /// The secrets, wherever they are below the folder.
-    static let secrets = ["\(assetsName)/key", "root-key", "first-run.txt"]
-    /// How keys of other services are named that operators put there.
-    private static let secretSuffixes = [".p8", ".pem", ".key"]
+    /// The files beside the database and those of records that are Tidebell's and hold no
+    /// secret. All others are secrets, or the operator's own, of which nobody knows what they
+    /// are.
+    private static let plain: Set = [ServerConfiguration.fileName]
+    /// The secrets that are not at the top of the folder.
+    private static let secretsInside = ["\(assetsName)/key"]
+
+    /// Whether a backup may hold something of this name: not what belongs to a running store,
+    /// nor what restoring makes.
+    static func mayHold(_ name: String) -> Bool {
+        name == databaseName
+            || !name.hasPrefix(databaseName) && !name.hasPrefix(".")
+                && !name.hasPrefix(Restoring.asidePrefix)
+    }
 
     /// What the paths of all kept files begin with.
     static let keptFiles = "\(assetsName)/kept/"
@@ -21,20 +31,37 @@ extension DataFolder {
         "\(keptFiles)\(name.prefix(2))/\(name)"
     }
 
-    /// Whether a path below the folder is a secret.
-    static func isSecret(_ path: String) -> Bool {
-        secrets.contains(path) || secretSuffixes.contains { path.hasSuffix($0) }
+    /// The files that a backup takes along beside the database and the files of records, and
+    /// those it leaves out.
+    ///
+    /// A whole backup takes secrets and what the operator put there, so that the server that
+    /// is restored finds it. One without keys takes what Tidebell knows to be none. Neither has
+    /// what belongs to the running store, nor what an earlier restoring moved aside.
+    func otherFiles(withoutKeys: Bool) throws -> (taken: [String], leftOut: [String]) {
+        let own = try FileManager.default.contentsOfDirectory(atPath: url.path).filter {
+            $0 != Self.databaseName && Self.mayHold($0) && !$0.hasSuffix(".new") && isFile($0)
+        }
+        let all = (own + Self.secretsInside.filter { isFile($0) }).sorted()
+        guard withoutKeys else { return (all, []) }
+        return (all.filter(Self.plain.contains), all.filter { !Self.plain.contains($0) })
     }
 
-    /// The files that a backup takes along: secrets, and what the operator put there. Not
-    /// what belongs to the running store, nor what an earlier restoring moved aside.
-    func otherFiles(withoutKeys: Bool) throws -> [String] {
-        let own = try FileManager.default.contentsOfDirectory(atPath: url.path).filter {
-            !$0.hasPrefix(Self.databaseName) && !$0.hasPrefix(".") && !$0.hasSuffix(".new")
-                && isFile($0)
+    /// Whether a path that need not exist lies in the folder, or in that of the files, by
+    /// whatever links they are reached.
+    func holds(_ path: URL) -> Bool {
+        let parent = Self.real(path.deletingLastPathComponent().path)
+        return [url.path, assets.path].map(Self.real).contains { folder in
+            parent == folder || parent.hasPrefix(folder + "/")
         }
-        let inside = Self.secrets.filter { $0.contains("/") && isFile($0) }
-        return (own + inside).filter { !withoutKeys || !Self.isSecret($0) }.sorted()
+    }
+
+    /// The path without links; as it is where there is nothing.
+    private static func real(_ path: String) -> String {
+        guard let real = realpath(path, nil) else {
+            return URL(fileURLWithPath: path).standardizedFileURL.path
+        }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     private func isFile(_ path: String) -> Bool {

@@ -5,9 +5,9 @@ import TidebellSQLite
 
 /// Puts a backup into a data folder, as a new life of its store.
 ///
-/// Everything is verified and made ready in a folder inside the data folder, which may be a
-/// mount of its own; then names are changed, the database last: what is stopped in between
-/// has files and no database, and no server starts on it.
+/// Everything is verified and made ready in a folder inside the data folder; then names are
+/// changed (``FolderExchange``). What fails leaves the folder as it was; what is stopped is
+/// taken back by the next restore, and until then no server starts on it.
 package struct Restoring {
     /// What was done.
     package struct Outcome: Sendable {
@@ -18,54 +18,138 @@ package struct Restoring {
         package var lacksRootKey: Bool
     }
 
-    private static let draftName = ".restoring"
-    private static let asidePrefix = "before-restore-"
+    static let asidePrefix = "before-restore-"
+    /// The most problems that an error names.
+    private static let namedProblems = 5
 
     private let backup: URL
     private let data: DataFolder
-    private var draft: URL { data.url.appendingPathComponent(Self.draftName) }
+    private var draft: URL { data.url.appendingPathComponent(FolderExchange.draftName) }
 
     /// Restores a backup; a folder with anything in it is refused unless `replacing`, which
     /// moves that aside. A running server is refused.
+    ///
+    /// - Parameters:
+    ///   - telling: Told in a sentence what was done about a restore that was stopped.
+    ///   - moved: Called after each step of the exchange, for tests.
     package static func run(
-        _ backup: URL, to data: DataFolder, replacing: Bool, at now: Instant
+        _ backup: URL, to data: DataFolder, replacing: Bool, at now: Instant,
+        telling: (String) -> Void = { _ in }, moved: @escaping () throws -> Void = {}
     ) async throws -> Outcome {
         let restoring = Restoring(backup: backup, data: data)
-        let manifest = try BackupManifest.read(from: backup)
-        try restoring.verify(manifest)
-        let folder = data.url.path
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw OperatorError("The folder \(folder) cannot be created.")
-        }
-        try data.checkMayBeRead()
-        let present = try restoring.present()
-        guard present.isEmpty || replacing else {
-            throw OperatorError(
-                "\(folder) is not empty (\(present.prefix(3).joined(separator: ", "))); name "
-                    + "another folder, or move what is there aside with --replace."
-            )
-        }
-        do {
-            let lock = try ServerLock(storeAt: data.database.path)
-            defer { lock.release() }
-            try restoring.copy(manifest)
-            let rootKeyID = try await restoring.beginNewLife(at: now)
-            let aside = try restoring.moveAside(present, at: now)
-            try restoring.moveIn()
-            let known = try RootKeySource.dataFolder.knownKey(in: data.url, named: rootKeyID)
-            return Outcome(
-                manifest: manifest, movedAside: aside,
-                lacksRootKey: rootKeyID != nil && known.key == nil
-            )
+            try data.checkMayBeRead()
+            try restoring.takeBack(telling: telling)
+            let manifest = try BackupManifest.read(from: backup)
+            try restoring.verify(manifest)
+            let place = try Place(data, replacing: replacing)
+            do {
+                let outcome = try await restoring.restore(
+                    manifest, place, at: now, telling: telling, moved: moved)
+                place.lock.release()
+                return outcome
+            } catch {
+                place.leave()
+                throw error
+            }
         } catch let error as StoreOpenError {
             throw OperatorError(error.description)
         } catch let error as DiskError {
             throw OperatorError("The backup was not restored: \(error).")
+        }
+    }
+
+    private func restore(
+        _ manifest: BackupManifest, _ place: Place, at now: Instant, telling: (String) -> Void,
+        moved: @escaping () throws -> Void
+    ) async throws -> Outcome {
+        if access(draft.path, F_OK) == 0 {
+            try FileManager.default.removeItem(at: draft)
+            telling("What a restore that was stopped had left in \(draft.path) was removed.")
+        }
+        // What fails leaves nothing of itself; the failure to tell is the first one.
+        var isDone = false
+        defer { if !isDone { try? FileManager.default.removeItem(at: draft) } }
+        try copy(manifest)
+        let rootKeyID = try await beginNewLife(at: now)
+        let aside = "\(Self.asidePrefix)\(now.rawValue)"
+        try FolderExchange.run(
+            in: data.url, movingAside: place.present, to: aside, moved: moved)
+        isDone = true
+        let known = try RootKeySource.dataFolder.knownKey(in: data.url, named: rootKeyID)
+        return Outcome(
+            manifest: manifest,
+            movedAside: place.present.isEmpty ? nil : data.url.appendingPathComponent(aside),
+            lacksRootKey: rootKeyID != nil && known.key == nil
+        )
+    }
+
+    /// Puts back what a restore that was stopped had moved.
+    private func takeBack(telling: (String) -> Void) throws {
+        guard FolderExchange.isUnderWay(in: data.url) else { return }
+        let lock = try ServerLock(storeAt: data.database.path)
+        defer { lock.release() }
+        // Another restore may have ended just now.
+        guard FolderExchange.isUnderWay(in: data.url) else { return }
+        try FolderExchange.takeBack(in: data.url)
+        telling(
+            "A restore into \(data.url.path) had been stopped before its end: what was there "
+                + "before it is back."
+        )
+    }
+
+    /// The data folder, held by its lock, and what was in it.
+    private struct Place {
+        let lock: ServerLock
+        let present: [String]
+        private let data: DataFolder
+        private let isNew: Bool
+        private let hadLockFile: Bool
+
+        init(_ data: DataFolder, replacing: Bool) throws {
+            self.data = data
+            let folder = data.url.path
+            isNew = access(folder, F_OK) != 0
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
+                )
+            } catch {
+                throw OperatorError("The folder \(folder) cannot be created.")
+            }
+            present = try Self.present(in: data)
+            guard present.isEmpty || replacing else {
+                throw OperatorError(
+                    "\(folder) is not empty (\(present.prefix(3).joined(separator: ", "))); name "
+                        + "another folder, or move what is there aside with --replace."
+                )
+            }
+            hadLockFile = access(Self.lockFile(of: data), F_OK) == 0
+            lock = try ServerLock(storeAt: data.database.path)
+        }
+
+        /// Leaves the folder as it was found.
+        func leave() {
+            // The folder itself is locked too, so that nobody can have the file's lock.
+            if !hadLockFile { unlink(Self.lockFile(of: data)) }
+            lock.release()
+            if isNew { rmdir(data.url.path) }
+        }
+
+        private static func lockFile(of data: DataFolder) -> String {
+            "\(data.database.path)-server"
+        }
+
+        /// What is in the data folder, without what restoring leaves and takes there itself.
+        private static func present(in data: DataFolder) throws -> [String] {
+            let own: Set = [
+                "\(DataFolder.databaseName)-server", "lost+found", FolderExchange.draftName,
+                FolderExchange.planName,
+            ]
+            return try FileManager.default.contentsOfDirectory(atPath: data.url.path).filter {
+                !own.contains($0) && !$0.hasPrefix(Restoring.asidePrefix)
+            }.sorted()
         }
     }
 
@@ -94,18 +178,7 @@ package struct Restoring {
         }
     }
 
-    /// What is in the data folder, without what this leaves and takes there itself.
-    private func present() throws -> [String] {
-        let lock = "\(DataFolder.databaseName)-server"
-        return try FileManager.default.contentsOfDirectory(atPath: data.url.path).filter {
-            $0 != lock && $0 != "lost+found" && $0 != Self.draftName
-                && !$0.hasPrefix(Self.asidePrefix)
-        }.sorted()
-    }
-
     private func copy(_ manifest: BackupManifest) throws {
-        // What a stopped one left.
-        try? FileManager.default.removeItem(at: draft)
         var folders: Set<String> = [draft.path]
         guard mkdir(draft.path, 0o700) == 0 else { throw DiskError("make \(draft.path)") }
         for file in manifest.files {
@@ -132,6 +205,8 @@ package struct Restoring {
     /// its root key from others, nil where it has none.
     private func beginNewLife(at now: Instant) async throws -> String? {
         let path = draft.appendingPathComponent(DataFolder.databaseName).path
+        // Somebody may have changed it together with the manifest.
+        try admit(path)
         let store = try SQLiteStore.open(at: path, for: .serving)
         let rootKeyID: String?
         do {
@@ -142,35 +217,22 @@ package struct Restoring {
             throw error
         }
         try await store.close()
+        try admit(path)
         // The lock of the folder itself stays where it is.
         unlink("\(path)-server")
         return rootKeyID
     }
 
-    private func moveAside(_ names: [String], at now: Instant) throws -> URL? {
-        guard !names.isEmpty else { return nil }
-        let aside = data.url.appendingPathComponent("\(Self.asidePrefix)\(now.rawValue)")
-        guard mkdir(aside.path, 0o700) == 0 else { throw DiskError("make \(aside.path)") }
-        for name in names {
-            try move(data.url.appendingPathComponent(name), to: aside.appendingPathComponent(name))
-        }
-        try DurableFile.flush(aside)
-        try DurableFile.flush(data.url)
-        return aside
-    }
-
-    private func moveIn() throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: draft.path)
-        let last = DataFolder.databaseName
-        for name in names.filter({ $0 != last }) + [last] {
-            if name == last { try DurableFile.flush(data.url) }
-            try move(draft.appendingPathComponent(name), to: data.url.appendingPathComponent(name))
-        }
-        try DurableFile.flush(data.url)
-        guard rmdir(draft.path) == 0 else { throw DiskError("remove \(draft.path)") }
-    }
-
-    private func move(_ source: URL, to target: URL) throws {
-        guard rename(source.path, target.path) == 0 else { throw DiskError("move \(source.path)") }
+    /// Fails where the store at `path` must not be opened.
+    private func admit(_ path: String) throws {
+        let problems = try StoreCheck.refusals(ofStoreAt: path)
+        guard !problems.isEmpty else { return }
+        let named = problems.prefix(Self.namedProblems).map(\.description)
+        let more = problems.count > named.count ? "; and \(problems.count - named.count) more" : ""
+        throw OperatorError(
+            "The database of the backup \(backup.path) is not as a Tidebell made it: "
+                + named.joined(separator: "; ") + more
+                + ". Nothing was restored; take another backup."
+        )
     }
 }

@@ -5,6 +5,8 @@ package protocol OutboxReading {
     /// Returns the oldest outbox entries of the databases whose turn it is: those that
     /// were told longest ago, or came first. At most `limit` entries, of which each
     /// database has an equal share, so that nobody waits for the backlog of another.
+    /// What is damaged is returned as such (``OutboxEntry/damage``), so that it holds up
+    /// nothing else.
     func outboxes(limit: Int) throws -> [DatabaseOutbox]
 
     /// Returns the first entry after the one with `id` that tells of the zone's
@@ -20,7 +22,9 @@ package protocol OutboxWriting: OutboxReading {
     func appendOutbox(_ entries: [OutboxEntry]) throws
 
     /// Notes how far an entry was told (``OutboxEntry/toldThrough``); other databases that
-    /// wait have their turn before this one's next.
+    /// wait have their turn before this one's next. An entry that is set aside
+    /// (``SubscriptionSerial/setAside``) is kept for ``OutboxEntry/setAsideRetention`` when it
+    /// is done, whatever is kept of others.
     func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
 
     /// Takes entries of a database whose telling is done out of the outbox; kept ones are

@@ -31,10 +31,13 @@ package protocol SubscriptionReading {
     ) throws -> [SubscriptionOutline]
 
     /// Reads subscriptions in the order of their serials, until one brings the bytes of
-    /// their JSON to `byteLimit`; returns them with these bytes. What is gone is left out.
+    /// their JSON to `byteLimit`; returns them with these bytes. What is gone is left out;
+    /// what cannot be read any more is told apart.
     func subscriptions(
         _ serials: [SubscriptionSerial], byteLimit: Int
-    ) throws -> (subscriptions: [StoredSubscription], bytes: Int)
+    ) throws -> (
+        subscriptions: [StoredSubscription], damaged: [SubscriptionSerial], bytes: Int
+    )
 
     /// Returns who has subscriptions in a database, at most `limit`.
     func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID]

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which numbers a store may hold: all that it counts on from, or adds up, must leave room
+/// for that.
+enum StoreNumbers {
+    /// Beyond all that a server gives out: 1024 numbers for each millisecond since 1970 are
+    /// a thousand times less.
+    static let limit: Int64 = 1 << 60
+    /// Columns of bits rather than numbers; nothing is added to them.
+    static let bits: Set = ["identity", "duplicate_hash", "checksum"]
+
+    /// Names the first of a table's columns that holds a number out of bounds, and the
+    /// number; nil where none does. Reads the whole table.
+    static func outOfBounds(
+        _ table: String, _ columns: [String], on connection: Connection
+    ) throws -> String? {
+        guard !columns.isEmpty else { return nil }
+        let ends = columns.map { "max(\"\($0)\"), min(\"\($0)\")" }.joined(separator: ", ")
+        let found = try connection.rows("SELECT \(ends) FROM \"\(table)\"") { row in
+            columns.indices.flatMap { index in
+                [2 * index, 2 * index + 1].map { (columns[index], row.int(Int32($0))) }
+            }
+        }
+        let outside = found.joined().first { !(-limit...limit).contains($0.1) }
+        guard let (column, number) = outside else { return nil }
+        return "\(table).\(column) is \(number), which nothing gives out"
+    }
+}

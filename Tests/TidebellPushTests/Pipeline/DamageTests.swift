@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellSQLite
+import TidebellWire
+
+/// Damaged bytes in the outbox hold up nothing else.
+@Suite(.hangs) struct DamageTests {
+    /// Closes a world, changes bytes of its file, and opens it again.
+    private func reopen(
+        _ world: World, changing change: (inout Data) throws -> Void
+    ) async throws -> World {
+        try await world.store.close()
+        let file = world.folder.appending(path: "store.sqlite")
+        var bytes = try Data(contentsOf: file)
+        try change(&bytes)
+        try bytes.write(to: file)
+        return try World(on: world.folder)
+    }
+
+    /// Makes every occurrence of a text in the file unreadable.
+    private func spoil(_ text: String, in bytes: inout Data) throws {
+        var count = 0
+        while let range = bytes.range(of: Data(text.utf8)) {
+            bytes.replaceSubrange(range, with: Data(repeating: 0xA5, count: range.count))
+            count += 1
+        }
+        #expect(count > 0, "'\(text)' stands in the file")
+    }
+
+    private func told(to person: Person, in world: World) async throws -> [String] {
+        try await world.log(of: person).map { try Told($0.payload).description }
+    }
+
+    /// A database with a change between two others, and another database with one.
+    private func prepare(_ world: World, filler: String? = nil) async throws -> [Person] {
+        let anna = try await world.person("anna")
+        let ben = try await world.person("ben")
+        try await world.subscribe(anna, .zone, id: "others", zone: "other")
+        try await world.subscribe(anna, .query, id: "items", type: "FeedItem")
+        try await world.subscribe(ben, .query, id: "items", type: "FeedItem")
+        try await world.create(["first"], of: anna)
+        var damaged = RecordChange(
+            recordName: "damaged-one", recordType: "FeedItem", event: .created)
+        if let filler { damaged.fields = RecordFields(["text": Field(.string(filler))]) }
+        try await world.change(anna, zone: "other", .records([damaged]), origin: nil)
+        try await world.create(["last"], of: anna)
+        try await world.create(["bens"], of: ben)
+        return [anna, ben]
+    }
+
+    @Test("A change whose text is damaged holds up nobody, and is told as far as it is known")
+    func unreadableText() async throws {
+        let old = try World()
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        let people = try await prepare(old)
+        let world = try await reopen(old) { try spoil(#""damaged-one""#, in: &$0) }
+        #expect(try await world.pipeline.drain() > 0)
+        #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
+        // That something changed in the zone is true, whatever it was.
+        let annas = try await told(to: people[0], in: world)
+        #expect(
+            annas.filter { $0.hasPrefix("qry") } == ["qry items feed first", "qry items feed last"])
+        #expect(annas.filter { !$0.hasPrefix("qry") } == ["fet others other"])
+        #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
+        // Once, with its place.
+        _ = try await world.pipeline.drain()
+        try await world.create(["more"], of: people[0])
+        _ = try await world.pipeline.drain()
+        let logged = world.log.entries.filter { $0.level == .error }
+        #expect(
+            logged.map(\.message) == [
+                "a change in the outbox is damaged; it is set aside, and devices are told to fetch"
+            ])
+        #expect(try await told(to: people[0], in: world).last == "qry items feed more")
+        try await world.store.close()
+        // It is kept, and a check names it.
+        let found = try StoreCheck.run(at: world.folder.appending(path: "store.sqlite").path())
+        #expect(found.problems.count == 1)
+        #expect(
+            found.problems[0].description.contains(
+                "other: a change to be told is damaged (entry 2)"))
+    }
+
+    @Test("A change on a page that cannot be read holds up nobody either")
+    func unreadablePage() async throws {
+        let old = try World()
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        let people = try await prepare(old, filler: String(repeating: "x", count: 20_000))
+        let world = try await reopen(old) { bytes in
+            // The pages that a long value goes on in begin with the number of the next.
+            let page = try #require(
+                stride(from: 4096, to: bytes.count, by: 4096).first { start in
+                    bytes[start + 4..<start + 4096].allSatisfy { $0 == UInt8(ascii: "x") }
+                })
+            bytes.replaceSubrange(page..<page + 4, with: [0x7F, 0xFF, 0xFF, 0xFF])
+        }
+        #expect(try await world.pipeline.drain() > 0)
+        #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
+        let annas = try await told(to: people[0], in: world)
+        #expect(
+            annas.filter { $0.hasPrefix("qry") } == ["qry items feed first", "qry items feed last"])
+        #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
+        try await world.store.close()
+    }
+
+    @Test("The end of a zone that cannot be read is told to those who watch the database")
+    func unreadableEnd() async throws {
+        let old = try World()
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        let anna = try await old.person("anna")
+        try await old.subscribe(anna, .database, id: "all")
+        let ended = StoredSubscription(
+            database: anna.database, user: anna.user.id,
+            subscription: WireSubscription(subscriptionID: "damaged-end", kind: .zone))
+        try await old.change(
+            anna, zone: "gone", .zoneDeleted(.deleted, subscriptions: [ended]), origin: nil)
+        let world = try await reopen(old) { try spoil(#""damaged-end""#, in: &$0) }
+        _ = try await world.pipeline.drain()
+        #expect(try await told(to: anna, in: world).contains { $0.hasSuffix("all gone") })
+        #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
+        try await world.store.close()
+    }
+
+    @Test("A damaged subscription fires no more, and holds up nobody")
+    func unreadableSubscription() async throws {
+        let old = try World()
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        let anna = try await old.person("anna")
+        try await old.subscribe(
+            anna, .query, id: "broken", type: "FeedItem", info: .visual("damaged-text"))
+        try await old.subscribe(anna, .query, id: "whole", type: "FeedItem")
+        let world = try await reopen(old) { try spoil(#""damaged-text""#, in: &$0) }
+        for name in ["a", "b"] {
+            try await world.create([name], of: anna)
+            #expect(try await world.pipeline.drain() == 1)
+        }
+        #expect(try await told(to: anna, in: world) == ["qry whole feed a", "qry whole feed b"])
+        #expect(world.tally.values["tidebell.push.subscriptions.damaged"] == 2)
+        let logged = world.log.entries.filter { $0.level == .error }
+        #expect(logged.map(\.message) == ["a subscription is damaged and fires no more"])
+        try await world.store.close()
+        let found = try StoreCheck.run(at: world.folder.appending(path: "store.sqlite").path())
+        #expect(found.problems.map(\.problem) == ["the subscription is damaged (broken)"])
+    }
+}
