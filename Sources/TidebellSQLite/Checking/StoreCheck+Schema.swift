@@ -37,24 +37,25 @@ extension StoreCheck {
         var named: String { "the \(kind) '\(name)'" }
     }
 
-    /// What SQLite keeps for itself.
-    private static let ofSQLite: Set = ["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"]
+    /// The tables that SQLite and GRDB's migrator keep for themselves.
+    private static let ofLibraries: Set = [
+        "sqlite_sequence", "sqlite_stat1", "sqlite_stat4", "grdb_migrations",
+    ]
 
     private static func entries(on connection: Connection) throws -> [Entry] {
         try connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid") {
             let sql = $0.optionalText(2)?.split(whereSeparator: \.isWhitespace)
             return Entry(kind: $0.text(0), name: $0.text(1), sql: sql?.joined(separator: " "))
-        }.filter { $0.sql != nil && !($0.kind == "table" && ofSQLite.contains($0.name)) }
+        }.filter { $0.sql != nil && !($0.kind == "table" && ofLibraries.contains($0.name)) }
     }
 
     /// What a new store of this version has.
     private static func expectedEntries() throws -> [Entry] {
         let queue = try DatabaseQueue()
         defer { try? queue.close() }
-        return try queue.write { database in
-            try Schema.createTables(in: database)
-            return try entries(on: Connection(database))
-        }
+        try queue.write { try Schema.createTables(in: $0) }
+        try SchemaSteps.released.apply(to: queue)
+        return try queue.read { try entries(on: Connection($0)) }
     }
 
     /// Compares tables, indexes, triggers and views with those this version makes.
