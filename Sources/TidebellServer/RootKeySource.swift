@@ -134,24 +134,25 @@ package enum RootKeySource: Sendable, Hashable {
         return RootKey(bytes)
     }
 
+    /// Returns the first bytes that a command of the shell prints.
+    ///
+    /// By `popen`: Foundation's `Process` reads beyond a buffer on Linux when it starts a
+    /// program, as the address sanitizer shows.
     private static func output(of command: String) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", command]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        do {
-            try process.run()
-        } catch {
-            throw OperatorError("The root key command cannot be run: \(error)")
+        // It is asked for nothing.
+        guard let output = popen("exec < /dev/null\n" + command, "re") else {
+            throw OperatorError("The root key command cannot be run: \(DiskError("start").reason).")
         }
-        let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile().prefix(longest))
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw OperatorError(
-                "The root key command failed with status \(process.terminationStatus)."
-            )
+        var bytes = [UInt8](repeating: 0, count: longest)
+        let count = fread(&bytes, 1, longest, output)
+        bytes.removeLast(longest - count)
+        let status = pclose(output)
+        // The shell's own end by a signal has no exit status.
+        guard status & 0x7f == 0 else {
+            throw OperatorError("The root key command was ended by signal \(status & 0x7f).")
+        }
+        guard status == 0 else {
+            throw OperatorError("The root key command failed with status \(status >> 8 & 0xff).")
         }
         return bytes
     }

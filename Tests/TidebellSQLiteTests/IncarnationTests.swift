@@ -312,8 +312,8 @@ final class LostLifeTests {
 
     @Test(
         "H6: a lost change that moved no position and no notification is seen",
-        arguments: others, [SQLiteStore.Purpose.serving, .administering])
-    func otherChange(_ other: String, by purpose: SQLiteStore.Purpose) async throws {
+        arguments: others, [StorePurpose.serving, .administering])
+    func otherChange(_ other: String, by purpose: StorePurpose) async throws {
         var store = try open()
         _ = try await change(store)
         _ = try await store.write { [key, moment] transaction throws in

@@ -9,12 +9,16 @@ import TidebellWire
 
 /// Damaged bytes in the outbox hold up nothing else.
 @Suite(.hangs) struct DamageTests {
+    private func file(of world: World) -> URL {
+        world.folder.appending(path: SQLiteFactory.fileName)
+    }
+
     /// Closes a world, changes bytes of its file, and opens it again.
     private func reopen(
         _ world: World, changing change: (inout Data) throws -> Void
     ) async throws -> World {
         try await world.store.close()
-        let file = world.folder.appending(path: "store.sqlite")
+        let file = file(of: world)
         var bytes = try Data(contentsOf: file)
         try change(&bytes)
         try bytes.write(to: file)
@@ -78,7 +82,7 @@ import TidebellWire
         #expect(try await told(to: people[0], in: world).last == "qry items feed more")
         try await world.store.close()
         // It is kept, and a check names it.
-        let found = try StoreCheck.run(at: world.folder.appending(path: "store.sqlite").path())
+        let found = try StoreCheck.run(at: file(of: world).path())
         #expect(found.problems.count == 1)
         #expect(
             found.problems[0].description.contains(
@@ -143,7 +147,7 @@ import TidebellWire
         let logged = world.log.entries.filter { $0.level == .error }
         #expect(logged.map(\.message) == ["a subscription is damaged and fires no more"])
         try await world.store.close()
-        let found = try StoreCheck.run(at: world.folder.appending(path: "store.sqlite").path())
+        let found = try StoreCheck.run(at: file(of: world).path())
         #expect(found.problems.map(\.problem) == ["the subscription is damaged (broken)"])
     }
 }
