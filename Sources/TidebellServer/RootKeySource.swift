@@ -147,6 +147,11 @@ package enum RootKeySource: Sendable, Hashable {
         let count = fread(&bytes, 1, longest, output)
         bytes.removeLast(longest - count)
         let status = pclose(output)
+        guard status != -1 else {
+            throw OperatorError(
+                "The end of the root key command is not known: \(DiskError("wait").reason)."
+            )
+        }
         // The shell's own end by a signal has no exit status.
         guard status & 0x7f == 0 else {
             throw OperatorError("The root key command was ended by signal \(status & 0x7f).")

@@ -7,6 +7,9 @@ extension String {
         let isPlain =
             !isEmpty
             && allSatisfy { $0.isLetter || $0.isNumber || "/._-+@:,%".contains($0) }
-        return isPlain ? self : "'\(replacing("'", with: #"'\''"#))'"
+        if isPlain { return self }
+        // By scalars: a quote that something combines with is a quote to the shell.
+        let quoted = unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }
+        return "'\(quoted.joined())'"
     }
 }

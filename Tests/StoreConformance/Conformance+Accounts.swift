@@ -94,7 +94,7 @@ extension StoreConformance {
                         == StoredSession(
                             id: .two, account: anna, origin: .device, container: .notes,
                             createdAt: .noon, usedAt: used,
-                            expiresAt: .noon.advanced(by: .seconds(90))
+                            expiresAt: .noon.advanced(by: .seconds(90)), parent: .one
                         ))
                 try transaction.setDisabled(true, anna)
                 #expect(try transaction.end(of: .two, at: .noon) == nil)

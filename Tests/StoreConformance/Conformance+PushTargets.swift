@@ -173,11 +173,9 @@ extension StoreConformance {
                 /// Where the native token and the courier are.
                 func places() throws -> [NotificationSequence?] {
                     let key = PushTargetKey(token: "native", device: device.key)
+                    let native = try transaction.pushTarget(key, at: .noon)
                     let courier = try transaction.pushToken(courier: "c", at: .noon)
-                    return [
-                        try transaction.pushTarget(key, at: .noon)?.delivered,
-                        courier?.devices.first?.acknowledged,
-                    ]
+                    return [native?.delivered, courier?.devices.first?.acknowledged]
                 }
                 let start = try transaction.notificationHead()
                 try register(in: "one")

@@ -46,7 +46,7 @@ struct TokenBoundTests {
         #expect(!tokens.isEmpty && most <= WebTokenRules.retriesPerLifetime + 2)
     }
 
-    @Test("One page more than an account may have signs out the one renewed longest ago")
+    @Test("One page more than an account may have signs out the one that would expire first")
     func pages() async throws {
         var limits = Limits()
         limits.pagesPerAccount = 3
@@ -65,7 +65,48 @@ struct TokenBoundTests {
         #expect(statuses == [421, 421, 200, 200, 200, 200, 200])
     }
 
-    @Test("One device more than an account may have signs out the one renewed longest ago")
+    private func device(_ api: TestAPI, with token: String) async throws -> TestAPI.Answer {
+        try await api.send(
+            "POST",
+            api.target(under: "ext", "account/signIn").replacing(api.webToken, with: token), "{}")
+    }
+
+    @Test("Devices that signed in with another one's token do not end it, nor themselves")
+    func descendants() async throws {
+        var limits = Limits()
+        limits.signInsPerAccount = 3
+        let api = try await TestAPI(limits: limits)
+        func signIn(with token: String) async throws -> String {
+            let answer = try await device(api, with: token)
+            api.clock.advance(by: .seconds(10))
+            return try JSONReader.read(Array(answer.text.utf8)) {
+                try SignIn.Response(from: &$0).webAuthToken
+            }
+        }
+        let first = try await signIn(with: api.webToken)
+        var tokens = [first]
+        for _ in 0..<3 { tokens.append(try await signIn(with: first)) }
+        // The second made room: the first one is what all came from.
+        var statuses: [Int] = []
+        for token in tokens { statuses.append(try await caller(api, token).status) }
+        #expect(statuses == [200, 421, 200, 200])
+        // Each begun with the one before: there is none that could go.
+        let api2 = try await TestAPI(limits: limits)
+        var last = api2.webToken
+        var answers: [Int] = []
+        for _ in 0..<4 {
+            let answer = try await device(api2, with: last)
+            answers.append(answer.status)
+            guard answer.status == 200 else { continue }
+            last = try JSONReader.read(Array(answer.text.utf8)) {
+                try SignIn.Response(from: &$0).webAuthToken
+            }
+        }
+        #expect(answers == [200, 200, 200, 400])
+        #expect(try await caller(api2, last).status == 200)
+    }
+
+    @Test("One device more than an account may have signs out the one that would expire first")
     func devices() async throws {
         var limits = Limits()
         limits.signInsPerAccount = 2
@@ -80,7 +121,7 @@ struct TokenBoundTests {
                 })
             api.clock.advance(by: .seconds(10))
         }
-        // The page is no device.
+        // A page is no device.
         _ = try await page(api, of: tokens[3])
         var statuses: [Int] = []
         for token in tokens + [api.webToken] {

@@ -25,6 +25,8 @@ struct TrustedProxyTests {
         (["::ffff:203.0.113.5"], "203.0.113.5"),
         // What an attacker writes stands to the left of what the proxy wrote.
         (["garbage, 203.0.113.5"], "203.0.113.5"),
+        // A character that joins with the comma after it (U+0600).
+        (["\u{0600}, 203.0.113.5"], "203.0.113.5"),
         (["127.0.0.1, 203.0.113.5"], "203.0.113.5"),
         // Missing or malformed: the proxy itself.
         ([], "127.0.0.1"), ([""], "127.0.0.1"), (["203.0.113.5, garbage"], "127.0.0.1"),
@@ -33,6 +35,19 @@ struct TrustedProxyTests {
         (["203.0.113.5:99999"], "127.0.0.1"), (["2001:db8::1:99999"], "127.0.0.1"),
         ([Array(repeating: "10.0.0.1", count: 9999).joined(separator: ",")], "127.0.0.1"),
     ]
+
+    @Test("S3: a trusted proxy that does not say for whom it asks counts itself")
+    func proxiesThemselves() throws {
+        let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.1"])
+        let local = try #require(proxies.origin(of: PeerAddress("127.0.0.1"), [:]))
+        #expect(local.network == "127.0.0.1" && !local.isLoopback)
+        // A program on this machine that asks through its proxy.
+        let own = proxies.origin(of: PeerAddress("127.0.0.1"), ["X-Forwarded-For": "::1"])
+        #expect(own?.isLoopback == true)
+        // One on the proxy's machine.
+        let other = proxies.origin(of: PeerAddress("10.0.0.1"), ["X-Forwarded-For": "::1"])
+        #expect(other?.network == "10.0.0.1")
+    }
 
     @Test(
         "S3: the right-most address that no trusted proxy has is the caller's",

@@ -63,7 +63,7 @@ package struct Limits: Sendable, Hashable {
     /// Devices of one user; one more takes the place of the one unused for longest.
     package var devicesPerUser = 1000
     /// Devices of one account that are signed in to a container; one more signs the one out
-    /// that was renewed longest ago.
+    /// that would expire first, and what was begun with it.
     package var signInsPerAccount = 1000
     /// The same of web pages (ACCT-10).
     package var pagesPerAccount = 100

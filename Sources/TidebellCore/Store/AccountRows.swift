@@ -79,12 +79,14 @@ package struct StoredSession: Sendable, Hashable {
     package var usedAt: Instant?
     /// When its last token expires, unless that is renewed.
     package var expiresAt: Instant
+    /// The session it was begun with, which ends it too.
+    package var parent: SessionID?
 
     /// Creates a value.
     package init(
         id: SessionID, account: AccountID, origin: StoredWebToken.Origin,
         container: ContainerKey? = nil, createdAt: Instant, usedAt: Instant? = nil,
-        expiresAt: Instant
+        expiresAt: Instant, parent: SessionID? = nil
     ) {
         self.id = id
         self.account = account
@@ -93,6 +95,7 @@ package struct StoredSession: Sendable, Hashable {
         self.createdAt = createdAt
         self.usedAt = usedAt
         self.expiresAt = expiresAt
+        self.parent = parent
     }
 }
 

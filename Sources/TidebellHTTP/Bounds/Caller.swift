@@ -14,8 +14,8 @@ package struct PeerAddress: Sendable, Hashable {
     /// The part that one subscriber of a network has: an IPv4 address, or the first 64
     /// bits of an IPv6 address, of which everybody has as many as there are.
     package let network: String
-    /// Whether it is of this machine.
-    package let isLoopback: Bool
+    /// Whether it is of this machine, which is not counted unless that is asked for.
+    package private(set) var isLoopback: Bool
     /// The whole address.
     let address: IPAddress
 
@@ -23,6 +23,13 @@ package struct PeerAddress: Sendable, Hashable {
     package init?(_ text: String) {
         guard let address = IPAddress(text) else { return nil }
         self.init(address)
+    }
+
+    /// The same address, counted also where it is of this machine.
+    var countedAnywhere: PeerAddress {
+        var copy = self
+        copy.isLoopback = false
+        return copy
     }
 
     init(_ address: IPAddress) {

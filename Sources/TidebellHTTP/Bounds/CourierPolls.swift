@@ -25,8 +25,9 @@ package final class CourierPolls: Sendable {
         self.elapsed = elapsed
     }
 
-    /// Raised when the poll is to end.
+    /// A poll of a courier that goes on.
     private struct Poll {
+        /// Raised when it is to end.
         var end: WakeSignal
         var since: Duration
     }

@@ -46,20 +46,29 @@ package struct TrustedProxies: Sendable, Hashable {
     ///
     /// From the right, each address was written by the one after it, and is believed as
     /// far as that one is trusted. What nobody trusted has written is not read. Where the
-    /// header is missing, or an address of it cannot be read, it is the proxy itself.
+    /// header is missing, has trusted proxies alone or an address that cannot be read, it
+    /// is the proxy itself, which then counts as an address on this machine, too.
     package func origin(of peer: PeerAddress?, _ headers: Headers) -> PeerAddress? {
         guard let peer, contains(peer.address) else { return peer }
+        let proxy = peer.countedAnywhere
         var hops = 0
         for field in headers.fields.reversed() where field.name.isSameName(as: Self.header) {
-            for hop in field.value.split(separator: ",", omittingEmptySubsequences: false)
-                .reversed()
-            {
+            // Cut as bytes: some characters of a client's text would join with the comma.
+            let written = field.value.utf8.split(
+                separator: UInt8(ascii: ","), omittingEmptySubsequences: false
+            )
+            for hop in written.reversed() {
                 hops += 1
-                guard hops <= Self.mostHops, let address = Self.address(hop) else { return peer }
-                if !contains(address) { return PeerAddress(address) }
+                guard hops <= Self.mostHops, let address = Self.address(Substring(hop)) else {
+                    return proxy
+                }
+                guard !contains(address) else { continue }
+                // Another machine's own address would be this one's.
+                guard !address.isLoopback || peer.isLoopback else { return proxy }
+                return PeerAddress(address)
             }
         }
-        return peer
+        return proxy
     }
 
     private func contains(_ address: IPAddress) -> Bool {

@@ -120,9 +120,11 @@ extension WebServices {
 }
 
 extension WireError {
-    /// The client closed its side of the connection while its request waited for a turn.
+    /// The client closed its side of the connection while its request waited for a turn, or
+    /// the server stops.
     fileprivate static let clientIsGone = WireError(
-        .tryAgainLater, "the connection was closed while the request waited for its turn",
+        .tryAgainLater,
+        "the connection was closed, or the server stops, while the request waited for its turn",
         retryAfter: 1
     )
 

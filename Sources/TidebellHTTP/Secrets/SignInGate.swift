@@ -29,19 +29,24 @@ package final class SignInGate: Sendable {
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
     private let clock: any Clock<Duration>
     private let metrics: HTTPMetrics
+    private let countsLoopback: Bool
     private let check: @Sendable (_ password: String, _ hash: String?) throws -> Bool
 
     /// Creates a gate.
     ///
-    /// - Parameter check: What compares a password with its hash, as slowly as it likes.
+    /// - Parameters:
+    ///   - countsLoopback: Whether addresses of this machine are told apart like others.
+    ///   - check: What compares a password with its hash, as slowly as it likes.
     package init(
         clock: any Clock<Duration> = ContinuousClock(), metrics: HTTPMetrics = HTTPMetrics(),
+        countsLoopback: Bool = false,
         check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
             try Password.matches($0, $1)
         }
     ) {
         self.clock = clock
         self.metrics = metrics
+        self.countsLoopback = countsLoopback
         self.check = check
     }
 
@@ -65,26 +70,26 @@ package final class SignInGate: Sendable {
     ///
     /// Fails with `THROTTLED` after many wrong ones from the address, with
     /// `TRY_AGAIN_LATER` when too many sign-ins wait. A client that goes away while it
-    /// waits gives up its place, and its attempt counts for nothing: `CancellationError`.
+    /// waits gives up its place: `CancellationError`. Its attempt counts as a wrong one, or
+    /// who hangs up could have others wait for it again and again.
     func matches(
         _ password: String, _ hash: String?, of name: String, from origin: Origin,
         at now: Instant
     ) async throws -> Bool {
         // Behind a proxy on this machine that is not trusted, an address tells nobody apart.
-        let address = origin.peer.flatMap { $0.isLoopback ? nil : $0.network }
+        let address = origin.peer.flatMap {
+            $0.isLoopback && !countsLoopback ? nil : $0.network
+        }
         let (delay, isKnown) = try begin(name, from: address, at: now)
         do {
-            if delay > .zero { try await clock.sleep(for: delay) }
+            if delay > .zero { try await wait(delay, for: origin.presence) }
             try await takeTurn(from: origin, isKnown: isKnown)
-        } catch {
+        } catch let error as WireError {
             state.withLock { $0.attempts.withdrew(name, from: address) }
             throw error
         }
         defer { endTurn() }
-        guard origin.presence?.hasLeft != true else {
-            state.withLock { $0.attempts.withdrew(name, from: address) }
-            throw CancellationError()
-        }
+        guard origin.presence?.hasLeft != true else { throw CancellationError() }
         let matches = try await withCheckedThrowingContinuation { continuation in
             queue.async { [check] in
                 continuation.resume(with: Result { try check(password, hash) })
@@ -107,6 +112,18 @@ package final class SignInGate: Sendable {
         } catch {
             metrics.refused(.wrongPasswords)
             throw error
+        }
+    }
+
+    /// Waits as long as the client does.
+    private func wait(_ delay: Duration, for presence: ClientPresence?) async throws {
+        let sleep = Task { [clock] in try await clock.sleep(for: delay) }
+        let watch = presence?.onLeaving { sleep.cancel() }
+        defer { withExtendedLifetime(watch) {} }
+        try await withTaskCancellationHandler {
+            try await sleep.value
+        } onCancel: {
+            sleep.cancel()
         }
     }
 

@@ -178,6 +178,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         guard awaitsContinue, case .receiving = phase, !answerHasBegun else { return }
         awaitsContinue = false
         begin = .now()
+        expect(by: bodyDeadline, context)
         context.writeAndFlush(wrapOutboundOut(.head(.init(status: .continue))), promise: nil)
     }
 

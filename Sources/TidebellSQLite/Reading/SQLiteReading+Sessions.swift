@@ -122,7 +122,7 @@ extension StoredWebToken {
 extension StoredSession {
     fileprivate static let ofAccount = """
         SELECT session, account, origin, container, environment, min(created_at), max(used_at),
-            max(expires_at) AS last
+            max(expires_at) AS last, max(parent)
         FROM web_token WHERE account = ? GROUP BY session HAVING last > ?
         ORDER BY min(created_at), session LIMIT ?
         """
@@ -136,7 +136,7 @@ extension StoredSession {
             id: try columns.value(0), account: try columns.value(1),
             origin: try columns.value(2), container: try columns.container(3),
             createdAt: try columns.value(5), usedAt: try columns.optional(6),
-            expiresAt: try columns.value(7)
+            expiresAt: try columns.value(7), parent: try columns.optional(8)
         )
     }
 }

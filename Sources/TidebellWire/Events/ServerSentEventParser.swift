@@ -14,8 +14,7 @@ package enum ServerSentEventError: Error, Equatable {
 ///
 /// Follows the HTML standard's event stream format: lines end with LF, CR or CRLF; an
 /// empty line ends an event; lines that begin with a colon are comments. Differs in two
-/// points: an event counts when it has any field, not only with data, because `ready` has
-/// none; and an ID is the event's own, not that of later events too.
+/// points: an event counts when it has any field, not only with data; and an ID is the event's own, not that of later events too.
 package struct ServerSentEventParser: Sendable {
     /// The longest line, in bytes; a push payload has 4096 (LIMIT-10).
     package static let maximumLineLength = 64 << 10

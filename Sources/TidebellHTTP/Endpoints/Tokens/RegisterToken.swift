@@ -91,8 +91,8 @@ extension RegisterToken: Endpoint {
         }
         guard !topic.isEmpty, topic.utf8.count <= topicLength, isBundleID else {
             throw WireError.badRequest(
-                "the topic must be a bundle ID: letters, digits, periods and hyphens, at most "
-                    + "\(topicLength)"
+                "the topic must be a bundle ID: letters, digits, periods, hyphens and underscores, at "
+                    + "most \(topicLength)"
             )
         }
         return topic
