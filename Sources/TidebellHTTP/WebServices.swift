@@ -102,12 +102,13 @@ package struct WebServices: Sendable {
 
     /// Reads the body of a request whose head is in order, and says what it counts for.
     private func body(
-        of request: WebRequest, upTo limit: Int, from caller: Caller?
+        of request: WebRequest, upTo limit: Int, from caller: Caller?, isSignIn: Bool = false
     ) async throws -> (bytes: [UInt8], share: BodyBytes.Share?) {
         switch request.body {
         case .bytes(let bytes) where bytes.count <= limit: return (bytes, nil)
         case .pending(let pending):
-            let share = cloud.shares.bodies.share(of: caller)
+            let bodies = cloud.shares.bodies
+            let share = isSignIn ? bodies.shareOfSignIn(of: caller) : bodies.share(of: caller)
             if case .user = caller { pending.isFromUser() }
             guard let bytes = try await pending.collect(upTo: limit, on: share) else { break }
             return (bytes, share)
@@ -135,7 +136,7 @@ package struct WebServices: Sendable {
         let clientID = try target.clientID()
         let body = try await body(
             of: request, upTo: cloud.limits.bodyBytes,
-            from: cloud.shares.caller(user?.id, of: request)
+            from: cloud.shares.caller(user?.id, of: request), isSignIn: access == .anyone
         )
         var call = Call(
             container: container,

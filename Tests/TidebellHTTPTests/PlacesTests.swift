@@ -50,6 +50,31 @@ struct PlacesTests {
         #expect(api.cloud.webServices.cloud.courierPolls.count == 0)
     }
 
+    @Test("S2: all who are no users have half of the places, however many they are")
+    func strangers() throws {
+        let places = HeldRequests(capacity: 8, share: 2, strangersShare: 4)
+        var held: [HeldRequests.Place] = []
+        for number in 1...4 {
+            let address = Caller.address("192.0.2.\(number % 3)")
+            held.append(try places.takePlace(for: number == 4 ? nil : address))
+        }
+        #expect {
+            try places.takePlace(for: .address("192.0.2.9"))
+        } throws: {
+            ($0 as? WireError)?.code == .tryAgainLater
+        }
+        for number in 1...4 {
+            held.append(
+                try places.takePlace(for: .user(UserID(rawValue: Int64(number % 2)))))
+        }
+        #expect(throws: WireError.self) {
+            try places.takePlace(for: .user(UserID(rawValue: 9)))
+        }
+        held.removeAll()
+        #expect(places.current == 0)
+        for number in 1...4 { held.append(try places.takePlace(for: .address("\(number)"))) }
+    }
+
     @Test("S2: a courier holds four polls; a fifth ends the oldest, whose answer is empty")
     func fewPolls() async throws {
         let api = try await TestAPI()

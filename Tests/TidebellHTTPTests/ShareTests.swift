@@ -120,6 +120,70 @@ struct ShareTests {
         return request("lookup", #"{"records":[\#(names)]}"#)
     }
 
+    @Test("H2: who fills the strangers' part of the bodies keeps nobody from signing in")
+    func signInBesideBodies() async throws {
+        try await sockets.serving {
+            $0.shares.bodyBytes = 4000
+            $0.shares.bodyTime = .seconds(600)
+        } _: { server, port, firstRun in
+            func head(_ path: String, _ length: Int) -> String {
+                "POST \(path)?ckAPIToken=\(firstRun.apiToken) HTTP/1.1\r\nHost: here\r\n"
+                    + "Content-Length: \(length)\r\n\r\n"
+            }
+            let lookup = "/database/1/c/development/public/records/lookup"
+            let holding = try RawConnection(port)
+            try holding.send(head(lookup, 2000) + String(repeating: " ", count: 1999))
+            let bodies = server.cloud.webServices.cloud.shares.bodies
+            #expect(await eventually { bodies.current == 1999 })
+            let stranger = try await RawConnection(port).request(head(lookup, 2) + "{}")
+            #expect(stranger.hasPrefix("HTTP/1.1 503 "))
+            let body = #"{"user":"otto","password":"wrong"}"#
+            let signIn = try await RawConnection(port).request(
+                head("/ext/1/c/development/account/signIn", body.utf8.count) + body)
+            #expect(signIn.hasPrefix("HTTP/1.1 401 "))
+            holding.close()
+            #expect(await eventually { bodies.current == 0 })
+        }
+    }
+
+    @Test("H2: a write whose answer has no room is refused before anything is written")
+    func writesWithLargeAnswers() async throws {
+        try await sockets.serving {
+            $0.shares.bodyBytes = 300_000
+            $0.shares.bodyBytesPerCaller = 40_000
+        } _: { server, port, firstRun in
+            let services = server.cloud.webServices
+            let lookup = await lookup(1, ofBytes: 50_000, server, firstRun)
+            func write(_ operation: String, _ tag: String) async throws -> String {
+                let body = """
+                    {"operations":[{"operationType":"\(operation)","record":{"recordName":"r0",\
+                    "recordType":"T",\(tag)"fields":{"small":{"value":1}}}}]}
+                    """
+                return try await RawConnection(port).request(
+                    post(firstRun, length: body.utf8.count, body: body, path: "records/modify"))
+            }
+            let outdated = #""recordChangeTag":"1","#
+            do {
+                let held = await services.respond(to: lookup)
+                #expect(held.status == 200)
+                // The server's version of the record, or the saved one, would come back.
+                let conflict = try await write("update", outdated)
+                #expect(conflict.hasPrefix("HTTP/1.1 429 "))
+                let saved = try await write("forceUpdate", "")
+                #expect(saved.hasPrefix("HTTP/1.1 429 "))
+                _ = held
+            }
+            do {
+                let after = await services.respond(to: lookup)
+                let text = String(decoding: try await after.body.collect(), as: UTF8.self)
+                #expect(!text.contains(#""small""#))
+            }
+            #expect(try await write("update", outdated).hasPrefix("HTTP/1.1 200 "))
+            #expect(await eventually { services.cloud.shares.bodies.current == 0 })
+            #expect(try await write("forceUpdate", "").hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
     @Test("H2: answers that nobody reads have a share like bodies; a caller's only one always fits")
     func unreadAnswers() async throws {
         try await sockets.serving {

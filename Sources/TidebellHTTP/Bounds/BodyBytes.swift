@@ -19,7 +19,7 @@ package final class BodyBytes: Sendable {
 
         mutating func add(_ bytes: Int, of caller: Caller?) {
             total += bytes
-            if BodyBytes.isStranger(caller) { strangers += bytes }
+            if caller.isStranger { strangers += bytes }
             if let caller { callers[caller, default: 0] += bytes }
         }
     }
@@ -31,24 +31,41 @@ package final class BodyBytes: Sendable {
         self.metrics = metrics
     }
 
-    /// Bytes of an answer that are not worth counting: a connection has as many in its buffers.
-    static let uncountedAnswer = 4096
+    /// Bytes of an answer, or of the body of a sign-in, that are not worth counting: a
+    /// connection has as many in its buffers.
+    static let uncounted = 4096
 
     /// The bytes of one body, given back with the last reference.
     package final class Share: Sendable {
         private let all: BodyBytes
         private let caller: Caller?
         private let count = Mutex(0)
+        /// What may still come without being counted.
+        private let uncounted: Mutex<Int>
 
-        fileprivate init(_ all: BodyBytes, _ caller: Caller?) {
+        fileprivate init(_ all: BodyBytes, _ caller: Caller?, uncounted: Int = 0) {
             self.all = all
             self.caller = caller
+            self.uncounted = Mutex(uncounted)
         }
 
         /// Counts bytes that have come, or fails with `TRY_AGAIN_LATER` or `THROTTLED`.
         package func add(_ bytes: Int) throws {
-            try all.add(bytes, of: caller)
-            count.withLock { $0 += bytes }
+            let counted = uncounted.withLock { uncounted in
+                let free = min(uncounted, bytes)
+                uncounted -= free
+                return bytes - free
+            }
+            guard counted > 0 else { return }
+            try all.add(counted, of: caller)
+            count.withLock { $0 += counted }
+        }
+
+        /// Counts the bytes of an answer that is about to be made in place of those of its
+        /// request, or fails as ``add(_:)`` does; the caller's only answer always fits.
+        func replace(byAnswer bytes: Int) throws {
+            giveBack()
+            try addAnswer(bytes, mayBeRefused: true)
         }
 
         /// Counts the bytes of an answer. One that may be refused fails as ``add(_:)`` does,
@@ -73,9 +90,15 @@ package final class BodyBytes: Sendable {
     /// Returns the share of a body that is about to be read.
     package func share(of caller: Caller?) -> Share { Share(self, caller) }
 
+    /// Returns the share of the body of a sign-in, which costs nobody anything while it is
+    /// short: or who fills the strangers' part would keep everybody out.
+    func shareOfSignIn(of caller: Caller?) -> Share {
+        Share(self, caller, uncounted: Self.uncounted)
+    }
+
     /// Returns the share of an answer that is about to be sent; nil for a small one.
     func share(ofAnswer bytes: Int, to caller: Caller?, mayBeRefused: Bool) throws -> Share? {
-        guard bytes > Self.uncountedAnswer else { return nil }
+        guard bytes > Self.uncounted else { return nil }
         let share = share(of: caller)
         try share.addAnswer(bytes, mayBeRefused: mayBeRefused)
         return share
@@ -83,10 +106,6 @@ package final class BodyBytes: Sendable {
 
     /// The bytes in memory now.
     package var current: Int { state.withLock { $0.total } }
-
-    private static func isStranger(_ caller: Caller?) -> Bool {
-        if case .user = caller { false } else { true }
-    }
 
     private func add(_ bytes: Int, of caller: Caller?) throws {
         try count(
@@ -103,7 +122,7 @@ package final class BodyBytes: Sendable {
         try count(
             state.withLock { state in
                 // Small requests beside this one do not matter.
-                let isOnly = caller.map { state.callers[$0, default: 0] <= Self.uncountedAnswer }
+                let isOnly = caller.map { state.callers[$0, default: 0] <= Self.uncounted }
                 if mayBeRefused,
                     let refusal = refusal(of: bytes, of: caller, isOnly: isOnly ?? false, in: state)
                 {
@@ -123,7 +142,7 @@ package final class BodyBytes: Sendable {
     private func refusal(
         of bytes: Int, of caller: Caller?, isOnly: Bool, in state: State
     ) -> WireError? {
-        let isStranger = Self.isStranger(caller)
+        let isStranger = caller.isStranger
         let bound = isStranger ? limits.bodyBytes / 2 : limits.bodyBytes
         guard (isStranger ? state.strangers : state.total) + bytes <= bound,
             state.total + bytes <= limits.bodyBytes
@@ -150,7 +169,7 @@ package final class BodyBytes: Sendable {
         guard bytes > 0 else { return }
         state.withLock { state in
             state.total -= bytes
-            if Self.isStranger(caller) { state.strangers -= bytes }
+            if caller.isStranger { state.strangers -= bytes }
             guard let caller, let own = state.callers[caller] else { return }
             state.callers[caller] = own > bytes ? own - bytes : nil
         }

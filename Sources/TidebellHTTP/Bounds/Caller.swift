@@ -9,6 +9,13 @@ package enum Caller: Sendable, Hashable {
     case address(String)
 }
 
+extension Caller? {
+    /// Whether it is no user: one with an API token only, or with none.
+    var isStranger: Bool {
+        if case .user = self { false } else { true }
+    }
+}
+
 /// The network address of a client.
 package struct PeerAddress: Sendable, Hashable {
     /// The part that one subscriber of a network has: an IPv4 address, or the first 64

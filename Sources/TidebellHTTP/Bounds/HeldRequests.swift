@@ -12,11 +12,14 @@ package final class HeldRequests: Sendable {
 
     private let capacity: Int
     private let share: Int
+    /// The most of callers who are no users, all together.
+    private let strangersShare: Int
     private let kind: String
     private let metrics: HTTPMetrics
 
     private struct State {
         var count = 0
+        var strangers = 0
         var callers: [Caller: Int] = [:]
     }
 
@@ -24,14 +27,17 @@ package final class HeldRequests: Sendable {
 
     /// Creates a bound of requests of a kind.
     ///
-    /// - Parameter share: The most of one caller.
+    /// - Parameters:
+    ///   - share: The most of one caller.
+    ///   - strangersShare: The most of all together who are no users; nil for no such bound.
     package init(
         capacity: Int = HeldRequests.defaultCapacity,
-        share: Int = ShareLimits().heldRequestsPerCaller,
+        share: Int = ShareLimits().heldRequestsPerCaller, strangersShare: Int? = nil,
         of kind: String = "streams and polls", metrics: HTTPMetrics = HTTPMetrics()
     ) {
         self.capacity = capacity
         self.share = share
+        self.strangersShare = strangersShare ?? capacity
         self.kind = kind
         self.metrics = metrics
     }
@@ -53,10 +59,14 @@ package final class HeldRequests: Sendable {
     /// `THROTTLED` when the caller has its share of them.
     package func takePlace(for caller: Caller?) throws -> Place {
         let refusal = state.withLock { state -> WireError? in
-            guard state.count < capacity else {
+            let isStranger = caller.isStranger
+            guard state.count < capacity, !isStranger || state.strangers < strangersShare else {
+                let most = state.count < capacity ? strangersShare : capacity
                 metrics.refused(.heldRequests)
                 return WireError(
-                    .tryAgainLater, "the server already holds \(capacity) \(kind)",
+                    .tryAgainLater,
+                    "the server already holds \(most) \(kind)"
+                        + (state.count < capacity ? " of who is not signed in" : ""),
                     retryAfter: Self.retryAfter
                 )
             }
@@ -72,6 +82,7 @@ package final class HeldRequests: Sendable {
                 state.callers[caller] = own + 1
             }
             state.count += 1
+            if isStranger { state.strangers += 1 }
             return nil
         }
         if let refusal { throw refusal }
@@ -84,6 +95,7 @@ package final class HeldRequests: Sendable {
     private func giveBack(_ caller: Caller?) {
         state.withLock { state in
             state.count -= 1
+            if caller.isStranger { state.strangers -= 1 }
             guard let caller, let own = state.callers[caller] else { return }
             state.callers[caller] = own > 1 ? own - 1 : nil
         }

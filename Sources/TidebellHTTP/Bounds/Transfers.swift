@@ -9,12 +9,15 @@ package struct Transfers: Sendable {
     package let downloads: HeldRequests
 
     /// Creates the bounds of so many files, half of them each way; a caller has a quarter
-    /// of each at most.
+    /// of each at most, and all who are no users half.
     init(capacity: Int, shares: Shares) {
         let half = max(1, capacity / 2)
         let share = min(shares.limits.transfersPerCaller, max(1, half / 4))
         func bound(_ kind: String) -> HeldRequests {
-            HeldRequests(capacity: half, share: share, of: kind, metrics: shares.metrics)
+            HeldRequests(
+                capacity: half, share: share, strangersShare: max(1, half / 2), of: kind,
+                metrics: shares.metrics
+            )
         }
         uploads = bound("uploads of files")
         downloads = bound("downloads of files")

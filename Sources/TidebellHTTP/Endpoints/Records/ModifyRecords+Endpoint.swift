@@ -10,8 +10,13 @@ extension ModifyRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read(Request.self)
         let tellsSyncToken = try exchange.target.tellsSyncToken
-        return try await exchange.write {
-            try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
+        return try await exchange.write { transaction -> Response in
+            let response = try run(
+                request, for: call, in: transaction, tellsSyncToken: tellsSyncToken
+            )
+            // What small operations bring back may be large; refused here, nothing is done.
+            try exchange.bodyShare?.replace(byAnswer: response.fieldBytes)
+            return response
         } json: {
             $0.write(to: &$1)
         } shortened: {
@@ -21,6 +26,19 @@ extension ModifyRecords: Endpoint {
 }
 
 extension ModifyRecords.Response {
+    /// The bytes of the fields in it, of saved records and of the server's versions of
+    /// those in conflict.
+    fileprivate var fieldBytes: Int {
+        records.reduce(0) { bytes, result in
+            switch result {
+            case .record(let record): bytes + record.fields.json.count
+            case .deleted: bytes
+            case .failed(_, let error):
+                bytes + (error.detail?.serverRecord?.fields.json.count ?? 0)
+            }
+        }
+    }
+
     /// Whether anything was saved or deleted.
     fileprivate var changes: Bool {
         records.contains { if case .failed = $0 { false } else { true } }
