@@ -19,6 +19,12 @@ struct OutboxBatch {
         var readThrough: SubscriptionSerial?
     }
 
+    /// How far an entry is told.
+    struct Progress {
+        var entry: Int64
+        var toldThrough: SubscriptionSerial
+    }
+
     private(set) var items: [Item] = []
     private(set) var databases: [DatabaseID: StoredDatabase] = [:]
     /// The owners of the candidates: nobody whom no notification could reach.
@@ -44,10 +50,12 @@ struct OutboxBatch {
     ///
     /// An entry with more candidates than that is read as far as that, and the
     /// last of the batch: who is told later than others still is told in order.
+    ///
+    /// - Parameter progress: How far an entry is told that could not be changed.
     init(
         from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
             & BadgeReading,
-        within bounds: PushConfiguration
+        within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
         let outboxes = try reader.outboxes(limit: bounds.entriesPerPass)
         let entries = outboxes.flatMap(\.entries)
@@ -58,6 +66,10 @@ struct OutboxBatch {
         var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
         var left = bounds.notificationsPerPass
         for (index, entry) in entries.enumerated() where left > 0 {
+            var entry = entry
+            if let progress, progress.entry == entry.id, entry.damage == .row {
+                entry.toldThrough = progress.toldThrough
+            }
             let records = ChangedRecords(entry.changes)
             var item = Item(entry: entry, records: records, candidates: [])
             if try knowsDatabase(entry.database, from: reader) {

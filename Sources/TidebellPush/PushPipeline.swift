@@ -2,6 +2,7 @@
 import Foundation
 import Logging
 import ServiceLifecycle
+import Synchronization
 import TidebellCore
 import TidebellWire
 
@@ -22,6 +23,9 @@ package final class PushPipeline: Service {
     private let reached: @Sendable (PassStep) async throws -> Void
     private let turnstile = Turnstile()
     private let damage: DamageReport
+    /// How far an entry is told that cannot be changed, for the next pass; after a start it is
+    /// told from the beginning. One is enough: its database keeps its turn.
+    private let unchangeable = Mutex<OutboxBatch.Progress?>(nil)
 
     /// Creates a pipeline; ``run()`` starts it.
     ///
@@ -104,7 +108,9 @@ extension PushPipeline {
         var lastEntries: [(database: DatabaseID, entry: Int64)] = []
         /// The entry after it, where it has more subscribers than a pass tells,
         /// and how far it is told.
-        var unfinished: (entry: Int64, toldThrough: SubscriptionSerial)?
+        var unfinished: OutboxBatch.Progress?
+        /// Whether how far can be noted with the entry.
+        var isUnfinishedChangeable = true
         /// Those of the changes that could not be read.
         var damaged: [OutboxEntry] { changes.filter { $0.damage != nil } }
 
@@ -119,8 +125,9 @@ extension PushPipeline {
     /// Reads what is pending, and all that the rules ask about it.
     func read() async throws -> OutboxBatch {
         let configuration = configuration
+        let progress = unchangeable.withLock { $0 }
         let batch = try await store.read { reader in
-            try OutboxBatch(from: reader, within: configuration)
+            try OutboxBatch(from: reader, within: configuration, goingOnFrom: progress)
         }
         damage.report(batch)
         if batch.isCutByBytes { metrics.cutPasses.increment() }
@@ -142,7 +149,8 @@ extension PushPipeline {
             )
             plan.matches += outcome.matches
             if let toldThrough = outcome.toldThrough ?? item.readThrough {
-                plan.unfinished = (item.entry.id, toldThrough)
+                plan.unfinished = .init(entry: item.entry.id, toldThrough: toldThrough)
+                plan.isUnfinishedChangeable = item.entry.damage != .row
                 break
             }
             plan.finish(item.entry)
@@ -221,14 +229,16 @@ extension PushPipeline {
                     keeping: keepsExplanations || kept.contains(database)
                 )
             }
-            if let (entry, serial) = plan.unfinished {
-                try transaction.setToldThrough(serial, ofOutboxEntry: entry)
+            if let unfinished = plan.unfinished, plan.isUnfinishedChangeable {
+                try transaction.setToldThrough(
+                    unfinished.toldThrough, ofOutboxEntry: unfinished.entry)
             }
             if keepsExplanations {
                 try ToldAccount(of: plan.changes, notifications, as: stored).keep(in: transaction)
             }
             return stored
         }
+        if !plan.isUnfinishedChangeable { unchangeable.withLock { $0 = plan.unfinished } }
         damage.report(damaged)
         metrics.built.increment(by: stored.count)
         metrics.pruned.increment(by: stored.count { $0.fullPayload != nil })

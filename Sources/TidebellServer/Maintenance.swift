@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
 import ServiceLifecycle
+import Synchronization
 import TidebellCore
 import TidebellHTTP
 
@@ -25,6 +26,8 @@ package struct Maintenance: Service {
     private let time: Time
     private let retention: RetentionClock
     private let logger: Logger
+    /// The steps whose failure was logged.
+    private let failing = Failing()
 
     package init(
         store: any Store, assets: any AssetStore = NoAssetStore(), rootKey: RootKey? = nil,
@@ -48,12 +51,12 @@ package struct Maintenance: Service {
                     await round()
                     for _ in 1..<Self.intervalsPerRound {
                         try await time.clock.sleep(for: Self.interval)
-                        await attempt { _ = try await removeExplanations() }
-                        await attempt { _ = try await removeAnswers() }
-                        await attempt { try await storeTokenUses() }
+                        await attempt("explanations") { _ = try await removeExplanations() }
+                        await attempt("answers") { _ = try await removeAnswers() }
+                        await attempt("token uses") { try await storeTokenUses() }
                         // Notices, also when nobody writes, that trouble began or is over.
-                        await attempt { try await store.probe() }
-                        await attempt { _ = try await removeDeletedZones() }
+                        await attempt("probe") { try await store.probe() }
+                        await attempt("deleted zones") { _ = try await removeDeletedZones() }
                     }
                     try await time.clock.sleep(for: Self.interval)
                 }
@@ -63,31 +66,59 @@ package struct Maintenance: Service {
         }
     }
 
-    /// Removes what is old enough now. A failure is the operator's to see and
-    /// the next round's to repeat: the cloud works on without.
+    /// Removes what is old enough now, each kind by itself: a failure is the operator's to
+    /// see and the next round's to repeat, and stops no other kind.
     package func round() async {
-        await attempt {
-            let now = try await retention.moment(in: store)
-            _ = try await removeDeletedZones()
-            let tombstones = try await removeAll {
+        var removed: Logger.Metadata = [:]
+        await attempt("deleted zones") { _ = try await removeDeletedZones() }
+        await attempt("explanations") {
+            removed["explanations"] = "\(try await removeExplanations())"
+        }
+        await attempt("answers") { _ = try await removeAnswers() }
+        await attempt("token uses") { try await storeTokenUses() }
+        await attempt("retention") {
+            await removeAged(at: try await retention.moment(in: store), noting: &removed)
+        }
+        logger.debug("maintenance done", metadata: removed)
+        await attempt("erasures") { try await eraseRemoved() }
+        await attempt("encryption") { try await sealRecords() }
+        await attempt("stray files") {
+            let strays = try await removeStrayFiles()
+            logger.debug("stray files removed", metadata: ["files": "\(strays)"])
+        }
+    }
+
+    /// Removes what is older than it is kept for.
+    private func removeAged(at now: Instant, noting removed: inout Logger.Metadata) async {
+        await attempt("tombstones") {
+            let count = try await removeAll {
                 try $0.removeTombstones(
                     modifiedBefore: now.advanced(by: .zero - limits.tombstoneRetention),
                     limit: Self.batchSize
                 )
             }
-            let notifications = try await removeAll {
+            removed["tombstones"] = "\(count)"
+        }
+        await attempt("notifications") {
+            let count = try await removeAll {
                 try $0.removeNotifications(
                     createdBefore: now.advanced(by: .zero - limits.notificationRetention),
                     limit: Self.batchSize
                 )
             }
-            try await trimNotifications()
-            let devices = try await removeAll {
+            removed["notifications"] = "\(count)"
+        }
+        await attempt("notifications of users with very many") { try await trimNotifications() }
+        await attempt("devices") {
+            let count = try await removeAll {
                 try $0.removeDevices(
                     unseenSince: now.advanced(by: .zero - limits.deviceRetention),
                     limit: Self.batchSize
                 )
             }
+            removed["devices"] = "\(count)"
+        }
+        await attempt("web tokens") {
             _ = try await removeAll {
                 try $0.removeWebTokens(
                     expiredBefore: now.advanced(by: .zero - WebTokenRules.memory),
@@ -95,25 +126,9 @@ package struct Maintenance: Service {
                     limit: Self.batchSize
                 )
             }
-            let explanations = try await removeExplanations()
-            let files = try await removeUnusedAssets(at: now)
-            _ = try await removeAnswers()
-            try await storeTokenUses()
-            logger.debug(
-                "maintenance done",
-                metadata: [
-                    "devices": "\(devices)",
-                    "tombstones": "\(tombstones)", "notifications": "\(notifications)",
-                    "explanations": "\(explanations)", "files": "\(files)",
-                ]
-            )
         }
-        await attempt { try await eraseRemoved() }
-        await attempt { try await sealRecords() }
-        // By itself: a file that cannot be removed stops neither this nor the rest for ever.
-        await attempt {
-            let strays = try await removeStrayFiles()
-            logger.debug("stray files removed", metadata: ["files": "\(strays)"])
+        await attempt("files") {
+            removed["files"] = "\(try await removeUnusedAssets(at: now))"
         }
     }
 
@@ -223,13 +238,22 @@ package struct Maintenance: Service {
         }
     }
 
-    private func attempt(_ body: () async throws -> Void) async {
+    /// Takes one step; its failure is logged once, until it works again.
+    private func attempt(_ step: String, _ body: () async throws -> Void) async {
         do {
             try await body()
+            guard failing.steps.withLock({ $0.remove(step) }) != nil else { return }
+            logger.notice("maintenance works again", metadata: ["step": "\(step)"])
         } catch is StoreUnavailable {
             // Logged where it began.
+        } catch _ where Task.isCancelled {
+            // The end of the server is no failure.
         } catch {
-            logger.warning("maintenance failed", metadata: ["error": "\(error)"])
+            guard failing.steps.withLock({ $0.insert(step).inserted }) else { return }
+            logger.warning(
+                "maintenance failed; it is tried again",
+                metadata: ["step": "\(step)", "error": "\(error)"]
+            )
         }
     }
 
@@ -244,4 +268,9 @@ package struct Maintenance: Service {
         }
         return total
     }
+}
+
+/// The steps of a maintenance that failed when they were last taken.
+private final class Failing: Sendable {
+    let steps = Mutex<Set<String>>([])
 }

@@ -63,15 +63,15 @@ struct BackupCommand: AsyncParsableCommand {
 
     private func advice(on made: BackupManifest) -> String {
         var sentences: [String] = []
+        if let leftOut = made.leftOut, !leftOut.isEmpty {
+            let named = leftOut.prefix(Self.namedFiles).joined(separator: ", ")
+            sentences.append(
+                "Left out: \(counted(leftOut.count, "file or folder", "files or folders")) (\(named)"
+                    + (leftOut.count > Self.namedFiles ? ", …" : "") + "). Keep what you need "
+                    + "of them elsewhere."
+            )
+        }
         if withoutKeys {
-            if let leftOut = made.leftOut, !leftOut.isEmpty {
-                let named = leftOut.prefix(Self.namedFiles).joined(separator: ", ")
-                sentences.append(
-                    "Left out: \(counted(leftOut.count, "file")) (\(named)"
-                        + (leftOut.count > Self.namedFiles ? ", …" : "") + "). Keep what you need "
-                        + "of them elsewhere."
-                )
-            }
             sentences.append(
                 "The keys are not in it, nor are those of zones: nobody can read its encrypted "
                     + "fields any more; its files need the root key."

@@ -50,6 +50,16 @@ extension BackupTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: aside.path) == [])
         #expect(!FileManager.default.fileExists(atPath: "\(data.url.path)/.restoring"))
 
+        // The plan cannot be written.
+        try FileManager.default.removeItem(at: aside)
+        let plan = data.url.appendingPathComponent(FolderExchange.newPlanName)
+        try FileManager.default.createDirectory(at: plan, withIntermediateDirectories: false)
+        #expect(await sentence(replace).hasPrefix("The backup was not restored: "))
+        #expect(try contents(data.url) == before)
+        #expect(!FileManager.default.fileExists(atPath: aside.path))
+        #expect(!FolderExchange.isUnderWay(in: data.url))
+        try FileManager.default.removeItem(at: plan)
+
         let fresh = DataFolder(root.appendingPathComponent("fresh"))
         try FileManager.default.createDirectory(
             at: fresh.url.appendingPathComponent("lost+found/x"), withIntermediateDirectories: true)

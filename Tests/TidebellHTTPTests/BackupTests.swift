@@ -227,9 +227,14 @@ final class BackupTests {
             let bytes = try Data(contentsOf: backup.appendingPathComponent(file))
             #expect(bytes.range(of: Data(Self.digits.utf8)) == nil, "\(file)")
         }
+        for name in [".hidden", "half.new", "tidebell.sqlite.copy"] {
+            try Data([1]).write(to: data.url.appendingPathComponent(name))
+        }
+        try FileManager.default.createDirectory(
+            at: data.url.appendingPathComponent("folder"), withIntermediateDirectories: false)
         let whole = try Backup.make(
             of: data, to: root.appendingPathComponent("whole"), at: Self.moment)
-        #expect(whole.leftOut == nil)
+        #expect(whole.leftOut == [".hidden", "folder", "half.new", "tidebell.sqlite.copy"])
         #expect(Set(whole.files.map(\.path)).isSuperset(of: copies))
     }
 
@@ -344,6 +349,11 @@ final class BackupTests {
             _ = try await Restoring.run(backup, to: data, replacing: true, at: Self.moment)
         }
         #expect(busy.contains("is in use by another process; stop the other server first."))
+        // The folder is looked into under its lock only.
+        let locked = await sentence {
+            _ = try await Restoring.run(backup, to: data, replacing: false, at: Self.moment)
+        }
+        #expect(locked == busy)
         try await home.store.close()
         #expect(try await names(in: data) == ["a", "b", "c"])
         let refusal = await self.sentence {

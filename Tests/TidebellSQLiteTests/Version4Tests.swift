@@ -33,6 +33,20 @@ final class Version4Tests {
         )
     }
 
+    @Test("is refused where the last ID of a table is no number", arguments: ["'many'", "NULL"])
+    func noNumber(_ value: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction {
+            try $0.execute(sql: "UPDATE sqlite_sequence SET seq = \(value) WHERE name = 'outbox'")
+        }
+        try queue.close()
+        let sentence = "the last ID of the table 'outbox' is no number"
+        #expect(try StoreCheck.refusals(ofStoreAt: path).map(\.problem) == [sentence])
+        #expect(throws: StoreOpenError.damaged(path: path, reason: sentence)) {
+            try SQLiteStore.open(at: path)
+        }
+    }
+
     @Test("is opened, read and written")
     func works() async throws {
         let store = try SQLiteStore.open(at: path)

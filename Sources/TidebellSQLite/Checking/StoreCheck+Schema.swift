@@ -16,11 +16,12 @@ extension StoreCheck {
             return try queue.read { database in
                 let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                 let check = StoreCheck(Connection(database))
-                guard version >= Schema.version else { return try check.programs() }
+                let sequences = try check.sequenceProblems()
+                guard version >= Schema.version else { return try check.programs() + sequences }
                 let problems = try check.schemaProblems()
                 // Without its tables there is nothing to look at.
                 guard problems.isEmpty else { return problems }
-                return try check.numberProblems() + check.nameProblems()
+                return try sequences + check.numberProblems() + check.nameProblems()
             }
         } catch {
             throw StoreOpenError(error, path: path)
@@ -83,6 +84,21 @@ extension StoreCheck {
         try Self.entries(on: connection)
             .filter { $0.kind == "trigger" || $0.kind == "view" }
             .map { StoreProblem("\($0.named) is not Tidebell's") }
+    }
+
+    /// Names what stands as a table's last ID and is no number: it has no type that SQLite
+    /// would keep to.
+    func sequenceProblems() throws -> [StoreProblem] {
+        let tables = try connection.rows(
+            "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'"
+        ) { $0.int(0) }
+        guard !tables.isEmpty else { return [] }
+        return try connection.rows(
+            """
+            SELECT name FROM sqlite_sequence
+            WHERE typeof(name) <> 'text' OR typeof(seq) <> 'integer' ORDER BY rowid
+            """
+        ) { StoreProblem("the last ID of the table '\($0.text(0))' is no number") }
     }
 
     /// Names numbers that could not be counted on.

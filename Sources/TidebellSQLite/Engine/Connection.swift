@@ -84,6 +84,19 @@ final class Connection {
         }
     }
 
+    /// Returns what `read`, which must change nothing, returns; nil where that stands on a
+    /// damaged page. Such a failure undoes nothing. NB: SQLite refuses to write in a
+    /// transaction that met damage, until it ends; it may go on reading.
+    func unlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? {
+        let earlier = failure
+        do {
+            return try read()
+        } catch DatabaseError.SQLITE_CORRUPT {
+            failure = earlier
+            return nil
+        }
+    }
+
     private func step(
         _ sql: String, _ values: [any Bindable], _ body: (Columns) throws -> Bool
     ) throws {

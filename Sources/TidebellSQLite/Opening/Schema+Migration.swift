@@ -16,7 +16,7 @@ extension Schema {
     static func migrate(_ database: Database, from version: Int) throws {
         let columns = try oldColumns(in: database)
         let old = columns.keys.sorted()
-        let numbers = try Row.fetchAll(database, sql: "SELECT name, seq FROM sqlite_sequence")
+        let numbers = try lastIDs(in: database)
         for index in try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
         ) {
@@ -44,8 +44,7 @@ extension Schema {
         // Later the rows that deleted zones have left count for nothing.
         if columns["record"]?.contains("size") != true { try database.execute(sql: uses) }
         try sumUp(SubscriptionRow.fetchAll(database), in: database)
-        for row in numbers {
-            let (name, number): (String, Int64) = (row["name"], row["seq"])
+        for (name, number) in numbers {
             try database.execute(
                 sql: "DELETE FROM sqlite_sequence WHERE name IN (?, ?)",
                 arguments: [name, "old_\(name)"]
@@ -56,6 +55,20 @@ extension Schema {
             )
         }
         try database.execute(sql: "PRAGMA user_version = \(frozenVersion)")
+    }
+
+    /// The last ID that each table gave; SQLite keeps no type there.
+    private static func lastIDs(in database: Database) throws -> [(String, Int64)] {
+        try Row.fetchAll(database, sql: "SELECT name, seq FROM sqlite_sequence").map { row in
+            let name = String.fromDatabaseValue(row["name"])
+            guard let name, let number = Int64.fromDatabaseValue(row["seq"]) else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_CORRUPT,
+                    message: "the last ID of the table '\(name ?? "")' is no number"
+                )
+            }
+            return (name, number)
+        }
     }
 
     private struct SubscriptionRow: FetchableRecord {

@@ -55,12 +55,21 @@ package final class ServerLock: Sendable {
             throw .unwritable(path: place, reason: String(cString: strerror(errno)))
         }
         // NB: a file system of the network may lock no folders; the file is locked then.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && isFolder else {
-            let holder = LockHolder.process(of: descriptor)
-            _ = Foundation.close(descriptor)
-            throw .inUse(path: path, process: holder)
-        }
-        return descriptor
+        let failure = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+        if failure == 0 || failure != EWOULDBLOCK && isFolder { return descriptor }
+        let holder = failure == EWOULDBLOCK ? LockHolder.process(of: descriptor) : nil
+        _ = Foundation.close(descriptor)
+        guard failure == EWOULDBLOCK else { throw Self.cannotLock(place, failure) }
+        throw .inUse(path: path, process: holder)
+    }
+
+    /// Why a file cannot be locked that nobody else has locked.
+    static func cannotLock(_ place: String, _ failure: Int32) -> StoreOpenError {
+        .unwritable(
+            path: place,
+            reason: "it cannot be locked (\(String(cString: strerror(failure)))), and without "
+                + "locks a second server could start on it"
+        )
     }
 
     /// The folder that the database is in, which may be another than the path says.

@@ -8,15 +8,16 @@ extension SQLiteReading {
         _ ids: Set<String>?, of user: UserID, in database: DatabaseID
     ) throws -> [StoredSubscription] {
         guard let ids else {
-            return try connection.rows(
-                StoredSubscription.ofUser, database, user, read: StoredSubscription.init
-            )
+            return try readSubscriptions(
+                try connection.rows(StoredSubscription.ofUser, database, user) { try $0.value(0) }
+            ).subscriptions
         }
         guard !ids.isEmpty else { return [] }
-        return try connection.rows(
-            StoredSubscription.ofUserAmong, JSONText(ids), database, user,
-            read: StoredSubscription.init
-        )
+        return try readSubscriptions(
+            try connection.rows(StoredSubscription.ofUserAmong, JSONText(ids), database, user) {
+                try $0.value(0)
+            }
+        ).subscriptions
     }
 
     package func subscriptionSummaries(
@@ -50,22 +51,48 @@ extension SQLiteReading {
     ) throws -> (
         subscriptions: [StoredSubscription], damaged: [SubscriptionSerial], bytes: Int
     ) {
-        guard !serials.isEmpty else { return ([], [], 0) }
-        var found: [StoredSubscription] = []
-        var damaged: [SubscriptionSerial] = []
-        var bytes = 0
+        let found = try readSubscriptions(serials, byteLimit: byteLimit)
+        return (found.subscriptions, found.undecodable + found.unreadable, found.bytes)
+    }
+
+    /// Reads subscriptions in the order of `serials`, one by one where a page of one cannot
+    /// be read, so that it is alone in that.
+    func readSubscriptions(
+        _ serials: [SubscriptionSerial], byteLimit: Int = .max
+    ) throws -> FoundSubscriptions {
+        var found = FoundSubscriptions()
+        guard !serials.isEmpty else { return found }
+        let whole = try connection.unlessDamaged {
+            var page = FoundSubscriptions()
+            try read(serials, into: &page, byteLimit: byteLimit)
+            return page
+        }
+        if let whole { return whole }
+        for serial in serials where found.bytes < byteLimit {
+            let one = try connection.unlessDamaged {
+                var next = found
+                try read([serial], into: &next, byteLimit: byteLimit)
+                return next
+            }
+            if let one { found = one } else { found.unreadable.append(serial) }
+        }
+        return found
+    }
+
+    private func read(
+        _ serials: [SubscriptionSerial], into found: inout FoundSubscriptions, byteLimit: Int
+    ) throws {
         try connection.each(
             StoredSubscription.withSerials, JSONText(serials.map(\.rawValue))
         ) { columns in
-            bytes += columns.byteCount(2)
+            found.bytes += columns.byteCount(2)
             do {
-                found.append(try StoredSubscription(columns))
+                found.subscriptions.append(try StoredSubscription(columns))
             } catch let error where !(error is DatabaseError) {
-                damaged.append(try columns.value(3))
+                found.undecodable.append(try columns.value(3))
             }
-            return bytes < byteLimit
+            return found.bytes < byteLimit
         }
-        return (found, damaged, bytes)
     }
 
     package func subscribers(in database: DatabaseID, limit: Int) throws -> [UserID] {
@@ -76,6 +103,17 @@ extension SQLiteReading {
     }
 }
 
+/// Subscriptions as the store holds them, with those that are damaged.
+struct FoundSubscriptions {
+    var subscriptions: [StoredSubscription] = []
+    /// Those whose JSON is not that of a subscription.
+    var undecodable: [SubscriptionSerial] = []
+    /// Those on pages that cannot be read: they cannot be removed either.
+    var unreadable: [SubscriptionSerial] = []
+    /// The bytes of JSON that were read.
+    var bytes = 0
+}
+
 extension StoredSubscription {
     /// What stands for the zone of a subscription without one.
     static let noZone = ""
@@ -84,11 +122,11 @@ extension StoredSubscription {
         "subscription.database, subscription.user, subscription.json, subscription.serial"
 
     fileprivate static let ofUser = """
-        SELECT \(columns) FROM subscription WHERE database = ? AND user = ?
+        SELECT serial FROM subscription WHERE database = ? AND user = ?
         ORDER BY subscription_id
         """
     fileprivate static let ofUserAmong = """
-        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN subscription
+        SELECT subscription.serial FROM json_each(?) AS wanted CROSS JOIN subscription
         WHERE subscription.database = ? AND subscription.user = ?
             AND subscription.subscription_id = wanted.value
         ORDER BY subscription.subscription_id
@@ -104,9 +142,9 @@ extension StoredSubscription {
     /// takes the primary key instead and reads all subscriptions of the database.
     static let byTrigger = "subscription INDEXED BY subscription_trigger"
 
-    /// Those of a database that go with a zone.
+    /// The serials of those of a database that go with a zone.
     static let onZone = """
-        SELECT \(columns) FROM \(byTrigger)
+        SELECT serial FROM \(byTrigger)
         WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
         """
 

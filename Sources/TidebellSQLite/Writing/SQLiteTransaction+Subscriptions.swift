@@ -47,13 +47,16 @@ extension SQLiteTransaction {
     func removeSubscriptions(
         onZone name: String, in database: DatabaseID
     ) throws -> [StoredSubscription] {
-        let removed = try connection.rows(
-            StoredSubscription.onZone, database, name, read: StoredSubscription.init
-        )
-        guard !removed.isEmpty else { return [] }
-        try connection.run(Self.removeOnZone, database, name)
+        let serials: [SubscriptionSerial] = try connection.rows(
+            StoredSubscription.onZone, database, name
+        ) { try $0.value(0) }
+        guard !serials.isEmpty else { return [] }
+        let found = try readSubscriptions(serials)
+        // NB: with one on a damaged page the zone stays: SQLite writes no more then.
+        let removed = serials.filter { !found.unreadable.contains($0) }
+        try connection.run(Self.remove, JSONText(removed.map(\.rawValue)))
         try countKinds(in: database)
-        return removed
+        return found.subscriptions
     }
 
     /// Removes what the account's users subscribed to, in databases of whomever; returns
@@ -91,9 +94,8 @@ extension SQLiteTransaction {
         try connection.run(Self.countKinds, database)
     }
 
-    private static let removeOnZone = """
-        DELETE FROM \(StoredSubscription.byTrigger)
-        WHERE database = ? AND kind IN ('zone', 'query') AND zone_name = ?
+    private static let remove = """
+        DELETE FROM subscription WHERE serial IN (SELECT value FROM json_each(?) AS wanted)
         """
 
     private static let countKinds: String = {

@@ -147,7 +147,7 @@ package struct Backup {
             hasRootKey: packed.key != nil,
             unreadFiles: known.key == nil ? findings.files.filter { $0.key != nil }.count : 0,
             isWithoutKeys: options.withoutKeys,
-            leftOut: options.withoutKeys ? others.leftOut : nil, problems: problems,
+            leftOut: others.leftOut, problems: problems,
             files: files.sorted { $0.path < $1.path }
         )
         try manifest.write(to: draft)

@@ -36,8 +36,8 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     package var unreadFiles: Int?
     /// Whether the secrets beside the database were left out.
     package var isWithoutKeys: Bool
-    /// Files at the top of the data folder, and secrets, that were left out; nil for a whole
-    /// backup, and for one that does not say.
+    /// Files and folders at the top of the data folder, and secrets, that were left out; nil
+    /// for a backup that does not say, as older whole ones.
     package var leftOut: [String]?
     /// What was damaged already when the backup was made, and what was left to do.
     package var problems: [StoreProblem]

@@ -36,15 +36,23 @@ extension DataFolder {
     ///
     /// A whole backup takes secrets and what the operator put there, so that the server that
     /// is restored finds it. One without keys takes what Tidebell knows to be none. Neither has
-    /// what belongs to the running store, nor what an earlier restoring moved aside.
+    /// hidden and unfinished files, folders, nor what an earlier restoring moved aside: all are
+    /// named as left out, but not what belongs to the running store.
     func otherFiles(withoutKeys: Bool) throws -> (taken: [String], leftOut: [String]) {
         let own = try FileManager.default.contentsOfDirectory(atPath: url.path).filter {
-            $0 != Self.databaseName && Self.mayHold($0) && !$0.hasSuffix(".new") && isFile($0)
+            $0 != Self.assetsName && !Self.ofStore.contains($0)
         }
-        let all = (own + Self.secretsInside.filter { isFile($0) }).sorted()
-        guard withoutKeys else { return (all, []) }
-        return (all.filter(Self.plain.contains), all.filter { !Self.plain.contains($0) })
+        let all = own + Self.secretsInside.filter { isFile($0) }
+        let taken = all.filter {
+            Self.mayHold($0) && !$0.hasSuffix(".new") && isFile($0)
+                && (!withoutKeys || Self.plain.contains($0))
+        }
+        return (taken.sorted(), Set(all).subtracting(taken).sorted())
     }
+
+    /// The database and what belongs to it while it is used.
+    private static let ofStore = Set(
+        ["", "-wal", "-shm", "-journal", "-server"].map { databaseName + $0 })
 
     /// Whether a path that need not exist lies in the folder, or in that of the files, by
     /// whatever links they are reached.

@@ -14,6 +14,8 @@ import Foundation
 /// Both folders are inside of the data folder, which may be a mount of its own.
 struct FolderExchange {
     static let planName = ".restoring.json"
+    /// Where the plan is until it is whole.
+    static let newPlanName = "\(planName).new"
     static let draftName = ".restoring"
 
     /// What is exchanged, as names at the top of the data folder.
@@ -49,7 +51,12 @@ struct FolderExchange {
             let path = folder.appendingPathComponent(aside).path
             guard mkdir(path, 0o700) == 0 else { throw DiskError("make \(path)") }
         }
-        try exchange.write()
+        do {
+            try exchange.write()
+        } catch {
+            exchange.forget()
+            throw error
+        }
         do {
             try exchange.carryOut()
         } catch {
@@ -81,9 +88,24 @@ struct FolderExchange {
     private var draft: URL { folder.appendingPathComponent(Self.draftName) }
     private var aside: URL? { plan.aside.map { folder.appendingPathComponent($0) } }
 
+    private var newPlanFile: URL { folder.appendingPathComponent(Self.newPlanName) }
+
+    /// Writes the plan, whole or not at all: half of one would hold up every server.
     private func write() throws {
-        try DurableFile.write([UInt8](try JSONEncoder().encode(plan)), to: planFile)
+        // One that was stopped may have left its own.
+        unlink(newPlanFile.path)
+        try DurableFile.write([UInt8](try JSONEncoder().encode(plan)), to: newPlanFile)
+        guard rename(newPlanFile.path, planFile.path) == 0 else {
+            throw DiskError("write \(planFile.path)")
+        }
         try DurableFile.flush(folder)
+    }
+
+    /// Removes what a plan that could not be written left, before anything was moved.
+    private func forget() {
+        unlink(newPlanFile.path)
+        unlink(planFile.path)
+        if let aside { rmdir(aside.path) }
     }
 
     /// The database goes first and comes last: where an older Tidebell starts on what was

@@ -101,7 +101,7 @@ package struct Restoring {
     /// The data folder, held by its lock, and what was in it.
     private struct Place {
         let lock: ServerLock
-        let present: [String]
+        private(set) var present: [String] = []
         private let data: DataFolder
         private let isNew: Bool
         private let hadLockFile: Bool
@@ -118,15 +118,21 @@ package struct Restoring {
             } catch {
                 throw OperatorError("The folder \(folder) cannot be created.")
             }
-            present = try Self.present(in: data)
-            guard present.isEmpty || replacing else {
-                throw OperatorError(
-                    "\(folder) is not empty (\(present.prefix(3).joined(separator: ", "))); name "
-                        + "another folder, or move what is there aside with --replace."
-                )
-            }
             hadLockFile = access(Self.lockFile(of: data), F_OK) == 0
             lock = try ServerLock(storeAt: data.database.path)
+            // Looked at under the lock, so that nobody adds to it until it is moved.
+            do {
+                present = try Self.present(in: data)
+                guard present.isEmpty || replacing else {
+                    throw OperatorError(
+                        "\(folder) is not empty (\(present.prefix(3).joined(separator: ", "))); "
+                            + "name another folder, or move what is there aside with --replace."
+                    )
+                }
+            } catch {
+                leave()
+                throw error
+            }
         }
 
         /// Leaves the folder as it was found.
@@ -145,7 +151,7 @@ package struct Restoring {
         private static func present(in data: DataFolder) throws -> [String] {
             let own: Set = [
                 "\(DataFolder.databaseName)-server", "lost+found", FolderExchange.draftName,
-                FolderExchange.planName,
+                FolderExchange.planName, FolderExchange.newPlanName,
             ]
             return try FileManager.default.contentsOfDirectory(atPath: data.url.path).filter {
                 !own.contains($0) && !$0.hasPrefix(Restoring.asidePrefix)

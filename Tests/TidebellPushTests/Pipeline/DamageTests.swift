@@ -15,14 +15,25 @@ import TidebellWire
 
     /// Closes a world, changes bytes of its file, and opens it again.
     private func reopen(
-        _ world: World, changing change: (inout Data) throws -> Void
+        _ world: World, _ configure: (inout PushConfiguration) -> Void = { _ in },
+        changing change: (inout Data) throws -> Void
     ) async throws -> World {
         try await world.store.close()
         let file = file(of: world)
         var bytes = try Data(contentsOf: file)
         try change(&bytes)
         try bytes.write(to: file)
-        return try World(on: world.folder)
+        return try World(on: world.folder, configure)
+    }
+
+    /// Breaks the chain of pages that a long text of `x` stands on.
+    private func breakPages(in bytes: inout Data) throws {
+        // The pages that a long value goes on in begin with the number of the next.
+        let page = try #require(
+            stride(from: 4096, to: bytes.count, by: 4096).first { start in
+                bytes[start + 4..<start + 4096].allSatisfy { $0 == UInt8(ascii: "x") }
+            })
+        bytes.replaceSubrange(page..<page + 4, with: [0x7F, 0xFF, 0xFF, 0xFF])
     }
 
     /// Makes every occurrence of a text in the file unreadable.
@@ -94,20 +105,73 @@ import TidebellWire
         let old = try World()
         defer { try? FileManager.default.removeItem(at: old.folder) }
         let people = try await prepare(old, filler: String(repeating: "x", count: 20_000))
-        let world = try await reopen(old) { bytes in
-            // The pages that a long value goes on in begin with the number of the next.
-            let page = try #require(
-                stride(from: 4096, to: bytes.count, by: 4096).first { start in
-                    bytes[start + 4..<start + 4096].allSatisfy { $0 == UInt8(ascii: "x") }
-                })
-            bytes.replaceSubrange(page..<page + 4, with: [0x7F, 0xFF, 0xFF, 0xFF])
-        }
+        let world = try await reopen(old) { try breakPages(in: &$0) }
         #expect(try await world.pipeline.drain() > 0)
         #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
         let annas = try await told(to: people[0], in: world)
         #expect(
             annas.filter { $0.hasPrefix("qry") } == ["qry items feed first", "qry items feed last"])
         #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
+        try await world.store.close()
+    }
+
+    @Test("A change that cannot be read, with more subscribers than a pass tells, is told once")
+    func unreadablePageForMany() async throws {
+        let old = try World()
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        let people = try await prepare(old, filler: String(repeating: "x", count: 20_000))
+        for id in ["others2", "others3"] {
+            try await old.subscribe(people[0], .zone, id: id, zone: "other")
+        }
+        let world = try await reopen(old, { $0.notificationsPerPass = 1 }) {
+            try breakPages(in: &$0)
+        }
+        _ = try await world.pipeline.drain()
+        #expect(
+            try await told(to: people[0], in: world) == [
+                "qry items feed first", "fet others other", "fet others2 other",
+                "fet others3 other", "qry items feed last",
+            ])
+        #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
+        #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
+        try await world.store.close()
+    }
+
+    @Test(
+        "A damaged subscription fires no more and is not listed; unless on a lost page, its zone goes",
+        arguments: [false, true])
+    func damagedOnZone(isOnBrokenPage: Bool) async throws {
+        let old = try World()
+        defer { try? FileManager.default.removeItem(at: old.folder) }
+        let anna = try await old.person("anna")
+        let text = isOnBrokenPage ? String(repeating: "x", count: 20_000) : "damaged-text"
+        try await old.subscribe(
+            anna, .query, id: "broken", zone: "feed", type: "FeedItem", info: .visual(text))
+        try await old.subscribe(anna, .query, id: "whole", zone: "feed", type: "FeedItem")
+        let world = try await reopen(old) { bytes in
+            if isOnBrokenPage {
+                try breakPages(in: &bytes)
+            } else {
+                try spoil(#""damaged-text""#, in: &bytes)
+            }
+        }
+        try await world.create(["a"], of: anna)
+        #expect(try await world.pipeline.drain() == 1)
+        for ids in [nil, ["broken", "whole"]] as [Set<String>?] {
+            let listed = try await world.store.read {
+                try $0.subscriptions(ids, of: anna.user.id, in: anna.database)
+            }
+            #expect(listed.map(\.subscription.subscriptionID) == ["whole"])
+        }
+        if isOnBrokenPage { return try await world.store.close() }
+        let ended = try await world.store.write {
+            try $0.removeSubscriptions(onZone: "feed", in: anna.database)
+        }
+        #expect(ended.map(\.subscription.subscriptionID) == ["whole"])
+        let left = try await world.store.read {
+            try $0.subscriptionSummaries(of: anna.user.id, in: anna.database)
+        }
+        #expect(left.map(\.id) == [])
         try await world.store.close()
     }
 

@@ -2,7 +2,8 @@
 
 /// Subscriptions, of one user or as a change finds them.
 package protocol SubscriptionReading {
-    /// Returns a user's subscriptions in a database, by ID; nil asks for all.
+    /// Returns a user's subscriptions in a database, by ID; nil asks for all. What
+    /// cannot be read any more is left out.
     func subscriptions(
         _ ids: Set<String>?,
         of user: UserID,
