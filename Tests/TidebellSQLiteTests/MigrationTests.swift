@@ -19,16 +19,8 @@ final class MigrationTests {
     private let database = DatabaseID(rawValue: 2)
 
     init() throws {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let queue = try DatabaseQueue(path: path)
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-            try database.execute(sql: "PRAGMA user_version = 1")
-            try database.execute(sql: Version1.tables)
-            try database.execute(sql: Version1.rows)
-        }
-        try queue.close()
+        try SQLiteEngine.makeStore(
+            at: path, ofVersion: 1, Version1.tables, Version1.rows)
     }
 
     deinit {

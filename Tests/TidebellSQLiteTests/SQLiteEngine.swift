@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import GRDB
 import StoreConformance
 import TidebellCore
 
@@ -28,6 +29,19 @@ struct SQLiteEngine: StoreEngine {
     static func newPath() -> String {
         FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-store-\(UUID().uuidString)/tidebell.sqlite").path
+    }
+
+    /// Makes the file of a store as an older version left it.
+    static func makeStore(at path: String, ofVersion version: Int, _ sql: String...) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try database.execute(sql: "PRAGMA user_version = \(version)")
+            for sql in sql { try database.execute(sql: sql) }
+        }
+        try queue.close()
     }
 
     private static func path(of store: any Store) throws -> String {

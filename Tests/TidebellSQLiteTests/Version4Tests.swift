@@ -15,16 +15,8 @@ final class Version4Tests {
     private let zone = ZoneKey(rawValue: 6)
 
     init() throws {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let queue = try DatabaseQueue(path: path)
-        try queue.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-            try database.execute(sql: "PRAGMA user_version = 4")
-            try database.execute(sql: Version4.tables)
-            try database.execute(sql: Version4.rows)
-        }
-        try queue.close()
+        try SQLiteEngine.makeStore(
+            at: path, ofVersion: 4, Version4.tables, Version4.rows)
     }
 
     deinit {

@@ -23,26 +23,36 @@ package enum SessionBounds {
         case .operator: return
         }
         let all = try transaction.sessions(of: token.account, at: now, limit: mostLookedAt)
-        var counted = all.filter { $0.origin == token.origin && $0.container == token.container }
-        guard counted.count > limit else { return }
-        let parents = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.parent) })
-        func line(of session: SessionID) -> Set<SessionID> {
-            var line: Set = [session]
-            var next = parents[session] ?? nil
-            while let parent = next, line.insert(parent).inserted { next = parents[parent] ?? nil }
-            return line
-        }
-        let kept = line(of: token.session)
-        let ending = counted.filter { !kept.contains($0.id) }.sorted {
+        let alike = all.filter { $0.origin == token.origin && $0.container == token.container }
+        var living = Set(alike.map(\.id))
+        guard living.count > limit else { return }
+        let kept = ancestry(of: token.session, among: all)
+        let children = Dictionary(grouping: all, by: \.parent)
+        let ending = alike.filter { !kept.contains($0.id) }.sorted {
             ($0.expiresAt, $0.createdAt) < ($1.expiresAt, $1.createdAt)
         }
-        for session in ending where counted.count > limit {
+        for session in ending where living.count > limit {
             // It may have ended with the one it was begun with.
-            guard counted.contains(where: { $0.id == session.id }) else { continue }
+            guard living.contains(session.id) else { continue }
             try transaction.removeSession(session.id)
-            counted.removeAll { line(of: $0.id).contains(session.id) }
+            var ended = [session.id]
+            while let next = ended.popLast() {
+                living.remove(next)
+                ended += (children[next] ?? []).map(\.id)
+            }
         }
-        guard counted.count <= limit else { throw WireError.tooManySessions(limit) }
+        guard living.count <= limit else { throw WireError.tooManySessions(limit) }
+    }
+
+    /// A session, and those it was begun with.
+    private static func ancestry(
+        of session: SessionID, among all: [StoredSession]
+    ) -> Set<SessionID> {
+        let parents = Dictionary(all.map { ($0.id, $0.parent) }) { first, _ in first }
+        var line: Set = [session]
+        var next = parents[session] ?? nil
+        while let parent = next, line.insert(parent).inserted { next = parents[parent] ?? nil }
+        return line
     }
 }
 

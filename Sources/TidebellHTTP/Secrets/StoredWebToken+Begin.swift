@@ -13,23 +13,27 @@ extension SessionID {
     }
 }
 
-extension StoredWebToken {
-    /// Returns the first token of a session in a container, which is good nowhere else.
+extension SessionWriting {
+    /// Begins a session in the container of a call: keeps its first token, which is good
+    /// nowhere else, and makes room for it (``SessionBounds``).
     ///
     /// - Parameters:
     ///   - secret: The token itself.
     ///   - source: The token that was shown to get it; nil for a password.
-    static func begin(
-        _ origin: Origin, _ secret: String, of account: AccountID, in container: ContainerKey,
-        with source: StoredWebToken?, lifetime: Duration, at now: Instant
-    ) -> StoredWebToken {
+    func beginSession(
+        _ origin: StoredWebToken.Origin, _ secret: String, of account: AccountID,
+        with source: StoredWebToken?, lifetime: Duration, for call: Call
+    ) throws {
+        let hash = Secret.hash(secret)
         let end = source.flatMap(WebTokenRules.end(ofTokensGotWith:))
-        return StoredWebToken(
+        let token = StoredWebToken(
             account: account,
-            expiresAt: WebTokenRules.expiry(after: lifetime, at: now, notAfter: end),
-            lifetime: lifetime, endsAt: end,
-            session: SessionID(beginningWith: Secret.hash(secret)), parent: source?.session,
-            origin: origin, container: container, createdAt: now
+            expiresAt: WebTokenRules.expiry(after: lifetime, at: call.now, notAfter: end),
+            lifetime: lifetime, endsAt: end, session: SessionID(beginningWith: hash),
+            parent: source?.session, origin: origin, container: call.container,
+            createdAt: call.now
         )
+        try putWebToken(token, hash: hash)
+        try SessionBounds.makeRoom(beside: token, limits: call.limits, at: call.now, in: self)
     }
 }

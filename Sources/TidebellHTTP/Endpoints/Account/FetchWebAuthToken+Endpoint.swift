@@ -22,13 +22,10 @@ extension FetchWebAuthToken: Endpoint {
                 )
             else { throw WireError.unknownAPIToken(container) }
             let source = try exchange.webToken(in: transaction)
-            let begun = StoredWebToken.begin(
-                .page, token, of: account, in: container, with: source,
-                lifetime: WebTokenRules.fetchedLifetime, at: now
+            try transaction.beginSession(
+                .page, token, of: account, with: source,
+                lifetime: WebTokenRules.fetchedLifetime, for: exchange.call
             )
-            try transaction.putWebToken(begun, hash: Secret.hash(token))
-            try SessionBounds.makeRoom(
-                beside: begun, limits: exchange.call.limits, at: now, in: transaction)
         }
         return .json { Response(webAuthToken: token).write(to: &$0) }
     }

@@ -57,13 +57,10 @@ extension Exchange {
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
         return try await cloud.store.write { transaction in
             let (account, source) = try self.check(proof, in: transaction)
-            let begun = StoredWebToken.begin(
-                .device, token, of: account, in: container, with: source,
-                lifetime: WebTokenRules.signInLifetime, at: now
+            try transaction.beginSession(
+                .device, token, of: account, with: source,
+                lifetime: WebTokenRules.signInLifetime, for: self.call
             )
-            try transaction.putWebToken(begun, hash: Secret.hash(token))
-            try SessionBounds.makeRoom(
-                beside: begun, limits: self.call.limits, at: now, in: transaction)
             let user = try transaction.makeUser(
                 of: account, in: container, recordName: recordName, at: now
             )
