@@ -17,6 +17,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -95,6 +96,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -114,6 +116,7 @@ let package = Package(
                 "TidebellEngines", "TidebellSQLite", "TidebellHTTP", "TidebellPush", "TidebellAPNs",
                 "TidebellWebhooks",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -159,6 +162,7 @@ let package = Package(
             dependencies: [
                 "CloudKit", "TidebellServer", "TidebellAPNs", "TidebellTestStores",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -253,7 +257,10 @@ let package = Package(
         // Whole clouds under seeded faults.
         .target(
             name: "Simulation",
-            dependencies: ["TidebellServer", "TidebellTestStores", "TestSupport"],
+            dependencies: [
+                "TidebellServer", "TidebellTestStores", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Tests/Simulation",
             swiftSettings: strict
         ),
@@ -270,6 +277,7 @@ let package = Package(
             name: "TidebellHTTPTests",
             dependencies: [
                 "TidebellHTTP", "TidebellServer", "TidebellTestStores", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict
         ),

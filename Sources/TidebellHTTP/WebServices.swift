@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import HTTPTypes
 import Logging
 import TidebellCore
 import TidebellWire
@@ -37,7 +38,7 @@ package struct WebServices: Sendable {
                 response = failure(error, of: request, uuid: uuid)
             }
         }
-        response.headers.append(WireProtocol.requestUUIDHeader, uuid)
+        response.headers[.requestUUID] = uuid
         CrossOrigin.allow(request, in: &response)
         cloud.logger.debug(
             "request answered",
@@ -48,13 +49,13 @@ package struct WebServices: Sendable {
     }
 
     private func answer(_ request: WebRequest) async throws -> WebResponse {
-        if let coding = request.headers["Transfer-Encoding"], !coding.isSameName(as: "chunked") {
+        if let coding = request.headers[.transferEncoding], !coding.isSameName(as: "chunked") {
             throw UnknownTransferCoding(coding: coding)
         }
         let target = try RequestTarget(request.target)
         let destination = try Router.destination(of: target)
         let route = destination.route
-        guard route.methods.contains(where: { $0.rawValue == request.method.name }) else {
+        guard route.methods.contains(where: { $0.rawValue == request.method.rawValue }) else {
             throw WrongMethod(allowed: route.methods)
         }
         switch destination {
@@ -85,7 +86,7 @@ package struct WebServices: Sendable {
                 )
             }
             if let token = exchange.nextWebToken {
-                response.headers[WireProtocol.webAuthTokenHeader] = token
+                response.headers[.webAuthToken] = token
             }
             return response
         case .admin(let endpoint, let container):
@@ -189,11 +190,11 @@ package struct WebServices: Sendable {
 
 extension WebRequest {
     /// Whether the client opted into the extensions (web-services 9).
-    var usesExtensions: Bool { headers[WireProtocol.extensionsHeader] != nil }
+    var usesExtensions: Bool { headers.contains(.extensions) }
 
     /// The URL of this server as the client wrote it.
     fileprivate var baseURL: String {
-        guard let host = headers["Host"], host.utf8.count <= Self.hostLength,
+        guard let host = headers[.hostField], host.utf8.count <= Self.hostLength,
             host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
         else { return "http://localhost" }
         return "http://\(host)"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import Logging
 import ServiceLifecycle
 import TidebellAPNs
@@ -151,15 +152,13 @@ package struct CloudServices: Sendable {
     /// Answers a request given in its parts; `target` is path and query,
     /// percent-encoded.
     package func respond(
-        _ method: String,
+        _ method: HTTPRequest.Method,
         _ target: String,
         headers: [String: String] = [:],
         body: [UInt8] = []
     ) async -> WebResponse {
         await respond(
-            to: WebRequest(
-                WebRequest.Method(method), target, headers: Headers(headers), body: .bytes(body)
-            )
+            to: WebRequest(method, target, headers: HTTPFields(headers), body: .bytes(body))
         )
     }
 }

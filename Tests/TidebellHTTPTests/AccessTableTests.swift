@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TestSupport
 import Testing
 import TidebellCore
@@ -103,7 +104,8 @@ struct AccessTableTests {
         let tokens = try await AccessTokens(api, in: container)
         try await makeZone(tokens)
         for row in Self.rows {
-            let method = row.endpoint.route.methods.contains(.post) ? "POST" : "GET"
+            let method: HTTPRequest.Method =
+                row.endpoint.route.methods.contains(.post) ? .post : .get
             for scope in row.scopes {
                 for caller in AccessCaller.all {
                     let expected = row.outcome(in: scope, for: caller)
@@ -115,7 +117,7 @@ struct AccessTableTests {
                     )
                     let cell: Comment = "\(row.key) in \(scope) of \(container) for \(caller)"
                     // The body of an open stream has no end.
-                    let isStream = response.status == 200 && method == "GET"
+                    let isStream = response.status == 200 && method == .get
                     let text = isStream ? "" : try await text(response)
                     let error = try? JSONReader.read(Array(text.utf8), WireError.init(from:))
                     #expect(AccessOutcome(response.status, error) == expected, cell)

@@ -55,7 +55,7 @@ struct EndedListenerTests {
     /// Opens the stream of Anna's device, up to its `ready`.
     private func open() async throws -> Pieces {
         var pieces = Pieces(
-            await api.cloud.respond("GET", ext("notifications/stream") + "&clientId=device"))
+            await api.cloud.respond(.get, ext("notifications/stream") + "&clientId=device"))
         let ready = try await pieces.next()
         #expect(ready?.hasPrefix("event: ready") == true)
         return pieces
@@ -96,7 +96,7 @@ struct EndedListenerTests {
         case .deviceTakenOver:
             var pieces = Pieces(
                 await api.cloud.respond(
-                    "GET", ext("notifications/stream", as: api.webToken) + "&clientId=device")
+                    .get, ext("notifications/stream", as: api.webToken) + "&clientId=device")
             )
             _ = try await pieces.next()
         }
@@ -129,7 +129,7 @@ struct EndedListenerTests {
         arguments: Ending.allCases)
     func opened(ending: Ending) async throws {
         let response = await api.cloud.respond(
-            "GET", ext("notifications/stream") + "&clientId=device")
+            .get, ext("notifications/stream") + "&clientId=device")
         try await bring(about: ending)
         var pieces = Pieces(response)
         let ready = try await pieces.next()
@@ -185,7 +185,7 @@ struct EndedListenerTests {
         try await watching {
             var pieces = Pieces(
                 await api.cloud.respond(
-                    "GET", ext("notifications/stream", as: first) + "&clientId=phone"))
+                    .get, ext("notifications/stream", as: first) + "&clientId=phone"))
             _ = try await pieces.next()
             // Past the middle of its lifetime an answer brings the next token.
             api.clock.advance(by: WebTokenRules.signInLifetime * 0.75)

@@ -87,7 +87,7 @@ struct ExplainPushTests {
     func stream() async throws {
         let (api, token) = try await api()
         let stream = api.target(under: "ext", "notifications/stream") + "&clientId=phone"
-        var pieces = Pieces(await api.cloud.respond("GET", stream))
+        var pieces = Pieces(await api.cloud.respond(.get, stream))
         _ = try await pieces.next()
         try await api.save("n2", in: "Notes")
         _ = try await api.cloud.pipeline.drain()

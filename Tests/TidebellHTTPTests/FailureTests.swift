@@ -39,13 +39,13 @@ struct FailureTests {
             store: FailingStore(error: error), logger: Logger(label: "test") { _ in log }
         )
         let response = await cloud.respond(
-            "GET", "/database/1/c/development/private/zones/list?ckAPIToken=secret",
+            .get, "/database/1/c/development/private/zones/list?ckAPIToken=secret",
             headers: headers
         )
         return TestAPI.Answer(
             status: response.status,
             text: String(decoding: try await response.body.collect(), as: UTF8.self),
-            headers: response.headers.fields
+            headers: response.headers
         )
     }
 

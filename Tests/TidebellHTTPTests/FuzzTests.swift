@@ -93,7 +93,7 @@ struct FuzzTests {
             for (path, body) in Self.seeds {
                 let bytes = damaged(Array(body.utf8), by: &random)
                 let response = await api.cloud.respond(
-                    "POST", Self.target(path, of: api), body: bytes
+                    .post, Self.target(path, of: api), body: bytes
                 )
                 try await check(response, seed: seed, request: bytes)
             }
@@ -113,7 +113,7 @@ struct FuzzTests {
             for (path, body) in Self.seeds {
                 let target = damaged(Array(Self.target(path, of: api).utf8), by: &random)
                 let response = await api.cloud.respond(
-                    Bool.random(using: &random) ? "POST" : "GET",
+                    Bool.random(using: &random) ? .post : .get,
                     String(decoding: target, as: UTF8.self), body: Array(body.utf8)
                 )
                 try await check(response, seed: seed, request: target)

@@ -150,7 +150,7 @@ private struct Scene {
 
     private func openStream(of client: String) async throws -> Pieces {
         let target = api.target(under: "ext", "notifications/stream") + "&clientId=\(client)"
-        var pieces = Pieces(await api.cloud.respond("GET", target))
+        var pieces = Pieces(await api.cloud.respond(.get, target))
         // It says that it is ready.
         _ = try await pieces.next()
         return pieces

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TestSupport
 import Testing
 import TidebellCore
@@ -24,7 +25,7 @@ struct PlacesTests {
 
     /// An answer whose body nobody reads yet, so that it keeps its place.
     private func begin(
-        _ api: TestAPI, _ target: String, method: WebRequest.Method = .get,
+        _ api: TestAPI, _ target: String, method: HTTPRequest.Method = .get,
         from address: PeerAddress? = nil
     ) async -> WebResponse {
         await api.cloud.respond(to: WebRequest(method, target, from: address))

@@ -93,7 +93,7 @@ struct CourierTests {
         try await api.subscribe(to: "A")
         try await api.save("a", in: "A")
         _ = try await api.cloud.pipeline.drain()
-        guard case .stream(let produce) = await api.cloud.respond("GET", courier).body else {
+        guard case .stream(let produce) = await api.cloud.respond(.get, courier).body else {
             Issue.record("a poll is answered with a stream")
             return
         }

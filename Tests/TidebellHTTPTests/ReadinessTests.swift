@@ -51,7 +51,7 @@ struct ReadinessTests {
     }
 
     private func ready(_ cloud: CloudServices) async throws -> (status: Int, text: String) {
-        let response = await cloud.respond("GET", "/ready")
+        let response = await cloud.respond(.get, "/ready")
         return (response.status, String(decoding: try await response.body.collect(), as: UTF8.self))
     }
 

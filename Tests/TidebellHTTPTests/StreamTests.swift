@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TestSupport
 import Testing
 import TidebellCore
@@ -19,7 +20,7 @@ struct StreamTests {
 
     private func open(_ api: TestAPI, _ query: String = "") async -> WebResponse {
         await api.cloud.respond(
-            "GET", api.target(under: "ext", "notifications/stream") + "&clientId=device\(query)"
+            .get, api.target(under: "ext", "notifications/stream") + "&clientId=device\(query)"
         )
     }
 
@@ -40,7 +41,7 @@ struct StreamTests {
         let api = try await subscribedAPI()
         let response = await open(api)
         #expect(response.status == 200)
-        #expect(response.headers["Content-Type"] == "text/event-stream")
+        #expect(response.headers[.contentType] == "text/event-stream")
         var pieces = Pieces(response)
         #expect(try await pieces.next() == "event: ready\nid: 0\ndata: {}\n\n")
     }
@@ -66,7 +67,7 @@ struct StreamTests {
         #expect(try await byParameter.next() == "event: ready\nid: 1\ndata: {}\n\n")
         #expect(try await byParameter.next()?.hasPrefix("id: 2\n") == true)
         let response = await api.cloud.respond(
-            "GET", api.target(under: "ext", "notifications/stream") + "&clientId=device",
+            .get, api.target(under: "ext", "notifications/stream") + "&clientId=device",
             headers: ["Last-Event-ID": "1"]
         )
         var byHeader = Pieces(response)
@@ -159,7 +160,7 @@ struct StreamTests {
             _ = try await pieces.next()
             let refused = await open(api)
             #expect(refused.status == 503)
-            #expect(refused.headers["Retry-After"] == "30")
+            #expect(refused.headers[.retryAfter] == "30")
         }
         #expect(await eventually { api.cloud.webServices.cloud.heldRequests.current == 0 })
         #expect(await open(api).status == 200)
@@ -181,7 +182,7 @@ struct StreamTests {
                     retryAfter: 30
                 )
         )
-        let response = await api.cloud.respond("GET", target.replacing(api.webToken, with: other))
+        let response = await api.cloud.respond(.get, target.replacing(api.webToken, with: other))
         #expect(response.status == 200)
     }
 

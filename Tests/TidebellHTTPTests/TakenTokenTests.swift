@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TestSupport
 import Testing
 import TidebellCore
@@ -21,7 +22,7 @@ struct TakenTokenTests {
         cloud.store = meeting
         let services = WebServices(cloud: cloud)
         let containers = [TestAPI.container, "iCloud.org.example.other"]
-        func send(_ method: WebRequest.Method, _ path: String, _ body: String) async throws
+        func send(_ method: HTTPRequest.Method, _ path: String, _ body: String) async throws
             -> String
         {
             let response = await services.respond(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Foundation
+import HTTPTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -42,10 +43,10 @@ struct TrustedProxyTests {
         let local = try #require(proxies.origin(of: PeerAddress("127.0.0.1"), [:]))
         #expect(local.network == "127.0.0.1" && !local.isLoopback)
         // A program on this machine that asks through its proxy.
-        let own = proxies.origin(of: PeerAddress("127.0.0.1"), ["X-Forwarded-For": "::1"])
+        let own = proxies.origin(of: PeerAddress("127.0.0.1"), [.forwardedFor: "::1"])
         #expect(own?.isLoopback == true)
         // One on the proxy's machine.
-        let other = proxies.origin(of: PeerAddress("10.0.0.1"), ["X-Forwarded-For": "::1"])
+        let other = proxies.origin(of: PeerAddress("10.0.0.1"), [.forwardedFor: "::1"])
         #expect(other?.network == "10.0.0.1")
     }
 
@@ -55,10 +56,10 @@ struct TrustedProxyTests {
     )
     func origins(fields: [String], network: String) throws {
         let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.0/8"])
-        let headers = Headers(fields.map { (key: "x-forwarded-for", value: $0) })
+        let headers = HTTPFields(fields.map { (key: "x-forwarded-for", value: $0) })
         #expect(proxies.origin(of: PeerAddress("127.0.0.1"), headers)?.network == network)
         #expect(
-            proxies.origin(of: PeerAddress("10.200.0.1"), ["X-Other": "1"])?.network == "10.200.0.1"
+            proxies.origin(of: PeerAddress("10.200.0.1"), [.from: "1"])?.network == "10.200.0.1"
         )
     }
 
@@ -68,11 +69,11 @@ struct TrustedProxyTests {
     )
     func strangers(text: String) throws {
         let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.0/8", "fd00::/9"])
-        let headers: Headers = ["X-Forwarded-For": "203.0.113.5"]
+        let headers: HTTPFields = [.forwardedFor: "203.0.113.5"]
         let peer = PeerAddress(text)
         #expect(proxies.origin(of: peer, headers) == peer)
         #expect(TrustedProxies().origin(of: peer, headers) == peer)
-        let other: Headers = ["Forwarded": "for=203.0.113.5", "X-Real-IP": "203.0.113.5"]
+        let other = HTTPFields(["Forwarded": "for=203.0.113.5", "X-Real-IP": "203.0.113.5"])
         let proxy = PeerAddress("fd12::1")
         #expect(proxies.origin(of: proxy, other) == proxy)
         #expect(proxies.origin(of: proxy, headers)?.network == "203.0.113.5")

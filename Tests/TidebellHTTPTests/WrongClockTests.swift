@@ -27,14 +27,14 @@ struct WrongClockTests {
         let target = TestAPI.target(
             "public/users/caller", apiToken: tokens.apiToken, webToken: tokens.webToken
         )
-        #expect(await cloud.respond("GET", target).status == 200)
+        #expect(await cloud.respond(.get, target).status == 200)
         try await store.write { transaction in
             let account = try transaction.account(named: tokens.userName)
             try transaction.setDisabled(true, try #require(account))
         }
         day.withLock { $0 = $0.advanced(by: .seconds(-3600)) }
         clock.advance(by: .seconds(6))
-        #expect(await cloud.respond("GET", target).status == 421)
+        #expect(await cloud.respond(.get, target).status == 421)
         try await store.close()
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 
 /// The proxies that are believed when they say where a request comes from.
 ///
@@ -7,7 +8,6 @@
 package struct TrustedProxies: Sendable, Hashable {
     /// The most addresses of a request that are looked at, from the right.
     static let mostHops = 32
-    private static let header = "X-Forwarded-For"
 
     private let networks: [IPNetwork]
     /// The networks as they were written.
@@ -48,11 +48,11 @@ package struct TrustedProxies: Sendable, Hashable {
     /// far as that one is trusted. What nobody trusted has written is not read. Where the
     /// header is missing, has trusted proxies alone or an address that cannot be read, it
     /// is the proxy itself, which then counts as an address on this machine, too.
-    package func origin(of peer: PeerAddress?, _ headers: Headers) -> PeerAddress? {
+    package func origin(of peer: PeerAddress?, _ headers: HTTPFields) -> PeerAddress? {
         guard let peer, contains(peer.address) else { return peer }
         let proxy = peer.countedAnywhere
         var hops = 0
-        for field in headers.fields.reversed() where field.name.isSameName(as: Self.header) {
+        for field in headers.reversed() where field.name == .forwardedFor {
             // Cut as bytes: some characters of a client's text would join with the comma.
             let written = field.value.utf8.split(
                 separator: UInt8(ascii: ","), omittingEmptySubsequences: false

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 import TidebellWire
 
@@ -15,7 +16,7 @@ extension Cloud {
     /// Fails with `AUTHENTICATION_FAILED` unless the request has a management
     /// token.
     func requireAdmin(_ request: WebRequest) async throws {
-        guard let header = request.headers["Authorization"] else {
+        guard let header = request.headers[.authorization] else {
             throw WireError.notAdmin("it has no header 'Authorization: Bearer TOKEN'")
         }
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)

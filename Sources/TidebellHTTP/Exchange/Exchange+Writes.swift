@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
+import HTTPTypes
 import TidebellCore
 import TidebellWire
 
@@ -71,7 +72,7 @@ extension Exchange {
 
     /// The name the client gave the write; nil where it gave none.
     private func writeID() throws -> WriteID? {
-        guard let requestID = request.headers[WireProtocol.requestIDHeader], !requestID.isEmpty,
+        guard let requestID = request.headers[.requestID], !requestID.isEmpty,
             let user = call.user
         else { return nil }
         guard requestID.utf8.count <= Self.requestIDLength else {

@@ -50,3 +50,14 @@ package struct RequestTarget: Sendable {
         return decoded
     }
 }
+
+extension StringProtocol {
+    /// Whether both are the same name, ASCII letters matching in either case;
+    /// allocates nothing.
+    func isSameName(as other: some StringProtocol) -> Bool {
+        utf8.count == other.utf8.count
+            && zip(utf8, other.utf8).allSatisfy {
+                $0 == $1 || ($0 ^ $1 == 0x20 && $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A)
+            }
+    }
+}

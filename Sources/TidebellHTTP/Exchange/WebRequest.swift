@@ -1,36 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 
 /// A request as it comes in, from a socket or from the same process.
 package struct WebRequest: Sendable {
-    /// The HTTP methods that the API knows.
-    package enum Method: Sendable, Hashable {
-        case get, head, post, options
-        /// One that no endpoint has.
-        case other(String)
-
-        /// Creates a method from its upper-case name.
-        package init(_ name: String) {
-            switch name {
-            case "GET": self = .get
-            case "HEAD": self = .head
-            case "POST": self = .post
-            case "OPTIONS": self = .options
-            default: self = .other(name)
-            }
-        }
-
-        /// The method's name.
-        package var name: String {
-            switch self {
-            case .get: "GET"
-            case .head: "HEAD"
-            case .post: "POST"
-            case .options: "OPTIONS"
-            case .other(let name): name
-            }
-        }
-    }
-
     /// The content of a request.
     package enum Body: Sendable {
         case bytes([UInt8])
@@ -42,10 +14,10 @@ package struct WebRequest: Sendable {
         case pending(any PendingBody)
     }
 
-    package var method: Method
+    package var method: HTTPRequest.Method
     /// Path and query as sent, percent-encoded.
     package var target: String
-    package var headers: Headers
+    package var headers: HTTPFields
     package var body: Body
     /// Where the request comes from; nil for one of the same process.
     package var remoteAddress: PeerAddress?
@@ -54,9 +26,9 @@ package struct WebRequest: Sendable {
 
     /// Creates a request.
     package init(
-        _ method: Method,
+        _ method: HTTPRequest.Method,
         _ target: String,
-        headers: Headers = Headers(),
+        headers: HTTPFields = [:],
         body: Body = .bytes([]),
         from remoteAddress: PeerAddress? = nil,
         presence: ClientPresence? = nil

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellWire
 
 /// Receives the pieces of a streamed body, in order.
@@ -21,13 +22,13 @@ package struct WebResponse: Sendable {
 
     /// The HTTP status.
     package var status: Int
-    package var headers: Headers
+    package var headers: HTTPFields
     package var body: Body
     /// What the bytes of the body count for, until they are sent.
     package var share: BodyBytes.Share?
 
     /// Creates an answer.
-    package init(status: Int = 200, headers: Headers = Headers(), body: Body = .bytes([])) {
+    package init(status: Int = 200, headers: HTTPFields = [:], body: Body = .bytes([])) {
         self.status = status
         self.headers = headers
         self.body = body
@@ -46,7 +47,7 @@ package struct WebResponse: Sendable {
     package static func json(status: Int = 200, _ bytes: [UInt8]) -> WebResponse {
         WebResponse(
             status: status,
-            headers: ["Content-Type": "application/json; charset=UTF-8"],
+            headers: [.contentType: "application/json; charset=UTF-8"],
             body: .bytes(bytes)
         )
     }

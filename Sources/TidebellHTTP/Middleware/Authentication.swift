@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 import TidebellWire
 
@@ -26,7 +27,7 @@ struct Authentication: Sendable {
         of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
         signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
-        guard request.headers["X-Apple-CloudKit-Request-KeyID"] == nil else {
+        guard request.headers[.requestKeyID] == nil else {
             throw WireError(
                 .authenticationFailed, "server-to-server keys are not supported by this server"
             )

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellWire
 
 /// Lets pages of other origins use the API: CloudKit JS runs in browsers
@@ -9,7 +10,7 @@ import TidebellWire
 enum CrossOrigin {
     /// The headers of answers that CloudKit JS reads.
     private static let exposed = [
-        "X-Apple-CloudKit-Web-Auth-Token", "X-Apple-CloudKit-Session",
+        WireProtocol.webAuthTokenHeader, "X-Apple-CloudKit-Session",
         WireProtocol.requestUUIDHeader, "Retry-After",
     ].joined(separator: ", ")
     /// How long a browser may remember the answer: a day, in seconds.
@@ -19,25 +20,25 @@ enum CrossOrigin {
 
     /// Answers the question browsers ask before a request.
     static func preflight(for request: WebRequest) -> WebResponse {
-        var headers: Headers = [
-            "Allow": "GET, POST, OPTIONS",
-            "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
-            "Access-Control-Max-Age": maximumAge,
+        var headers: HTTPFields = [
+            .allow: "GET, POST, OPTIONS",
+            .accessControlAllowMethods: "GET, POST, OPTIONS",
+            .accessControlMaxAge: maximumAge,
         ]
-        if let asked = request.headers["Access-Control-Request-Headers"],
+        if let asked = request.headers[.accessControlRequestHeaders],
             asked.utf8.count <= requestedHeadersLength
         {
-            headers.append("Access-Control-Allow-Headers", asked)
+            headers[.accessControlAllowHeaders] = asked
         }
         return WebResponse(status: 204, headers: headers)
     }
 
     /// Marks an answer as readable by the page that asked.
     static func allow(_ request: WebRequest, in response: inout WebResponse) {
-        guard let origin = request.headers["Origin"] else { return }
-        response.headers.append("Access-Control-Allow-Origin", origin)
-        response.headers.append("Access-Control-Allow-Credentials", "true")
-        response.headers.append("Access-Control-Expose-Headers", exposed)
-        response.headers.append("Vary", "Origin")
+        guard let origin = request.headers[.origin] else { return }
+        response.headers[.accessControlAllowOrigin] = origin
+        response.headers[.accessControlAllowCredentials] = "true"
+        response.headers[.accessControlExposeHeaders] = exposed
+        response.headers[.vary] = "Origin"
     }
 }

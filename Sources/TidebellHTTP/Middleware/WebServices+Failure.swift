@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import Logging
 import TidebellCore
 import TidebellWire
@@ -31,11 +32,11 @@ extension WebServices {
         case let error as WrongMethod:
             let allowed = error.allowed.map(\.rawValue).joined(separator: ", ")
             var response = answer(
-                .badRequest("the method must be \(allowed), not \(request.method.name)"),
+                .badRequest("the method must be \(allowed), not \(request.method.rawValue)"),
                 of: request, uuid: uuid
             )
             response.status = 405
-            response.headers["Allow"] = allowed
+            response.headers[.allow] = allowed
             return response
         case let error as UnknownTransferCoding:
             var response = answer(
@@ -69,7 +70,7 @@ extension WebServices {
         if !request.usesExtensions { error.detail = nil }
         var response = WebResponse.json(status: error.code.status) { error.write(to: &$0) }
         if let seconds = error.retryAfter {
-            response.headers["Retry-After"] = String(Int(seconds.rounded(.up)))
+            response.headers[.retryAfter] = String(Int(seconds.rounded(.up)))
         }
         return response
     }
@@ -83,10 +84,10 @@ extension WebServices {
 
     /// What clients say about the operation behind a request (OP-10).
     private static let operationHeaders = [
-        ("operation", WireProtocol.operationIDHeader),
-        ("group", WireProtocol.groupIDHeader),
-        ("groupName", WireProtocol.groupNameHeader),
-        ("groupQuantity", WireProtocol.groupQuantityHeader),
+        ("operation", HTTPField.Name.operationID),
+        ("group", .groupID),
+        ("groupName", .groupName),
+        ("groupQuantity", .groupQuantity),
     ]
     /// Characters of one of them in the log.
     private static let headerLength = 100
@@ -97,10 +98,10 @@ extension WebServices {
     ) -> Logger.Metadata {
         var metadata = extra
         metadata["requestID"] = "\(uuid)"
-        metadata["method"] = "\(request.method.name)"
+        metadata["method"] = "\(request.method.rawValue)"
         metadata["endpoint"] = "\(endpoint(of: request))"
-        for (key, header) in operationHeaders {
-            guard let value = request.headers[header] else { continue }
+        for (key, name) in operationHeaders {
+            guard let value = request.headers[name] else { continue }
             metadata[key] = "\(WireError.shortened(value, to: headerLength))"
         }
         return metadata

@@ -25,11 +25,11 @@ struct SocketResponder: HTTPResponder {
     @Sendable func respond(to request: Request, context: Context) async throws -> Response {
         let connection = connections.connection(of: context.channel)
         let body = SocketBody(request, on: connection)
-        let headers = Headers(request)
+        let headers = request.fields
         let proxies = webServices.cloud.shares.limits.trustedProxies
         let answer = await webServices.respond(
             to: WebRequest(
-                WebRequest.Method(request.method.rawValue),
+                request.method,
                 request.uri.string,
                 headers: headers,
                 body: .pending(body),
@@ -117,21 +117,17 @@ private final class SocketBody: PendingBody {
     }
 }
 
-extension Headers {
-    fileprivate init(_ request: Request) {
-        self.init()
-        if let authority = request.head.authority { append("Host", authority) }
-        for field in request.headers { append(field.name.rawName, field.value) }
+extension Request {
+    /// The header fields as HTTP/1.1 has them: with the host among them.
+    fileprivate var fields: HTTPFields {
+        var fields = headers
+        if let authority = head.authority { fields[.hostField] = authority }
+        return fields
     }
 }
 
 extension WebResponse {
     fileprivate func response(to request: Request) -> Response {
-        var fields = HTTPFields()
-        for header in headers.fields {
-            guard let name = HTTPFields.Element(header) else { continue }
-            fields.append(name)
-        }
         let body: ResponseBody =
             switch body {
             case .bytes(let bytes) where bytes.isEmpty: ResponseBody()
@@ -145,15 +141,7 @@ extension WebResponse {
                     try await writer.finish(nil)
                 }
             }
-        return Response(status: .init(code: status), headers: fields, body: body)
-    }
-}
-
-extension HTTPFields.Element {
-    /// Nil for a name that no header can have.
-    fileprivate init?(_ field: Headers.Field) {
-        guard let name = Name(field.name) else { return nil }
-        self.init(name: name, value: field.value)
+        return Response(status: .init(code: status), headers: headers, body: body)
     }
 }
 

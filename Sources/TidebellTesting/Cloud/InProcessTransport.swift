@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+internal import HTTPTypes
 import Synchronization
 internal import TidebellHTTP
 internal import TidebellServer
@@ -27,7 +28,7 @@ struct InProcessTransport: Transport {
     ) async throws -> TransportResponse {
         let failure = Mutex<(any Error)?>(nil)
         var upload = WebRequest(request)
-        upload.headers.append("Content-Length", String(file.size))
+        upload.headers[.contentLength] = String(file.size)
         upload.body = .stream { writer in
             while true {
                 let piece: [UInt8]?
@@ -81,11 +82,10 @@ struct InProcessTransport: Transport {
 
 extension WebRequest {
     fileprivate init(_ request: TransportRequest) {
-        var headers = Headers()
-        headers.append("Host", InProcessTransport.host)
-        for (name, value) in request.headers { headers.append(name, value) }
+        var headers = HTTPFields(request.headers.lazy.map { (key: $0.0, value: $0.1) })
+        headers[.hostField] = InProcessTransport.host
         self.init(
-            Method(request.method),
+            HTTPRequest.Method(request.method) ?? .get,
             request.path,
             headers: headers,
             body: .bytes(request.body ?? [])
@@ -93,6 +93,6 @@ extension WebRequest {
     }
 }
 
-extension Headers {
-    fileprivate var pairs: [(String, String)] { fields.map { ($0.name, $0.value) } }
+extension HTTPFields {
+    fileprivate var pairs: [(String, String)] { map { ($0.name.rawName, $0.value) } }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
@@ -8,11 +9,13 @@ extension Simulation {
     func post(
         _ path: String, as writer: Writer, _ body: (inout JSONWriter) -> Void
     ) async throws -> [UInt8] {
-        try await call("POST", target("database", path, writer), JSONWriter.write(body))
+        try await call(.post, target("database", path, writer), JSONWriter.write(body))
     }
 
     /// Sends any request; a server that died gives no answer.
-    func call(_ method: String, _ target: String, _ body: [UInt8] = []) async throws -> [UInt8] {
+    func call(_ method: HTTPRequest.Method, _ target: String, _ body: [UInt8] = []) async throws
+        -> [UInt8]
+    {
         let response = await cloud.respond(method, target, body: body)
         let answer = try await response.body.collect()
         if store.isDead { throw MortalStore.Died() }
@@ -32,14 +35,14 @@ extension Simulation {
         let writes = store.writes
         defer { if store.writes > writes { model.badges[writer.user] = badge } }
         let body = JSONWriter.write(ModifyBadge(value: badge).write)
-        let answer = try await call("POST", target("ext", "notifications/badge", writer), body)
+        let answer = try await call(.post, target("ext", "notifications/badge", writer), body)
         try demand(answer == body, "the badge was refused")
     }
 
     /// Learns who a user is in the container.
     func meet(_ user: Int) async throws {
         let writer = Writer(user: user)
-        let body = try await call("GET", target("database", "public/users/caller", writer))
+        let body = try await call(.get, target("database", "public/users/caller", writer))
         let recordName = try JSONReader.read(body) { try CallerResponse(from: &$0) }.userRecordName
         people[user].recordName = recordName
         let found = try await base.read { reader -> UserID? in

@@ -116,7 +116,7 @@ extension Simulation {
         of client: String, _ user: Int, upTo cursor: Int64
     ) async throws {
         let target = target("ext", "notifications/ack", Writer(user: user, client: client))
-        let body = try await call("POST", target, Array(#"{"cursor":"\#(cursor)"}"#.utf8))
+        let body = try await call(.post, target, Array(#"{"cursor":"\#(cursor)"}"#.utf8))
         try demand(body == Array("{}".utf8), "the acknowledgement of \(client) was refused")
     }
 
@@ -129,7 +129,7 @@ extension Simulation {
         let writer = Writer(user: device.user, client: device.client)
         let target =
             target("ext", "notifications/stream", writer) + "&cursor=\(device.cursor)"
-        let response = await cloud.respond("GET", target)
+        let response = await cloud.respond(.get, target)
         guard case .stream(let produce) = response.body else {
             throw Violation("\(device.client) gets no stream: \(response.status)")
         }
@@ -155,7 +155,7 @@ extension Simulation {
         let client = Names.page(of: user)
         let target = target("device", "tokens/create", Writer(user: user, client: client))
         let request = TokenRequest(apnsEnvironment: .development, clientId: client)
-        let body = try await call("POST", target, JSONWriter.write(request.write))
+        let body = try await call(.post, target, JSONWriter.write(request.write))
         let answer = try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
         guard let url = answer?["webcourierURL"] as? String,
             let path = URL(string: url)?.path()
@@ -172,7 +172,7 @@ extension Simulation {
         guard let device = model.devices[client],
             let row = model.waiting(for: device, after: device.acknowledged).first
         else { return false }
-        let response = await cloud.respond("GET", people[device.user].courier)
+        let response = await cloud.respond(.get, people[device.user].courier)
         if store.isDead { throw MortalStore.Died() }
         guard case .stream(let produce) = response.body else {
             throw Violation("\(client) gets no answer: \(response.status)")

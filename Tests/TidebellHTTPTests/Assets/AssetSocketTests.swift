@@ -11,7 +11,7 @@ struct AssetSocketTests {
     func brokenOff() async throws {
         try await SocketTests().serving { server, port, firstRun in
             let answer = await server.cloud.respond(
-                "POST",
+                .post,
                 "/database/1/c/development/private/assets/upload?ckAPIToken=\(firstRun.apiToken)"
                     + "&ckWebAuthToken=\(firstRun.webToken)",
                 body: Array(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import HTTPTypes
 import Logging
 import Synchronization
+import Testing
 import TestSupport
 import TidebellCore
 import TidebellHTTP
@@ -52,7 +54,7 @@ final class TestAPI: Sendable {
         apiToken = firstRun?.apiToken ?? ""
         webToken = firstRun?.webToken ?? ""
         let target = Self.target("public/users/caller", apiToken: apiToken, webToken: webToken)
-        let caller = try await cloud.respond("GET", target).body.collect()
+        let caller = try await cloud.respond(.get, target).body.collect()
         user = try JSONReader.read(caller) { try CallerResponse(from: &$0) }.userRecordName
     }
 
@@ -66,10 +68,10 @@ final class TestAPI: Sendable {
     struct Answer: Sendable, Hashable {
         var status: Int
         var text: String
-        var headers: [Headers.Field] = []
+        var headers: HTTPFields = [:]
 
         subscript(header name: String) -> String? {
-            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+            HTTPField.Name(name).flatMap { headers[$0] }
         }
 
         /// The error of the body, without its UUID.
@@ -101,14 +103,14 @@ final class TestAPI: Sendable {
     ) async throws -> Answer {
         let response = await cloud.respond(
             to: WebRequest(
-                WebRequest.Method(method), target, headers: Headers(headers),
+                try #require(HTTPRequest.Method(method)), target, headers: HTTPFields(headers),
                 body: .bytes(Array(body.utf8)), from: address
             )
         )
         return Answer(
             status: response.status,
             text: String(decoding: try await response.body.collect(), as: UTF8.self),
-            headers: response.headers.fields
+            headers: response.headers
         )
     }
 

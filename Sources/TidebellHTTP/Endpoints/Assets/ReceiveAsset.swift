@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import HTTPTypes
 import TidebellCore
 import TidebellWire
 
@@ -34,7 +35,7 @@ extension ReceiveAsset: AssetEndpoint {
     private static func take(
         _ request: WebRequest, for upload: AwaitedUpload, in cloud: Cloud
     ) async throws -> StoredAsset? {
-        let length = request.headers["Content-Length"].flatMap { Int64($0) }
+        let length = request.headers[.contentLength].flatMap { Int64($0) }
         do {
             guard length ?? 0 <= upload.byteLimit else { throw FileTooLong() }
             return try await cloud.assets.take(upTo: upload.byteLimit) { writer in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 import TidebellWire
 
@@ -35,16 +36,16 @@ extension SendAsset: AssetEndpoint {
         case .part(let part):
             status = 206
             bytes = part
-            headers["Content-Range"] =
+            headers[.contentRange] =
                 "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(asset.size)"
         case .unsatisfiable:
-            headers["Content-Range"] = "bytes */\(asset.size)"
+            headers[.contentRange] = "bytes */\(asset.size)"
             return WebResponse(status: 416, headers: headers)
         }
         guard let body = try await cloud.assets.contents(of: asset, in: bytes) else {
             throw try await absence(of: asset, in: cloud)
         }
-        headers["Content-Length"] = String(bytes.upperBound - bytes.lowerBound)
+        headers[.contentLength] = String(bytes.upperBound - bytes.lowerBound)
         return WebResponse(status: status, headers: headers, body: body.holding(place))
     }
 
@@ -61,14 +62,14 @@ extension SendAsset: AssetEndpoint {
 
     /// What every answer says. Files come from users: a browser must not take one for
     /// a page of this server's.
-    private static func headers(tag: String) -> Headers {
+    private static func headers(tag: String) -> HTTPFields {
         [
-            "Content-Type": "application/octet-stream",
-            "X-Content-Type-Options": "nosniff",
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-            "Accept-Ranges": "bytes",
-            "Cache-Control": "private, max-age=3600",
-            "ETag": tag,
+            .contentType: "application/octet-stream",
+            .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: "sandbox; default-src 'none'",
+            .acceptRanges: "bytes",
+            .cacheControl: "private, max-age=3600",
+            .eTag: tag,
         ]
     }
 }
@@ -77,8 +78,8 @@ extension WebRequest {
     /// The status of an answer without a body, when the request's conditions ask for
     /// one (RFC 9110, 13.2.2); nil for none.
     fileprivate func refusal(of tag: String) -> Int? {
-        if let wanted = headers["If-Match"], !EntityTags(wanted).contains(tag) { return 412 }
-        if let known = headers["If-None-Match"], EntityTags(known).containsWeakly(tag) {
+        if let wanted = headers[.ifMatch], !EntityTags(wanted).contains(tag) { return 412 }
+        if let known = headers[.ifNoneMatch], EntityTags(known).containsWeakly(tag) {
             return 304
         }
         return nil
@@ -87,8 +88,8 @@ extension WebRequest {
     /// The part of a file that is asked for, if it is still the same file; only GET has
     /// parts (RFC 9110, 14.2).
     fileprivate func range(of asset: StoredAsset, tag: String) -> ByteRange {
-        guard method == .get, headers["If-Range"] ?? tag == tag else { return .all }
-        return ByteRange(headers["Range"], size: asset.size)
+        guard method == .get, headers[.ifRange] ?? tag == tag else { return .all }
+        return ByteRange(headers[.range], size: asset.size)
     }
 }
 

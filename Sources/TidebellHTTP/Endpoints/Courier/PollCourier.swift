@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 import TidebellPush
 import TidebellWire
@@ -26,8 +27,8 @@ extension PollCourier: ServerEndpoint {
         let waiting = try await couriers.next(courier: capability, waitingUpTo: .zero)
         return WebResponse(
             headers: [
-                "Content-Type": "application/json; charset=UTF-8",
-                "Cache-Control": "no-store",
+                .contentType: "application/json; charset=UTF-8",
+                .cacheControl: "no-store",
             ],
             body: .stream { writer in
                 let next =

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 import TidebellPush
 import TidebellWire
@@ -22,10 +23,9 @@ extension StreamNotifications: Endpoint {
         )
         return WebResponse(
             headers: [
-                "Content-Type": ServerSentEvent.contentType,
-                "Cache-Control": "no-store",
-                // nginx would keep events back otherwise.
-                "X-Accel-Buffering": "no",
+                .contentType: ServerSentEvent.contentType,
+                .cacheControl: "no-store",
+                .accelBuffering: "no",
             ],
             body: .stream { writer in
                 try await writer.write(begin.announcement)
@@ -97,7 +97,7 @@ extension StreamNotifications: Endpoint {
 extension Exchange {
     /// The newest event the device has, as far as the request says so.
     fileprivate func cursor() throws -> NotificationSequence? {
-        let text = try target.parameter(WireProtocol.cursor) ?? request.headers["Last-Event-ID"]
+        let text = try target.parameter(WireProtocol.cursor) ?? request.headers[.lastEventID]
         guard let text, !text.isEmpty else { return nil }
         guard let cursor = NotificationSequence(cursor: text) else {
             throw WireError.badRequest(
