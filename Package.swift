@@ -102,6 +102,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // Floor 3: which engines there are.
