@@ -105,15 +105,13 @@ extension CKFetchDatabaseChangesOperation {
     /// Sets the callbacks to hand over all changes at once.
     fileprivate func collect(
         _ done:
-            @escaping @Sendable (
-                Result<
-                    (
-                        modifications: [CKDatabase.DatabaseChange.Modification],
-                        deletions: [CKDatabase.DatabaseChange.Deletion],
-                        changeToken: CKServerChangeToken, moreComing: Bool
-                    ), any Error
-                >
-            ) -> Void
+            @escaping ResultHandler<
+                (
+                    modifications: [CKDatabase.DatabaseChange.Modification],
+                    deletions: [CKDatabase.DatabaseChange.Deletion],
+                    changeToken: CKServerChangeToken, moreComing: Bool
+                )
+            >
     ) {
         typealias Change = CKDatabase.DatabaseChange
         var modifications: [Change.Modification] = []
@@ -160,17 +158,15 @@ extension CKFetchRecordZoneChangesOperation {
     /// Sets the callbacks to hand over all changes of the one zone at once.
     fileprivate func collect(
         _ done:
-            @escaping @Sendable (
-                Result<
-                    (
-                        modificationResultsByID: [CKRecord.ID: Result<
-                            CKDatabase.RecordZoneChange.Modification, any Error
-                        >],
-                        deletions: [CKDatabase.RecordZoneChange.Deletion],
-                        changeToken: CKServerChangeToken, moreComing: Bool
-                    ), any Error
-                >
-            ) -> Void
+            @escaping ResultHandler<
+                (
+                    modificationResultsByID: [CKRecord.ID: Result<
+                        CKDatabase.RecordZoneChange.Modification, any Error
+                    >],
+                    deletions: [CKDatabase.RecordZoneChange.Deletion],
+                    changeToken: CKServerChangeToken, moreComing: Bool
+                )
+            >
     ) {
         typealias Change = CKDatabase.RecordZoneChange
         var modifications: [CKRecord.ID: Result<Change.Modification, any Error>] = [:]

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
+/// What the results of several items are handed over by.
+typealias ResultHandler<Value> = @Sendable (Result<Value, any Error>) -> Void
+
+/// What became of each item that was asked for, by its ID.
+typealias ItemResults<Item: DatabaseItem> = [Item.ItemID: Result<Item, any Error>]
+
+/// What became of items that were to be saved and deleted.
+typealias ModifyResults<Item: DatabaseItem> = (
+    saveResults: ItemResults<Item>, deleteResults: [Item.ItemID: Result<Void, any Error>]
+)
+
 // From the results of several items, of which there is one, to the forms for one item.
 extension Dictionary {
     /// Returns the value of the only item asked for, or throws its error.

@@ -173,14 +173,12 @@ extension CKQueryOperation {
     /// Sets the callbacks to hand over all results at once.
     fileprivate func collect(
         _ done:
-            @escaping @Sendable (
-                Result<
-                    (
-                        matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
-                        queryCursor: CKQueryOperation.Cursor?
-                    ), any Error
-                >
-            ) -> Void
+            @escaping ResultHandler<
+                (
+                    matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
+                    queryCursor: CKQueryOperation.Cursor?
+                )
+            >
     ) {
         var matches: [(CKRecord.ID, Result<CKRecord, any Error>)] = []
         recordMatchedBlock = { matches.append(($0, $1)) }

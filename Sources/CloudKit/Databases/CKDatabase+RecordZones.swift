@@ -148,21 +148,14 @@ extension Result where Success == Void, Failure == any Error {
 
 extension CKFetchRecordZonesOperation {
     /// Sets the callbacks to hand over all results at once.
-    fileprivate func collect(
-        _ done:
-            @escaping @Sendable (
-                Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
-            ) -> Void
-    ) {
-        var results: [CKRecordZone.ID: Result<CKRecordZone, any Error>] = [:]
+    fileprivate func collect(_ done: @escaping ResultHandler<ItemResults<CKRecordZone>>) {
+        var results: ItemResults<CKRecordZone> = [:]
         perRecordZoneResultBlock = { results[$0] = $1 }
         fetchRecordZonesResultBlock = { result in done(result.map { results }) }
     }
 
     /// Sets the callbacks to hand over all zones, in the server's order.
-    fileprivate func collectAll(
-        _ done: @escaping @Sendable (Result<[CKRecordZone], any Error>) -> Void
-    ) {
+    fileprivate func collectAll(_ done: @escaping ResultHandler<[CKRecordZone]>) {
         var results: [Result<CKRecordZone, any Error>] = []
         perRecordZoneResultBlock = { results.append($1) }
         fetchRecordZonesResultBlock = { result in
@@ -173,18 +166,8 @@ extension CKFetchRecordZonesOperation {
 
 extension CKModifyRecordZonesOperation {
     /// Sets the callbacks to hand over all results at once.
-    fileprivate func collect(
-        _ done:
-            @escaping @Sendable (
-                Result<
-                    (
-                        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
-                        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
-                    ), any Error
-                >
-            ) -> Void
-    ) {
-        var saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>] = [:]
+    fileprivate func collect(_ done: @escaping ResultHandler<ModifyResults<CKRecordZone>>) {
+        var saved: ItemResults<CKRecordZone> = [:]
         var deleted: [CKRecordZone.ID: Result<Void, any Error>] = [:]
         perRecordZoneSaveBlock = { saved[$0] = $1 }
         perRecordZoneDeleteBlock = { deleted[$0] = $1 }

@@ -133,13 +133,8 @@ extension CKDatabase {
 
 extension CKFetchRecordsOperation {
     /// Sets the callbacks to hand over all results at once.
-    fileprivate func collect(
-        _ done:
-            @escaping @Sendable (
-                Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>
-            ) -> Void
-    ) {
-        var results: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
+    fileprivate func collect(_ done: @escaping ResultHandler<ItemResults<CKRecord>>) {
+        var results: ItemResults<CKRecord> = [:]
         perRecordResultBlock = { results[$0] = $1 }
         fetchRecordsResultBlock = { result in done(result.map { results }) }
     }
@@ -147,18 +142,8 @@ extension CKFetchRecordsOperation {
 
 extension CKModifyRecordsOperation {
     /// Sets the callbacks to hand over all results at once.
-    fileprivate func collect(
-        _ done:
-            @escaping @Sendable (
-                Result<
-                    (
-                        saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
-                        deleteResults: [CKRecord.ID: Result<Void, any Error>]
-                    ), any Error
-                >
-            ) -> Void
-    ) {
-        var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
+    fileprivate func collect(_ done: @escaping ResultHandler<ModifyResults<CKRecord>>) {
+        var saved: ItemResults<CKRecord> = [:]
         var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
         perRecordSaveBlock = { saved[$0] = $1 }
         perRecordDeleteBlock = { deleted[$0] = $1 }

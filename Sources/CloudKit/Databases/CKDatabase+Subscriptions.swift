@@ -139,21 +139,14 @@ extension CKDatabase {
 
 extension CKFetchSubscriptionsOperation {
     /// Sets the callbacks to hand over all results at once.
-    fileprivate func collect(
-        _ done:
-            @escaping @Sendable (
-                Result<[CKSubscription.ID: Result<CKSubscription, any Error>], any Error>
-            ) -> Void
-    ) {
-        var results: [CKSubscription.ID: Result<CKSubscription, any Error>] = [:]
+    fileprivate func collect(_ done: @escaping ResultHandler<ItemResults<CKSubscription>>) {
+        var results: ItemResults<CKSubscription> = [:]
         perSubscriptionResultBlock = { results[$0] = $1 }
         fetchSubscriptionsResultBlock = { result in done(result.map { results }) }
     }
 
     /// Sets the callbacks to hand over all subscriptions, in the server's order.
-    fileprivate func collectAll(
-        _ done: @escaping @Sendable (Result<[CKSubscription], any Error>) -> Void
-    ) {
+    fileprivate func collectAll(_ done: @escaping ResultHandler<[CKSubscription]>) {
         var results: [Result<CKSubscription, any Error>] = []
         perSubscriptionResultBlock = { results.append($1) }
         fetchSubscriptionsResultBlock = { result in
@@ -164,18 +157,8 @@ extension CKFetchSubscriptionsOperation {
 
 extension CKModifySubscriptionsOperation {
     /// Sets the callbacks to hand over all results at once.
-    fileprivate func collect(
-        _ done:
-            @escaping @Sendable (
-                Result<
-                    (
-                        saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
-                        deleteResults: [CKSubscription.ID: Result<Void, any Error>]
-                    ), any Error
-                >
-            ) -> Void
-    ) {
-        var saved: [CKSubscription.ID: Result<CKSubscription, any Error>] = [:]
+    fileprivate func collect(_ done: @escaping ResultHandler<ModifyResults<CKSubscription>>) {
+        var saved: ItemResults<CKSubscription> = [:]
         var deleted: [CKSubscription.ID: Result<Void, any Error>] = [:]
         perSubscriptionSaveBlock = { saved[$0] = $1 }
         perSubscriptionDeleteBlock = { deleted[$0] = $1 }

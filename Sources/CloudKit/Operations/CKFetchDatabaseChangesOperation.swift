@@ -68,7 +68,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     private var oldCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = FetchDatabaseChangesWork(
+        FetchDatabaseChangesWork(
             token: previousServerChangeToken,
             resultsLimit: resultsLimit > 0 ? resultsLimit : nil,
             fetchesAll: fetchAllChanges,
@@ -78,11 +78,12 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
                 deleted: recordZoneWithIDWasDeletedBlock,
                 purged: recordZoneWithIDWasPurgedBlock,
                 reset: recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock,
-                tokenUpdated: changeTokenUpdatedBlock,
-                result: fetchDatabaseChangesResultBlock,
-                oldCompletion: oldCompletionBlock
-            )
-        )
-        return { await work.perform($0) }
+                tokenUpdated: changeTokenUpdatedBlock
+            ),
+            completion: Completion(fetchDatabaseChangesResultBlock) {
+                [oldCompletionBlock] end, error in
+                oldCompletionBlock?(end?.serverChangeToken, end?.moreComing ?? false, error)
+            }
+        ).plan
     }
 }

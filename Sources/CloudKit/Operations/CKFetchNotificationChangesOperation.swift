@@ -44,16 +44,14 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
         ((CKServerChangeToken?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = FetchNotificationChangesWork(
+        let completion = fetchNotificationChangesCompletionBlock
+        return FetchNotificationChangesWork(
             token: previousServerChangeToken,
             resultsLimit: resultsLimit > 0 ? resultsLimit : nil,
             container: containerConnection,
             moreComing: pageWasNotLast,
-            callbacks: FetchNotificationChangesWork.Callbacks(
-                changed: notificationChangedBlock,
-                completion: fetchNotificationChangesCompletionBlock
-            )
-        )
-        return { await work.perform($0) }
+            changed: UnsafeTransfer(notificationChangedBlock),
+            completion: Completion { token, error in completion?(token, error) }
+        ).plan
     }
 }

@@ -53,17 +53,22 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
         ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let completion = UnsafeTransfer(fetchRecordChangesCompletionBlock)
+        let completion = fetchRecordChangesCompletionBlock
+        let deleted = recordWithIDWasDeletedBlock
+        let moreComing = pageWasNotLast
         guard let recordZoneID else {
-            return { _ in
-                let error = CKError.local(
+            return RequestWork<Never>(
+                completion: Completion { _, error in completion?(nil, nil, error) }
+            ) { _ throws(CKError) in
+                throw .local(
                     .invalidArguments,
                     "The operation has no zone to fetch changes of: set recordZoneID."
                 )
-                return LastCallback { completion.value?(nil, nil, error) }
-            }
+            }.plan
         }
-        let work = FetchZoneChangesWork(
+        // What the one zone ends with; used on the callback queue only.
+        var end: CKFetchRecordZoneChangesOperation.ZoneResult?
+        return FetchZoneChangesWork(
             zoneIDs: [recordZoneID],
             configurations: [
                 recordZoneID: CKFetchRecordZoneChangesConfiguration.Values(
@@ -74,26 +79,15 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
             ],
             fetchesAll: false,
             database: connection,
-            callbacks: callbacks(handingTo: fetchRecordChangesCompletionBlock)
-        )
-        return { await work.perform($0) }
-    }
-
-    /// The callbacks of an operation on several zones, of which there is one.
-    private func callbacks(
-        handingTo completion: ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
-    ) -> FetchZoneChangesWork.Callbacks {
-        let deleted = recordWithIDWasDeletedBlock
-        let moreComing = pageWasNotLast
-        var end: CKFetchRecordZoneChangesOperation.ZoneResult?
-        return FetchZoneChangesWork.Callbacks(
-            records: FetchedRecordBlocks(old: recordChangedBlock),
-            deleted: { recordID, _ in deleted?(recordID) },
-            zone: { _, result in
-                end = result
-                if case .success(let page) = result { moreComing.current = page.moreComing }
-            },
-            oldCompletion: { summary in
+            callbacks: FetchZoneChangesWork.Callbacks(
+                record: ItemCallback(oldRecord: recordChangedBlock),
+                deleted: { recordID, _ in deleted?(recordID) },
+                zone: ItemCallback { _, outcome in
+                    end = outcome
+                    if case .success(let page) = outcome { moreComing.current = page.moreComing }
+                }
+            ),
+            completion: Completion { _, summary in
                 switch end {
                 case .success(let page):
                     completion?(page.serverChangeToken, page.clientChangeTokenData, summary)
@@ -101,6 +95,6 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
                 case nil: completion?(nil, nil, summary)
                 }
             }
-        )
+        ).plan
     }
 }

@@ -10,10 +10,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     // Sendable: see CKOperation.
 
     /// What a zone's fetch ends with.
-    typealias ZoneResult = Result<
-        (serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool),
-        any Error
-    >
+    typealias ZoneResult = Result<FetchZoneChangesWork.ZoneEnd, any Error>
 
     /// Creates an operation without zones.
     public override init() {
@@ -117,21 +114,27 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     private var oldCompletionBlock: (((any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = FetchZoneChangesWork(
+        let oldZone = oldZoneBlock
+        return FetchZoneChangesWork(
             zoneIDs: recordZoneIDs ?? [],
             configurations: (configurationsByRecordZoneID ?? [:]).mapValues(\.values),
             fetchesAll: fetchAllChanges,
             database: connection,
             callbacks: FetchZoneChangesWork.Callbacks(
-                records: FetchedRecordBlocks(new: recordWasChangedBlock, old: oldRecordBlock),
+                record: ItemCallback(recordWasChangedBlock, oldRecord: oldRecordBlock),
                 deleted: recordWithIDWasDeletedBlock,
                 tokensUpdated: recordZoneChangeTokensUpdatedBlock,
-                zone: recordZoneFetchResultBlock,
-                oldZone: oldZoneBlock,
-                result: fetchRecordZoneChangesResultBlock,
-                oldCompletion: oldCompletionBlock
-            )
-        )
-        return { await work.perform($0) }
+                zone: ItemCallback(recordZoneFetchResultBlock) { zoneID, outcome in
+                    switch outcome {
+                    case .success((let token, let clientData, let moreComing)):
+                        oldZone?(zoneID, token, clientData, moreComing, nil)
+                    case .failure(let error): oldZone?(zoneID, nil, nil, false, error)
+                    }
+                }
+            ),
+            completion: Completion(fetchRecordZoneChangesResultBlock) {
+                [oldCompletionBlock] _, error in oldCompletionBlock?(error)
+            }
+        ).plan
     }
 }

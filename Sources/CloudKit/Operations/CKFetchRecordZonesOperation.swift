@@ -56,15 +56,14 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     private var oldCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = FetchItemsWork(
-            endpoint: RecordZoneLookup(database: connection),
-            ids: fetchesAll ? nil : recordZoneIDs ?? [],
-            callbacks: .init(
+        FetchItemsWork(
+            endpoints: RecordZoneEndpoints(database: connection),
+            itemIDs: fetchesAll ? nil : recordZoneIDs ?? [],
+            callbacks: FetchCallbacks(
                 item: perRecordZoneResultBlock,
                 result: fetchRecordZonesResultBlock,
                 oldCompletion: oldCompletionBlock
             )
-        )
-        return { await work.perform($0) }
+        ).plan
     }
 }

@@ -71,18 +71,17 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     override func plan() -> OperationPlan {
-        let work = FetchRecordsWork(
+        FetchRecordsWork(
             subject: fetchesCurrentUser ? .currentUser : .records(recordIDs ?? []),
             desiredKeys: desiredKeys,
             database: connection,
-            callbacks: FetchRecordsWork.Callbacks(
+            callbacks: FetchCallbacks(
                 progress: perRecordProgressBlock,
-                record: perRecordResultBlock,
-                oldRecord: oldRecordBlock,
+                item: perRecordResultBlock,
+                oldItem: oldRecordBlock,
                 result: fetchRecordsResultBlock,
                 oldCompletion: oldCompletionBlock
             )
-        )
-        return { await work.perform($0) }
+        ).plan
     }
 }

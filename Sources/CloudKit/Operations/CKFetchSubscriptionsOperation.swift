@@ -61,15 +61,14 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     private var oldCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = FetchItemsWork(
-            endpoint: SubscriptionLookup(database: connection),
-            ids: fetchesAll ? nil : subscriptionIDs ?? [],
-            callbacks: .init(
+        FetchItemsWork(
+            endpoints: SubscriptionEndpoints(database: connection),
+            itemIDs: fetchesAll ? nil : subscriptionIDs ?? [],
+            callbacks: FetchCallbacks(
                 item: perSubscriptionResultBlock,
                 result: fetchSubscriptionsResultBlock,
                 oldCompletion: oldCompletionBlock
             )
-        )
-        return { await work.perform($0) }
+        ).plan
     }
 }

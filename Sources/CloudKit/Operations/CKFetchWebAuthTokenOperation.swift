@@ -45,39 +45,19 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
     override func plan() -> OperationPlan {
         let container = containerConnection
         let apiToken = apiToken
-        // Transferred: called on the operation's callback queue only.
-        let callbacks = UnsafeTransfer((fetchWebAuthTokenResultBlock, oldCompletionBlock))
-        return { run in
-            let result: Result<String, any Error>
-            do {
-                result = .success(try await Self.fetch(apiToken, container, run.options))
-            } catch {
-                result = .failure(error)
-            }
-            return LastCallback {
-                let (resultBlock, oldBlock) = callbacks.value
-                if let resultBlock { return resultBlock(result) }
-                switch result {
-                case .success(let token): oldBlock?(token, nil)
-                case .failure(let error): oldBlock?(nil, error)
-                }
-            }
+        let completion = Completion<String>(fetchWebAuthTokenResultBlock) {
+            [oldCompletionBlock] token, error in oldCompletionBlock?(token, error)
         }
-    }
-
-    private static func fetch(
-        _ apiToken: String?,
-        _ container: ContainerConnection,
-        _ options: RequestOptions
-    ) async throws(CKError) -> String {
-        guard let apiToken, !apiToken.isEmpty else {
-            throw .local(
-                .invalidArguments,
-                "The operation has no API token: set apiToken to one of the container."
-            )
-        }
-        return try await container.send(
-            FetchWebAuthToken.self, .init(apiToken: apiToken), options
-        ).value.webAuthToken
+        return RequestWork(completion: completion) { ledger throws(CKError) in
+            guard let apiToken, !apiToken.isEmpty else {
+                throw .local(
+                    .invalidArguments,
+                    "The operation has no API token: set apiToken to one of the container."
+                )
+            }
+            return try await container.send(
+                FetchWebAuthToken.self, .init(apiToken: apiToken), ledger.options
+            ).value.webAuthToken
+        }.plan
     }
 }

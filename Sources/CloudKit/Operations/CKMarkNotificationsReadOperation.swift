@@ -30,48 +30,32 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     open var markNotificationsReadCompletionBlock: (([CKNotification.ID]?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = MarkNotificationsReadWork(
-            notificationIDs: notificationIDs ?? [],
-            container: containerConnection,
-            completion: UnsafeTransfer(markNotificationsReadCompletionBlock)
-        )
-        return { await work.perform($0) }
+        let notificationIDs = notificationIDs ?? []
+        let container = containerConnection
+        let completion = markNotificationsReadCompletionBlock
+        return RequestWork(completion: Completion { completion?($0, $1) }) {
+            ledger throws(CKError) in
+            try await container.markRead(notificationIDs, &ledger)
+        }.plan
     }
 }
 
-/// The work of a `CKMarkNotificationsReadOperation`: one request.
-private struct MarkNotificationsReadWork: Sendable {
-    let notificationIDs: [CKNotification.ID]
-    let container: ContainerConnection
-    // Transferred: called on the operation's callback queue only.
-    let completion: UnsafeTransfer<(([CKNotification.ID]?, (any Error)?) -> Void)?>
-
-    func perform(_ run: OperationRun) async -> LastCallback {
-        let completion = completion
-        do {
-            let (marked, error) = try await mark(run)
-            return LastCallback { completion.value?(marked, error) }
-        } catch {
-            return LastCallback { completion.value?(nil, error) }
-        }
-    }
-
-    private func mark(
-        _ run: OperationRun
-    ) async throws(CKError) -> (marked: [CKNotification.ID], CKError?) {
+extension ContainerConnection {
+    /// Marks notifications as read; returns the IDs of those that are marked now.
+    fileprivate func markRead(
+        _ notificationIDs: [CKNotification.ID], _ ledger: inout OperationLedger
+    ) async throws(CKError) -> [CKNotification.ID] {
         if let error = OperationLimit.check(notificationIDs.count) { throw error }
-        guard !notificationIDs.isEmpty else { return ([], nil) }
+        guard !notificationIDs.isEmpty else { return [] }
         let request = MarkNotificationsRead.Request(
             notificationIDs: notificationIDs.map(\.rawValue)
         )
-        let answer = try await container.send(MarkNotificationsRead.self, request, run.options)
-        var outcomes = ItemOutcomes()
-        outcomes.report = answer.report
+        let answer = try await send(MarkNotificationsRead.self, request, ledger.options)
+        ledger.report = answer.report
         for failure in answer.value.failed {
             let error = CKError.server(failure.error, report: answer.report)
-            outcomes.fail(CKNotification.ID(failure.notificationID), error)
+            ledger.fail(CKNotification.ID(failure.notificationID), error)
         }
-        let marked = answer.value.notificationIDs.map { CKNotification.ID($0) }
-        return (marked, outcomes.completionError)
+        return answer.value.notificationIDs.map { CKNotification.ID($0) }
     }
 }

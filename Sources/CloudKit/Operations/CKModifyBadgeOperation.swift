@@ -33,15 +33,10 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
     override func plan() -> OperationPlan {
         let request = ModifyBadge(value: badgeValue)
         let container = containerConnection
-        // Transferred: called on the operation's callback queue only.
-        let completion = UnsafeTransfer(modifyBadgeCompletionBlock)
-        return { run in
-            do {
-                _ = try await container.send(ModifyBadge.self, request, run.options)
-                return LastCallback { completion.value?(nil) }
-            } catch {
-                return LastCallback { completion.value?(error) }
-            }
-        }
+        let completion = modifyBadgeCompletionBlock
+        return RequestWork(completion: Completion { _, error in completion?(error) }) {
+            ledger throws(CKError) in
+            _ = try await container.send(ModifyBadge.self, request, ledger.options)
+        }.plan
     }
 }

@@ -55,17 +55,16 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     private var oldCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = ModifyItemsWork(
-            endpoint: RecordZoneChanges(database: connection),
+        ModifyItemsWork(
+            endpoints: RecordZoneEndpoints(database: connection),
             saves: recordZonesToSave ?? [],
             deletions: recordZoneIDsToDelete ?? [],
-            callbacks: .init(
+            callbacks: ModifyCallbacks(
                 save: perRecordZoneSaveBlock,
                 delete: perRecordZoneDeleteBlock,
                 result: modifyRecordZonesResultBlock,
                 oldCompletion: oldCompletionBlock
             )
-        )
-        return { await work.perform($0) }
+        ).plan
     }
 }

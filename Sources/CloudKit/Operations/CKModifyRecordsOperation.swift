@@ -102,23 +102,21 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
 
     override func plan() -> OperationPlan {
-        let callbacks = ModifyRecordsWork.Callbacks(
-            progress: perRecordProgressBlock,
-            save: perRecordSaveBlock,
-            oldSave: oldSaveBlock,
-            delete: perRecordDeleteBlock,
-            result: modifyRecordsResultBlock,
-            oldCompletion: oldCompletionBlock
-        )
-        let work = ModifyRecordsWork(
+        ModifyRecordsWork(
             saving: recordsToSave ?? [],
             deleting: recordIDsToDelete ?? [],
             policy: savePolicy,
             isAtomic: isAtomic,
             clientChangeToken: clientChangeTokenData.map { [UInt8]($0) },
             in: connection,
-            callbacks: callbacks
-        )
-        return { await work.perform($0) }
+            callbacks: ModifyCallbacks(
+                progress: perRecordProgressBlock,
+                save: perRecordSaveBlock,
+                oldSave: oldSaveBlock,
+                delete: perRecordDeleteBlock,
+                result: modifyRecordsResultBlock,
+                oldCompletion: oldCompletionBlock
+            )
+        ).plan
     }
 }

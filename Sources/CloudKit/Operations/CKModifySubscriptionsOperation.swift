@@ -69,17 +69,16 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = ModifyItemsWork(
-            endpoint: SubscriptionChanges(database: connection),
+        ModifyItemsWork(
+            endpoints: SubscriptionEndpoints(database: connection),
             saves: subscriptionsToSave ?? [],
             deletions: subscriptionIDsToDelete ?? [],
-            callbacks: .init(
+            callbacks: ModifyCallbacks(
                 save: perSubscriptionSaveBlock,
                 delete: perSubscriptionDeleteBlock,
                 result: modifySubscriptionsResultBlock,
                 oldCompletion: oldCompletionBlock
             )
-        )
-        return { await work.perform($0) }
+        ).plan
     }
 }

@@ -217,14 +217,6 @@ struct OperationRun: Sendable {
     let callbacks: CallbackQueue
     /// How its requests are sent.
     var options: RequestOptions
-
-    /// The same for requests of now, which a long-lived operation neither keeps nor counts.
-    var withoutJournal: OperationRun {
-        var run = self
-        run.options.journal = nil
-        run.options.names = RequestNames()
-        return run
-    }
 }
 
 /// The callback with an operation's result: called once, after every other one (OP-3).

@@ -82,18 +82,16 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     private var oldCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
     override func plan() -> OperationPlan {
-        let work = QueryRecordsWork(
+        QueryRecordsWork(
             search: cursor.map(QueryRecordsWork.Search.rest)
                 ?? (query?.copy() as? CKQuery).map { .first($0, zoneID) },
             resultsLimit: resultsLimit > 0 ? resultsLimit : nil,
             desiredKeys: desiredKeys,
             database: connection,
-            callbacks: QueryRecordsWork.Callbacks(
-                records: FetchedRecordBlocks(new: recordMatchedBlock, old: oldRecordBlock),
-                result: queryResultBlock,
-                oldCompletion: oldCompletionBlock
-            )
-        )
-        return { await work.perform($0) }
+            record: ItemCallback(recordMatchedBlock, oldRecord: oldRecordBlock),
+            completion: Completion(queryResultBlock) { [oldCompletionBlock] cursor, error in
+                oldCompletionBlock?(cursor ?? nil, error)
+            }
+        ).plan
     }
 }

@@ -3,7 +3,10 @@ import Foundation
 internal import TidebellWire
 
 /// The work of a ``CKFetchDatabaseChangesOperation``: page after page.
-struct FetchDatabaseChangesWork: Sendable {
+struct FetchDatabaseChangesWork: OperationWork {
+    /// What the fetch ends with.
+    typealias Value = (serverChangeToken: CKServerChangeToken, moreComing: Bool)
+
     /// The app's callbacks.
     struct Callbacks: @unchecked Sendable {
         // Sendable: called on the operation's callback queue only.
@@ -12,12 +15,6 @@ struct FetchDatabaseChangesWork: Sendable {
         var purged: ((CKRecordZone.ID) -> Void)?
         var reset: ((CKRecordZone.ID) -> Void)?
         var tokenUpdated: ((CKServerChangeToken) -> Void)?
-        var result:
-            (
-                (Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) ->
-                    Void
-            )?
-        var oldCompletion: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
     }
 
     /// What happened to a zone.
@@ -31,37 +28,9 @@ struct FetchDatabaseChangesWork: Sendable {
     let fetchesAll: Bool
     let database: DatabaseConnection
     let callbacks: Callbacks
+    let completion: Completion<Value>
 
-    /// Does the work; returns the callback with the result.
-    func perform(_ run: OperationRun) async -> LastCallback {
-        let callbacks = callbacks
-        let outcome: Result<(CKServerChangeToken, Bool), CKError>
-        do {
-            outcome = .success(try await fetch(run))
-        } catch {
-            outcome = .failure(error)
-        }
-        return LastCallback {
-            switch outcome {
-            case .success((let token, let moreComing)):
-                if let result = callbacks.result {
-                    result(.success((serverChangeToken: token, moreComing: moreComing)))
-                } else {
-                    callbacks.oldCompletion?(token, moreComing, nil)
-                }
-            case .failure(let error):
-                if let result = callbacks.result {
-                    result(.failure(error))
-                } else {
-                    callbacks.oldCompletion?(nil, false, error)
-                }
-            }
-        }
-    }
-
-    private func fetch(
-        _ run: OperationRun
-    ) async throws(CKError) -> (CKServerChangeToken, moreComing: Bool) {
+    func perform(_ ledger: inout OperationLedger) async throws(CKError) -> Value {
         var syncToken = try token?.syncToken()
         var told: [CKRecordZone.ID: News] = [:]
         while true {
@@ -69,17 +38,16 @@ struct FetchDatabaseChangesWork: Sendable {
                 syncToken: syncToken,
                 resultsLimit: resultsLimit
             )
-            let answer = try await database.send(FetchDatabaseChanges.self, request, run.options)
+            let answer = try await database.send(FetchDatabaseChanges.self, request, ledger.options)
             let page = answer.value
-            for zone in page.zones { try tell(zone, run, &told, answer.report) }
+            for zone in page.zones { try tell(zone, ledger.run, &told, answer.report) }
             let token = CKServerChangeToken(syncToken: page.syncToken)
             guard fetchesAll, page.moreComing else { return (token, page.moreComing) }
             guard page.syncToken != syncToken else { throw .standsStill(answer.report) }
             syncToken = page.syncToken
-            let callbacks = callbacks
-            run.callbacks.enqueue { callbacks.tokenUpdated?(token) }
+            ledger.run.callbacks.enqueue { callbacks.tokenUpdated?(token) }
             // At most one page's callbacks wait at a time.
-            await run.callbacks.drained()
+            await ledger.run.callbacks.drained()
         }
     }
 
@@ -99,7 +67,6 @@ struct FetchDatabaseChangesWork: Sendable {
         database.learn(from: wire)
         let zoneID = database.zoneID(wire)
         guard told.updateValue(news, forKey: zoneID) != news else { return }
-        let callbacks = callbacks
         run.callbacks.enqueue {
             switch news {
             case .changed: callbacks.changed?(zoneID)

@@ -3,47 +3,30 @@ import Foundation
 internal import TidebellWire
 
 /// The work of a `CKFetchNotificationChangesOperation`: one page.
-struct FetchNotificationChangesWork: Sendable {
-    /// The app's callbacks.
-    struct Callbacks: @unchecked Sendable {
-        // Sendable: called on the operation's callback queue only.
-        var changed: ((CKNotification) -> Void)?
-        var completion: ((CKServerChangeToken?, (any Error)?) -> Void)?
-    }
-
+struct FetchNotificationChangesWork: OperationWork {
     let token: CKServerChangeToken?
     let resultsLimit: Int?
     let container: ContainerConnection
     /// Where the operation looks for whether there is more.
     let moreComing: Locked<Bool>
-    let callbacks: Callbacks
+    // Transferred: called on the operation's callback queue only.
+    let changed: UnsafeTransfer<((CKNotification) -> Void)?>
+    let completion: Completion<CKServerChangeToken>
 
-    /// Does the work; returns the callback with the result.
-    func perform(_ run: OperationRun) async -> LastCallback {
-        let callbacks = callbacks
-        do {
-            let token = try await fetch(run)
-            return LastCallback { callbacks.completion?(token, nil) }
-        } catch {
-            return LastCallback { callbacks.completion?(nil, error) }
-        }
-    }
-
-    private func fetch(_ run: OperationRun) async throws(CKError) -> CKServerChangeToken {
+    func perform(_ ledger: inout OperationLedger) async throws(CKError) -> CKServerChangeToken {
         let request = FetchNotificationChanges.Request(
             serverChangeToken: try token?.syncToken(),
             resultsLimit: resultsLimit
         )
         let answer = try await container.send(
-            FetchNotificationChanges.self, request, run.options
+            FetchNotificationChanges.self, request, ledger.options
         )
         var notifications: [CKNotification] = []
         for entry in answer.value.notifications {
             notifications.append(try CKNotification.make(entry, answer.report))
         }
-        let callbacks = callbacks
         for notification in notifications {
-            run.callbacks.enqueue { callbacks.changed?(notification) }
+            ledger.run.callbacks.enqueue { changed.value?(notification) }
         }
         moreComing.current = answer.value.moreComing
         return CKServerChangeToken(syncToken: answer.value.serverChangeToken)

@@ -3,107 +3,72 @@ import Foundation
 internal import TidebellWire
 
 /// The work of a ``CKFetchRecordsOperation``: for each zone, requests of a page each.
-struct FetchRecordsWork: Sendable {
+struct FetchRecordsWork: OperationWork {
     /// What to fetch.
     enum Subject: Sendable {
         case records([CKRecord.ID])
         case currentUser
     }
 
-    /// The app's callbacks.
-    struct Callbacks: @unchecked Sendable {
-        // Sendable: called on the operation's callback queue only.
-        var progress: ((CKRecord.ID, Double) -> Void)?
-        var record: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-        var oldRecord: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
-        var result: ((Result<Void, any Error>) -> Void)?
-        var oldCompletion: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
-    }
-
     let subject: Subject
     let desiredKeys: [CKRecord.FieldKey]?
     let database: DatabaseConnection
-    let callbacks: Callbacks
+    let callbacks: FetchCallbacks<CKRecord>
 
-    /// Does the work; returns the callback with the result.
-    func perform(_ run: OperationRun) async -> LastCallback {
-        var ledger = Ledger()
-        do {
-            let recordIDs = try await recordIDs(run)
-            if let error = OperationLimit.check(recordIDs.count) { ledger.outcomes.fail(error) }
-            for (zoneID, recordIDs) in recordIDs.grouped(by: \.zoneID) {
-                for page in recordIDs.chunked(by: WireProtocol.pageLimit) {
-                    await fetch(page, of: zoneID, run, &ledger)
-                    // At most one page's callbacks wait at a time.
-                    await run.callbacks.drained()
-                }
-            }
-        } catch {
-            ledger.outcomes.fail(error)
-        }
-        let callbacks = callbacks
-        let ended = ledger
-        return LastCallback {
-            if let result = callbacks.result {
-                result(ended.outcomes.result)
-            } else {
-                callbacks.oldCompletion?(ended.records, ended.outcomes.completionError)
+    var completion: Completion<Void> { callbacks.completion }
+
+    func perform(_ ledger: inout OperationLedger) async throws(CKError) {
+        let recordIDs = try await recordIDs(ledger.options)
+        if let error = OperationLimit.check(recordIDs.count) { ledger.fail(error) }
+        for (zoneID, recordIDs) in recordIDs.grouped(by: \.zoneID) {
+            for page in recordIDs.chunked(by: WireProtocol.pageLimit) {
+                await fetch(page, of: zoneID, &ledger)
+                // At most one page's callbacks wait at a time.
+                await ledger.run.callbacks.drained()
             }
         }
-    }
-
-    /// What was fetched so far.
-    private struct Ledger {
-        var outcomes = ItemOutcomes()
-        var records: [CKRecord.ID: CKRecord] = [:]
     }
 
     /// The IDs asked for, each once.
-    private func recordIDs(_ run: OperationRun) async throws(CKError) -> [CKRecord.ID] {
+    private func recordIDs(_ options: RequestOptions) async throws(CKError) -> [CKRecord.ID] {
         switch subject {
-        case .records(let recordIDs):
-            var seen: Set<CKRecord.ID> = []
-            return recordIDs.filter { seen.insert($0).inserted }
+        case .records(let recordIDs): return recordIDs.uniqued()
         case .currentUser:
-            let name = try await database.container.fetchUserRecordName(run.options)
+            let name = try await database.container.fetchUserRecordName(options)
             return [CKRecord.ID(unchecked: name, zoneID: .default)]
         }
     }
 
     private func fetch(
-        _ recordIDs: ArraySlice<CKRecord.ID>,
+        _ page: ArraySlice<CKRecord.ID>,
         of zoneID: CKRecordZone.ID,
-        _ run: OperationRun,
-        _ ledger: inout Ledger
+        _ ledger: inout OperationLedger
     ) async {
-        if let failure = ledger.outcomes.failure {
-            recordIDs.forEach { tell($0, .failure(failure), run) }
-            return
-        }
-        let page = recordIDs
         let recordIDs = Array(page)
-        do {
-            var records = try await load(recordIDs, of: zoneID, run, &ledger)
+        do throws(CKError) {
+            if let failure = ledger.failure { throw failure }
+            var records = try await load(recordIDs, of: zoneID, ledger.options, &ledger)
             // The answer may have been kept for longer than its download URLs are good.
             let refused = records.indices.filter { records[$0].lacksFile }
-            if run.options.journal != nil, !refused.isEmpty {
+            if ledger.options.journal != nil, !refused.isEmpty {
                 let again = try await load(
-                    refused.map { recordIDs[$0] }, of: zoneID, run.withoutJournal, &ledger
+                    refused.map { recordIDs[$0] }, of: zoneID, ledger.options.withoutJournal,
+                    &ledger
                 )
-                for (place, record) in zip(refused, again) { records[place] = record }
+                for (index, record) in zip(refused, again) { records[index] = record }
             }
             for (recordID, record) in zip(recordIDs, records) {
-                settle(recordID, record, run, &ledger)
+                ledger.settle(recordID, record, callbacks.item)
             }
         } catch {
             // The records of a page together can be more than one answer holds (LIMIT-20).
-            if error.code == .limitExceeded, page.count > 1 {
+            if ledger.failure == nil, error.code == .limitExceeded, page.count > 1 {
                 let middle = page.startIndex + page.count / 2
-                await fetch(page[..<middle], of: zoneID, run, &ledger)
-                return await fetch(page[middle...], of: zoneID, run, &ledger)
+                await fetch(page[..<middle], of: zoneID, &ledger)
+                return await fetch(page[middle...], of: zoneID, &ledger)
             }
-            if error.code.concernsWholeOperation { ledger.outcomes.fail(error) }
-            for recordID in recordIDs { settle(recordID, .failure(error), run, &ledger) }
+            if error.code.concernsWholeOperation { ledger.fail(error) }
+            for recordID in recordIDs { ledger.settle(recordID, .failure(error), callbacks.item) }
         }
     }
 
@@ -111,22 +76,22 @@ struct FetchRecordsWork: Sendable {
     private func load(
         _ recordIDs: [CKRecord.ID],
         of zoneID: CKRecordZone.ID,
-        _ run: OperationRun,
-        _ ledger: inout Ledger
+        _ options: RequestOptions,
+        _ ledger: inout OperationLedger
     ) async throws(CKError) -> [Result<CKRecord, CKError>] {
         let request = LookupRecords.Request(
             zoneID: database.wire(zoneID),
             records: recordIDs.map { LookupRecords.Item(recordName: $0.recordName) },
             desiredKeys: desiredKeys
         )
-        let answer = try await database.send(LookupRecords.self, request, run.options)
-        ledger.outcomes.report = answer.report
+        let answer = try await database.send(LookupRecords.self, request, options)
+        ledger.report = answer.report
         let records = zip(recordIDs, answer.value.records).map { recordID, result in
             record(recordID, result, answer.report)
         }
-        let callbacks = callbacks
-        return try await database.withAssets(records, run.options) { place, share in
-            run.callbacks.enqueue { callbacks.progress?(recordIDs[place], share) }
+        let queue = ledger.run.callbacks
+        return try await database.withAssets(records, options) { index, share in
+            queue.enqueue { callbacks.progress?(recordIDs[index], share) }
         }
     }
 
@@ -158,38 +123,6 @@ struct FetchRecordsWork: Sendable {
                     report: report
                 )
             )
-        }
-    }
-
-    private func settle(
-        _ recordID: CKRecord.ID,
-        _ outcome: Result<CKRecord, CKError>,
-        _ run: OperationRun,
-        _ ledger: inout Ledger
-    ) {
-        switch outcome {
-        case .success(let record): ledger.records[recordID] = record
-        case .failure(let error): ledger.outcomes.fail(recordID, error)
-        }
-        tell(recordID, outcome, run)
-    }
-
-    private func tell(
-        _ recordID: CKRecord.ID,
-        _ outcome: Result<CKRecord, CKError>,
-        _ run: OperationRun
-    ) {
-        let callbacks = callbacks
-        run.callbacks.enqueue {
-            if case .success = outcome { callbacks.progress?(recordID, 1) }
-            if let record = callbacks.record {
-                record(recordID, outcome.mapError { $0 })
-            } else {
-                switch outcome {
-                case .success(let record): callbacks.oldRecord?(record, recordID, nil)
-                case .failure(let error): callbacks.oldRecord?(nil, recordID, error)
-                }
-            }
         }
     }
 }

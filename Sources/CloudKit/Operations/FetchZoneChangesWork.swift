@@ -4,20 +4,22 @@ internal import TidebellWire
 
 /// The work of a ``CKFetchRecordZoneChangesOperation``: page after page, some zones at a
 /// time.
-struct FetchZoneChangesWork: Sendable {
+struct FetchZoneChangesWork: OperationWork {
     /// The most zones of one request: they share its page of records.
     static let zonesPerRequest = 20
+
+    /// What a zone's fetch ends with.
+    typealias ZoneEnd = (
+        serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
+    )
 
     /// The app's callbacks.
     struct Callbacks: @unchecked Sendable {
         // Sendable: called on the operation's callback queue only.
-        var records: FetchedRecordBlocks
+        var record: ItemCallback<CKRecord.ID, CKRecord>
         var deleted: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
         var tokensUpdated: ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
-        var zone: ((CKRecordZone.ID, CKFetchRecordZoneChangesOperation.ZoneResult) -> Void)?
-        var oldZone: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
-        var result: ((Result<Void, any Error>) -> Void)?
-        var oldCompletion: (((any Error)?) -> Void)?
+        var zone: ItemCallback<CKRecordZone.ID, ZoneEnd>
     }
 
     /// A zone whose fetch is not finished.
@@ -31,30 +33,19 @@ struct FetchZoneChangesWork: Sendable {
     let fetchesAll: Bool
     let database: DatabaseConnection
     let callbacks: Callbacks
+    let completion: Completion<Void>
 
-    /// Does the work; returns the callback with the result.
-    func perform(_ run: OperationRun) async -> LastCallback {
-        var outcomes = ItemOutcomes()
-        var seen: Set<CKRecordZone.ID> = []
+    func perform(_ ledger: inout OperationLedger) async throws(CKError) {
         var open: [OpenZone] = []
-        for zoneID in zoneIDs where seen.insert(zoneID).inserted {
-            do {
+        for zoneID in zoneIDs.uniqued() {
+            do throws(CKError) {
                 open.append(OpenZone(zoneID: zoneID, request: try request(for: zoneID)))
             } catch {
-                end(zoneID, .failure(error), run, &outcomes)
+                ledger.settle(zoneID, .failure(error), callbacks.zone)
             }
         }
         for zones in open.chunked(by: Self.zonesPerRequest) {
-            await fetch(Array(zones), run, &outcomes)
-        }
-        let callbacks = callbacks
-        let ended = outcomes
-        return LastCallback {
-            if let result = callbacks.result {
-                result(ended.result)
-            } else {
-                callbacks.oldCompletion?(ended.completionError)
-            }
+            await fetch(Array(zones), &ledger)
         }
     }
 
@@ -74,42 +65,36 @@ struct FetchZoneChangesWork: Sendable {
     }
 
     /// Fetches until every zone has ended.
-    private func fetch(
-        _ zones: [OpenZone],
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) async {
+    private func fetch(_ zones: [OpenZone], _ ledger: inout OperationLedger) async {
         var open = zones
         while !open.isEmpty {
-            do {
-                if let failure = outcomes.failure { throw failure }
-                open = try await fetchPage(of: open, run, &outcomes)
-            } catch let error as CKError {
-                outcomes.fail(error)
-                for zone in open { end(zone.zoneID, .failure(error), run, &outcomes) }
-                return
+            do throws(CKError) {
+                if let failure = ledger.failure { throw failure }
+                open = try await fetchPage(of: open, &ledger)
             } catch {
-                preconditionFailure("Fetching fails with errors of CloudKit only, not \(error).")
+                ledger.fail(error)
+                for zone in open { ledger.settle(zone.zoneID, .failure(error), callbacks.zone) }
+                return
             }
             // At most one page's callbacks wait at a time.
-            await run.callbacks.drained()
+            await ledger.run.callbacks.drained()
         }
     }
 
     /// Fetches a page of each zone; returns those that are to be continued.
     private func fetchPage(
         of zones: [OpenZone],
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
+        _ ledger: inout OperationLedger
     ) async throws(CKError) -> [OpenZone] {
         let request = FetchZoneChanges.Request(zones: zones.map(\.request))
-        let answer = try await database.send(FetchZoneChanges.self, request, run.options)
-        outcomes.report = answer.report
+        let answer = try await database.send(FetchZoneChanges.self, request, ledger.options)
+        ledger.report = answer.report
         // All files before the first callback: a token that is told covers only what was
         // handed over, so a cancelled page tells nothing.
         var found: [[Result<CKRecord, CKError>]] = []
         for (zone, result) in zip(zones, answer.value.zones) {
-            found.append(try await records(of: result, in: zone.zoneID, answer.report, run))
+            found.append(
+                try await records(of: result, in: zone.zoneID, answer.report, ledger.options))
         }
         var open: [OpenZone] = []
         var hasMoved = false
@@ -117,9 +102,10 @@ struct FetchZoneChangesWork: Sendable {
             switch result {
             case .failed(_, let error):
                 hasMoved = true
-                end(zone.zoneID, .failure(.server(error, report: answer.report)), run, &outcomes)
+                let error = CKError.server(error, report: answer.report)
+                ledger.settle(zone.zoneID, .failure(error), callbacks.zone)
             case .changes(let page):
-                let next = tell(page, with: records, of: zone, run, &outcomes)
+                let next = tell(page, with: records, of: zone, &ledger)
                 if let next { open.append(next) }
                 // A zone for which the page had no room stays where it is; all of them
                 // cannot.
@@ -135,20 +121,21 @@ struct FetchZoneChangesWork: Sendable {
         _ page: FetchZoneChanges.Page,
         with records: [Result<CKRecord, CKError>],
         of zone: OpenZone,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
+        _ ledger: inout OperationLedger
     ) -> OpenZone? {
-        tell(page.records, with: records, of: zone.zoneID, run, &outcomes)
+        tell(page.records, with: records, of: zone.zoneID, &ledger)
         let token = CKServerChangeToken(syncToken: page.syncToken)
         let clientData = page.clientChangeToken.map { Data($0) }
         guard fetchesAll, page.moreComing else {
-            end(zone.zoneID, .success((token, clientData, page.moreComing)), run, &outcomes)
+            let end: ZoneEnd = (token, clientData, page.moreComing)
+            ledger.settle(zone.zoneID, .success(end), callbacks.zone)
             return nil
         }
         let hasNews = page.syncToken != zone.request.syncToken
         if hasNews {
-            let callbacks = callbacks
-            run.callbacks.enqueue { callbacks.tokensUpdated?(zone.zoneID, token, clientData) }
+            ledger.run.callbacks.enqueue {
+                callbacks.tokensUpdated?(zone.zoneID, token, clientData)
+            }
         }
         var next = zone
         next.request.syncToken = page.syncToken
@@ -160,7 +147,7 @@ struct FetchZoneChangesWork: Sendable {
         of answer: FetchZoneChanges.ZoneAnswer,
         in zoneID: CKRecordZone.ID,
         _ report: CKError.ServerReport,
-        _ run: OperationRun
+        _ options: RequestOptions
     ) async throws(CKError) -> [Result<CKRecord, CKError>] {
         guard case .changes(let page) = answer else { return [] }
         database.learn(from: page.zoneID)
@@ -175,7 +162,7 @@ struct FetchZoneChangesWork: Sendable {
                 }
             }
         }
-        return try await database.withAssets(found, run.options)
+        return try await database.withAssets(found, options)
     }
 
     /// Reports records and deletions in their order.
@@ -183,57 +170,23 @@ struct FetchZoneChangesWork: Sendable {
         _ results: [RecordResult],
         with records: [Result<CKRecord, CKError>],
         of zoneID: CKRecordZone.ID,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
+        _ ledger: inout OperationLedger
     ) {
         var records = records.makeIterator()
-        let callbacks = callbacks
         func tell(_ recordName: String) {
             guard let record = records.next() else { return }
             let recordID = CKRecord.ID(unchecked: recordName, zoneID: zoneID)
-            callbacks.records.tell(recordID, record, run, &outcomes)
+            ledger.settle(recordID, record, callbacks.record)
         }
         for result in results {
             switch result {
             case .deleted(let tombstone):
                 let recordID = CKRecord.ID(unchecked: tombstone.recordName, zoneID: zoneID)
-                run.callbacks.enqueue { callbacks.deleted?(recordID, tombstone.recordType ?? "") }
+                ledger.run.callbacks.enqueue {
+                    callbacks.deleted?(recordID, tombstone.recordType ?? "")
+                }
             case .record(let wire): tell(wire.recordName)
             case .failed(let name, _): tell(name)
-            }
-        }
-    }
-
-    private func end(
-        _ zoneID: CKRecordZone.ID,
-        _ outcome: Result<(CKServerChangeToken, Data?, Bool), CKError>,
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) {
-        if case .failure(let error) = outcome { outcomes.fail(zoneID, error) }
-        let callbacks = callbacks
-        run.callbacks.enqueue {
-            switch outcome {
-            case .success((let token, let clientData, let moreComing)):
-                if let zone = callbacks.zone {
-                    zone(
-                        zoneID,
-                        .success(
-                            (
-                                serverChangeToken: token, clientChangeTokenData: clientData,
-                                moreComing: moreComing
-                            )
-                        )
-                    )
-                } else {
-                    callbacks.oldZone?(zoneID, token, clientData, moreComing, nil)
-                }
-            case .failure(let error):
-                if let zone = callbacks.zone {
-                    zone(zoneID, .failure(error))
-                } else {
-                    callbacks.oldZone?(zoneID, nil, nil, false, error)
-                }
             }
         }
     }

@@ -4,7 +4,7 @@ internal import TidebellWire
 
 extension ModifyRecordsWork {
     /// Where a file that is uploaded belongs.
-    private struct Place {
+    private struct SlotIndex {
         var item: Int
         var slot: Int
     }
@@ -19,15 +19,15 @@ extension ModifyRecordsWork {
     ) async -> [PlannedItem] {
         var items = items
         var files: [AssetUploads.File] = []
-        var places: [Place] = []
+        var slots: [SlotIndex] = []
         for index in items.indices {
-            guard items[index].problem == nil, case .save(let record, _) = items[index].item
+            guard items[index].problem == nil, case .save(let record) = items[index].change
             else { continue }
             for (number, slot) in items[index].assets.enumerated() {
                 switch slot.value {
                 case .stored(let stored): items[index].fill(number, with: stored)
                 case .file(let url):
-                    places.append(Place(item: index, slot: number))
+                    slots.append(SlotIndex(item: index, slot: number))
                     files.append(
                         .init(
                             slot: slot, url: url, recordType: record.recordType,
@@ -38,14 +38,14 @@ extension ModifyRecordsWork {
             }
         }
         guard !files.isEmpty else { return items }
-        let results = await upload(files, of: items, at: places, in: zoneID, run)
-        for (place, result) in zip(places, results) {
+        let results = await upload(files, of: items, at: slots, in: zoneID, run)
+        for (index, result) in zip(slots, results) {
             switch result {
-            case .success(let stored): items[place.item].fill(place.slot, with: stored)
+            case .success(let stored): items[index.item].fill(index.slot, with: stored)
             case .failure(let error):
                 // The first reason stays.
-                if items[place.item].problem == nil {
-                    items[place.item].operation = .failure(error)
+                if items[index.item].problem == nil {
+                    items[index.item].operation = .failure(error)
                 }
             }
         }
@@ -53,15 +53,15 @@ extension ModifyRecordsWork {
     }
 
     private func upload(
-        _ files: [AssetUploads.File], of items: [PlannedItem], at places: [Place],
+        _ files: [AssetUploads.File], of items: [PlannedItem], at slots: [SlotIndex],
         in zoneID: ZoneID, _ run: OperationRun
     ) async -> [Result<CKAsset.StoredFile, CKError>] {
         let callbacks = callbacks
         let sizes = files.map { FileStamp(path: $0.url.path)?.size ?? 0 }
         let progress = TransferProgress(
-            of: zip(places, sizes).map { (owner: $0.item, size: $1) }
+            of: zip(slots, sizes).map { (owner: $0.item, size: $1) }
         ) { owner, value in
-            guard case .save(let record, _) = items[owner].item else { return }
+            guard case .save(let record) = items[owner].change else { return }
             run.callbacks.enqueue { callbacks.progress?(record, value) }
         }
         defer { progress.end() }
@@ -73,8 +73,8 @@ extension ModifyRecordsWork {
     /// not send it.
     ///
     /// Their files were uploaded then, and the answer may be there already.
-    func namesSent(as name: String, _ run: OperationRun) -> Set<String>? {
-        guard let body = run.options.journal?.body(of: name) else { return nil }
+    func namesSent(as name: String, _ options: RequestOptions) -> Set<String>? {
+        guard let body = options.journal?.body(of: name) else { return nil }
         // What cannot be read was damaged, and is sent as new.
         let request = try? JSONReader.read(body) {
             try ModifyRecords.Request(from: &$0)
@@ -113,12 +113,12 @@ extension ModifyRecordsWork {
 extension ModifyRecordsWork.PlannedItem {
     /// The item as it went into a request of an earlier process, which named some.
     func asSentBefore(among names: Set<String>) -> Self {
-        guard problem == nil, !names.contains(item.recordID.recordName) else { return self }
+        guard problem == nil, !names.contains(recordID.recordName) else { return self }
         var item = self
         item.operation = .failure(
             .local(
                 .assetNotAvailable,
-                "The file of record '\(item.item.recordID.recordName)' could not be uploaded "
+                "The file of record '\(recordID.recordName)' could not be uploaded "
                     + "before the program was ended; save it again."
             )
         )

@@ -11,7 +11,8 @@ extension ModifyRecordsWork.PlannedItem {
         in database: DatabaseConnection
     ) {
         let sent = SentRecord(record, policy)
-        item = .save(record, sending: sent)
+        change = .save(record)
+        self.sent = sent
         do {
             try record.checkSaving(isRepeated: isRepeated, in: database)
             for field in sent.fields {
@@ -27,7 +28,7 @@ extension ModifyRecordsWork.PlannedItem {
 
     /// Plans to delete a record.
     init(deleting recordID: CKRecord.ID, isRepeated: Bool) {
-        item = .delete(recordID)
+        change = .delete(recordID)
         operation =
             isRepeated
             ? .failure(.repeated(recordID))

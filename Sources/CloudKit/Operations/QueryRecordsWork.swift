@@ -3,7 +3,7 @@ import Foundation
 internal import TidebellWire
 
 /// The work of a ``CKQueryOperation``: one page of results.
-struct QueryRecordsWork: Sendable {
+struct QueryRecordsWork: OperationWork {
     /// Which results to fetch.
     enum Search: Sendable {
         /// The first ones of a query; no zone is every zone.
@@ -12,57 +12,27 @@ struct QueryRecordsWork: Sendable {
         case rest(CKQueryCursor)
     }
 
-    /// The app's callbacks.
-    struct Callbacks: @unchecked Sendable {
-        // Sendable: called on the operation's callback queue only.
-        var records: FetchedRecordBlocks
-        var result: ((Result<CKQueryCursor?, any Error>) -> Void)?
-        var oldCompletion: ((CKQueryCursor?, (any Error)?) -> Void)?
-    }
-
     /// Nil when the app set neither a query nor a cursor.
     let search: Search?
     let resultsLimit: Int?
     let desiredKeys: [CKRecord.FieldKey]?
     let database: DatabaseConnection
-    let callbacks: Callbacks
-
-    /// Does the work; returns the callback with the result.
-    func perform(_ run: OperationRun) async -> LastCallback {
-        var outcomes = ItemOutcomes()
-        var cursor: CKQueryCursor?
-        do {
-            cursor = try await fetch(run, &outcomes)
-        } catch {
-            outcomes.fail(error)
-        }
-        let callbacks = callbacks
-        let ended = (outcomes: outcomes, cursor: cursor)
-        return LastCallback {
-            if let result = callbacks.result {
-                result(ended.outcomes.result.map { ended.cursor })
-            } else {
-                callbacks.oldCompletion?(ended.cursor, ended.outcomes.completionError)
-            }
-        }
-    }
+    let record: ItemCallback<CKRecord.ID, CKRecord>
+    let completion: Completion<CKQueryCursor?>
 
     /// Fetches and reports a page; returns where the next one begins.
-    private func fetch(
-        _ run: OperationRun,
-        _ outcomes: inout ItemOutcomes
-    ) async throws(CKError) -> CKQueryCursor? {
-        var request = try await request(run.options)
+    func perform(_ ledger: inout OperationLedger) async throws(CKError) -> CKQueryCursor? {
+        var request = try await request(ledger.options)
         request.resultsLimit = resultsLimit.map { min($0, WireProtocol.pageLimit) }
         request.desiredKeys = desiredKeys
-        let answer = try await database.send(QueryRecords.self, request, run.options)
-        outcomes.report = answer.report
+        let answer = try await database.send(QueryRecords.self, request, ledger.options)
+        ledger.report = answer.report
         let found = answer.value.records.compactMap { result in
-            record(result, of: request.zoneID, answer.report)
+            read(result, of: request.zoneID, answer.report)
         }
-        let records = try await database.withAssets(found.map(\.record), run.options)
-        for ((recordID, _), record) in zip(found, records) {
-            callbacks.records.tell(recordID, record, run, &outcomes)
+        let records = try await database.withAssets(found.map(\.record), ledger.options)
+        for ((recordID, _), outcome) in zip(found, records) {
+            ledger.settle(recordID, outcome, record)
         }
         return answer.value.continuationMarker.map { marker in
             request.continuationMarker = marker
@@ -110,10 +80,10 @@ struct QueryRecordsWork: Sendable {
         )
     }
 
-    // MARK: - Callbacks
+    // MARK: - The answer
 
     /// The record of an answer, or why there is none; nil for one that is gone.
-    private func record(
+    private func read(
         _ result: RecordResult,
         of zone: ZoneID?,
         _ report: CKError.ServerReport

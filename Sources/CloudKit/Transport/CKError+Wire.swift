@@ -118,6 +118,11 @@ extension CKError.Code {
         default: false
         }
     }
+
+    /// The same of a request that is all an operation sends, or all of a zone: of one that
+    /// was refused as too large nothing was done, and the app may split it (LIMIT-2). An
+    /// answer that is too long has the same code.
+    var concernsWholeRequest: Bool { concernsWholeOperation || self == .limitExceeded }
 }
 
 extension CKError.ServerReport {

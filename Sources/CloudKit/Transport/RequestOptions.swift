@@ -24,6 +24,14 @@ struct RequestOptions: Sendable {
     var journal: RequestJournal?
     /// Gives the requests their names.
     var names = RequestNames()
+
+    /// The same for requests of now, which a long-lived operation neither keeps nor counts.
+    var withoutJournal: RequestOptions {
+        var options = self
+        options.journal = nil
+        options.names = RequestNames()
+        return options
+    }
 }
 
 /// What the server's log learns about an operation's group (OP-10).

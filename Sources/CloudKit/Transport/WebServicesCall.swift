@@ -47,4 +47,9 @@ struct WebServicesAnswer<Value: Sendable>: Sendable {
     var value: Value
     /// What errors of single items say about the request (ERR-5).
     var report: CKError.ServerReport
+
+    /// Returns the answer with a part of the value.
+    func map<Part>(_ part: (Value) -> Part) -> WebServicesAnswer<Part> {
+        WebServicesAnswer<Part>(value: part(value), report: report)
+    }
 }

@@ -76,6 +76,32 @@ import Testing
         #expect(results.saveResults.mapValues { text($0) } == [Self.a: "badDatabase: no"])
     }
 
+    @Test("A server that says it deleted what was to be saved saved nothing")
+    func deletedInsteadOfSaved() async throws {
+        let transport = ScriptedTransport { sent, _ in
+            .json(
+                sent.path.contains("/zones/")
+                    ? Answer.zones(#"{"zoneID":{"zoneName":"a"},"deleted":true}"#)
+                    : Answer.subscriptions(#"{"subscriptionID":"s","deleted":true}"#)
+            )
+        }
+        let database = TestDevice(transport).database
+        let results = [
+            text(await Result { try await database.save(CKRecordZone(zoneID: Self.a)) }),
+            text(
+                await Result {
+                    try await database.save(CKDatabaseSubscription(subscriptionID: "s"))
+                }
+            ),
+        ]
+        #expect(
+            results
+                == ["zone 'a'", "subscription 's'"].map {
+                    "internalError: The server says \($0) is deleted, but it was to be saved."
+                }
+        )
+    }
+
     @Test("ZONE-1, ZONE-3, ZONE-7: all zones, the default one without capabilities")
     func allZones() async throws {
         let transport = ScriptedTransport(
