@@ -10,13 +10,13 @@ struct NotificationCursor: Sendable {
     /// listener.
     let fileName: String
 
-    /// Creates the cursor of a container.
+    /// Creates the cursor of a listener for whoever is signed in to a container.
     init(
-        of container: ContainerConnection,
-        for listener: NotificationReceiver.Listener
-    ) throws(CKError) {
-        let place = try container.place()
-        session = container.session
+        of listener: NotificationReceiver.Listener,
+        in place: ContainerConnection.Place,
+        on session: DeviceSession
+    ) {
+        self.session = session
         // Each user's log is another one.
         let user = place.account?.recordName.map { "-\($0)" } ?? ""
         let suffix = listener == .app ? "" : "-sync"
