@@ -92,10 +92,10 @@ struct SessionFile: Sendable {
 
     /// What tells that a file is another one than before.
     struct Stamp: Equatable, Sendable {
-        fileprivate var inode: UInt64
-        fileprivate var size: Int64
-        fileprivate var seconds: Int
-        fileprivate var nanoseconds: Int
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
     }
 
     private let state: DeviceState
