@@ -34,7 +34,7 @@ let package = Package(
         // Floor 1: the rules, without clock, randomness or I/O.
         .target(
             name: "TidebellCore", dependencies: ["TidebellWire"],
-            exclude: ["Store/WRITING-A-STORE.md"], swiftSettings: strict
+            exclude: ["DESIGN.md", "Store/WRITING-A-STORE.md"], swiftSettings: strict
         ),
         // Floor 2: an engine below the rules, the pipeline beside it.
         .target(

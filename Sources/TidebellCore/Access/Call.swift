@@ -74,3 +74,12 @@ package struct Call: Sendable {
         self.fieldCipher = fieldCipher
     }
 }
+
+extension Call {
+    /// Returns the user, or fails as CloudKit does for who is not signed in
+    /// (ACCT-3).
+    package func requireUser() throws -> StoredUser {
+        guard let user else { throw WireError.authenticationRequired }
+        return user
+    }
+}

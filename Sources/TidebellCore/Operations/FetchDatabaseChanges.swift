@@ -8,10 +8,12 @@ extension FetchDatabaseChanges {
         _ request: Request, for call: Call, in reader: some ZoneReading
     ) throws -> Response {
         try call.requireChangeTracking()
-        let token = try call.syncToken(request.syncToken, family: .database)
-        let database = try reader.database(try call.databaseKey())
+        let access = try call.database()
+        let token = try call.syncToken(request.syncToken, family: .database, of: access.key)
+        let database = try reader.database(access.key)
         let head = database?.head ?? .start
-        var next = try token ?? call.makeToken(.database, at: .start, baseline: head)
+        var next =
+            token ?? call.makeToken(.database, in: access.key, at: .start, baseline: head)
         guard next.position <= head else {
             throw WireError.changeTokenExpired("the syncToken is ahead of the database")
         }
@@ -28,7 +30,9 @@ extension FetchDatabaseChanges {
         let moreComing = zones.count == limit
         next.position = moreComing ? zones.last?.position ?? head : head
         return Response(
-            zones: zones.compactMap { zone in call.answered(zone, since: next.baseline) },
+            zones: zones.compactMap { zone in
+                access.result(for: zone, since: next.baseline, to: call)
+            },
             syncToken: next.text, moreComing: moreComing
         )
     }
@@ -37,21 +41,25 @@ extension FetchDatabaseChanges {
 extension Call {
     /// Fails in the public database, which has no change tracking (TOK-4).
     func requireChangeTracking() throws {
-        guard scope != .public else {
+        guard scope.tracksChanges else {
             throw WireError.badRequest("the public database does not track changes")
         }
     }
+}
 
+extension DatabaseAccess {
     /// The item for a zone of the database's history; nil for what is no news:
     /// the default zone (SUB-7), and zones gone before a first fetch (TOK-6).
-    fileprivate func answered(_ zone: StoredZone, since baseline: Position) -> ZoneResult? {
+    fileprivate func result(
+        for zone: StoredZone, since baseline: Position, to call: Call
+    ) -> ZoneResult? {
         guard zone.name != ZoneID.defaultName else { return nil }
-        let zoneID = answered(zone.name)
+        let zoneID = zoneID(zone.name)
         guard let reason = zone.deletion else {
             return .zone(WireZone(zoneID: zoneID, isAtomic: true))
         }
         guard zone.position > baseline else { return nil }
-        return .deleted(zoneID, usesExtensions ? reason : nil)
+        return .deleted(zoneID, call.usesExtensions ? reason : nil)
     }
 }
 

@@ -49,9 +49,12 @@ extension FetchNotificationChanges {
         in reader: some NotificationLogReading
     ) throws -> SyncToken {
         let head = Position(rawValue: head.rawValue)
-        let known = try call.syncToken(text, family: .notifications, named: "serverChangeToken")
+        let database = try call.database().key
+        let known = try call.syncToken(
+            text, family: .notifications, of: database, named: "serverChangeToken"
+        )
         guard let token = known else {
-            return try call.makeToken(.notifications, at: .start, baseline: head)
+            return call.makeToken(.notifications, in: database, at: .start, baseline: head)
         }
         let floor = Position(
             rawValue: try reader.notificationFloor(of: try call.requireUser().id).rawValue)

@@ -13,16 +13,17 @@ extension FetchZoneChanges {
         var budget = Budget(
             records: call.limits.recordBudget(for: call), bytes: call.limits.pageBytes
         )
+        let zones = try RequestZones(request.zones.lazy.map(\.zoneID), for: call, in: reader)
         return Response(
             zones: try request.zones.map { zone in
                 do {
                     let options = zone.options.merged(over: request.options)
                     return .changes(
-                        try page(of: zone, options: options, &budget, for: call, in: reader)
+                        try page(of: zone, zones, options: options, &budget, for: call, in: reader)
                     )
                 } catch let error as WireError {
                     return .failed(
-                        call.answered(zone.zoneID.zoneName), error.visible(to: call)
+                        zones.database.zoneID(zone.zoneID.zoneName), error.visible(to: call)
                     )
                 }
             }
@@ -37,18 +38,17 @@ extension FetchZoneChanges {
     }
 
     private static func page(
-        of request: Zone, options: Options, _ budget: inout Budget, for call: Call,
-        in reader: some ZoneReading & RecordReading
+        of request: Zone, _ zones: RequestZones, options: Options, _ budget: inout Budget,
+        for call: Call, in reader: some RecordReading
     ) throws -> Page {
         guard !request.zoneID.isDefault else {
             throw WireError.badRequest("cannot get changes in default zone")
         }
-        guard let (_, zone) = try call.zone(request.zoneID, in: reader) else {
-            throw WireError.zoneNotFound(request.zoneID)
-        }
+        let access = try zones.access(to: request.zoneID)
+        guard let zone = access.zone else { throw WireError.zoneNotFound(request.zoneID) }
         let isReverse = options.reverse ?? false
         var token = try startingToken(
-            request.syncToken, in: zone, isReverse: isReverse, for: call
+            request.syncToken, in: zone, of: access.database.key, isReverse: isReverse, for: call
         )
         let most = call.limits.recordPage(options.resultsLimit, for: call)
         let page = try changes(
@@ -61,10 +61,10 @@ extension FetchZoneChanges {
                 page.isComplete ? zone.position : page.records.last?.position ?? token.position
         }
         return Page(
-            zoneID: call.answered(zone.name), syncToken: token.text,
+            zoneID: access.zoneID, syncToken: token.text,
             moreComing: !page.isComplete,
             records: try results(
-                for: page.records, in: zone, since: token.baseline, options: options, for: call
+                for: page.records, in: access, since: token.baseline, options: options, for: call
             ),
             clientChangeToken: call.usesExtensions ? zone.clientChangeToken : nil
         )
@@ -86,12 +86,13 @@ extension FetchZoneChanges {
     }
 
     private static func startingToken(
-        _ text: String?, in zone: StoredZone, isReverse: Bool, for call: Call
+        _ text: String?, in zone: StoredZone, of database: DatabaseKey, isReverse: Bool,
+        for call: Call
     ) throws -> SyncToken {
         let family = isReverse ? SyncToken.Family.zoneReverse : .zone
-        guard let token = try call.syncToken(text, family: family) else {
-            return try call.makeToken(
-                family, of: zone.key,
+        guard let token = try call.syncToken(text, family: family, of: database) else {
+            return call.makeToken(
+                family, of: zone.key, in: database,
                 at: isReverse ? zone.position.advanced(by: 1) : .start, baseline: zone.position
             )
         }
@@ -113,10 +114,9 @@ extension FetchZoneChanges {
     }
 
     private static func results(
-        for records: [StoredRecord], in zone: StoredZone, since baseline: Position,
+        for records: [StoredRecord], in access: ZoneAccess, since baseline: Position,
         options: Options, for call: Call
     ) throws -> [RecordResult] {
-        let zoneID = call.answered(zone.name)
         let selection = FieldSelection(
             desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false,
             for: call
@@ -125,15 +125,13 @@ extension FetchZoneChanges {
         return try records.compactMap { record in
             if let types, !types.contains(record.type) { return nil }
             guard record.isDeleted else {
-                return try record.result(
-                    to: call, from: zone, in: zoneID, selecting: selection
-                )
+                return try record.result(to: call, in: access, selecting: selection)
             }
             // TOK-6: what was gone before the first fetch began is not news.
             guard record.position > baseline else { return nil }
             return .deleted(
                 WireTombstone(
-                    recordName: record.name, zoneID: zoneID,
+                    recordName: record.name, zoneID: access.zoneID,
                     recordType: call.usesExtensions ? record.type : nil
                 )
             )

@@ -13,14 +13,14 @@ extension LookupRecords {
         in reader: some ZoneReading & RecordReading & UserReading,
         tellsSyncToken: Bool = false
     ) throws -> Response {
-        let place = try call.zone(request.zoneID, in: reader)
+        let access = try call.access(to: request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
-        var records = try place.map { try reader.records(names, in: $0.zone.key, for: call) } ?? [:]
+        var records =
+            try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
         let missing = names.subtracting(records.keys)
         records.merge(
-            try call.userRecords(missing, in: request.zoneID.zoneName, reader)
+            try call.userRecords(missing, in: access, reader)
         ) { stored, _ in stored }
-        let zoneID = call.answered(request.zoneID.zoneName)
         let selection = { (desiredKeys: [String]?) in
             FieldSelection(
                 desiredKeys: desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
@@ -41,11 +41,9 @@ extension LookupRecords {
                     throw WireError.tooManyBytes(call.limits.namedRecordBytes)
                 }
                 let selection = item.desiredKeys.map(selection) ?? common
-                return try record.result(
-                    to: call, from: place?.zone, in: zoneID, selecting: selection
-                )
+                return try record.result(to: call, in: access, selecting: selection)
             },
-            syncToken: tellsSyncToken ? try call.syncToken(of: place.map { [$0.zone] } ?? []) : nil
+            syncToken: tellsSyncToken ? access.syncToken(for: call) : nil
         )
     }
 }

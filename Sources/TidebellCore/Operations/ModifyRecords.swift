@@ -22,9 +22,9 @@ extension ModifyRecords {
         tellsSyncToken: Bool = false
     ) throws -> Response {
         var response = try run(request, for: call, transaction)
-        if tellsSyncToken, let database = try transaction.database(try call.databaseKey()) {
-            let zones = try transaction.zones([request.zoneID.zoneName], in: database.id)
-            response.syncToken = try call.syncToken(of: zones)
+        if tellsSyncToken {
+            let access = try call.access(to: request.zoneID, in: transaction)
+            response.syncToken = access.syncToken(for: call)
         }
         return response
     }
@@ -35,35 +35,32 @@ extension ModifyRecords {
         // Access
         let user = try call.requireUser()
         try request.check()
-        try call.checkOwner(of: request.zoneID)
-        let database = try transaction.makeDatabase(try call.databaseKey())
-        let zones = try transaction.zones([request.zoneID.zoneName], in: database.id)
-        guard let zone = zones.first, zone.deletion == nil else {
-            throw WireError.zoneNotFound(request.zoneID, deletion: zones.first?.deletion)
-        }
+        var access = try call.access(to: request.zoneID, in: transaction)
+        let stored = try access.make(in: transaction)
+        access.stored = stored
         // Schema, save policy, references
         var batch = try RecordBatch(
-            request, by: user, for: call, zone: zone, of: database, in: transaction
+            request, by: user, for: call, to: access, stored, in: transaction
         )
         try batch.plan()
         repeat {
             try batch.followReferences(in: transaction)
-        } while try batch.failBeyondQuota(of: database, in: transaction)
+        } while try batch.failBeyondQuota(in: transaction)
         if request.isAtomic, batch.hasFailures { return batch.rolledBack() }
         // Save, history, outbox
         let changes = try batch.save(in: transaction)
-        try tell(changes, of: zone, in: database, for: call, in: transaction)
+        try tell(changes, of: access, in: stored.database, for: call, in: transaction)
         return try batch.response()
     }
 
     /// Appends the outbox entry, where anybody could be told (SUB-7, SUB-62).
     private static func tell(
-        _ changes: [RecordChange], of zone: StoredZone, in database: StoredDatabase,
+        _ changes: [RecordChange], of access: ZoneAccess, in database: StoredDatabase,
         for call: Call, in transaction: some OutboxWriting
     ) throws {
         let kinds = database.subscriptionKinds
-        let isDefault = zone.name == ZoneID.defaultName
-        guard !changes.isEmpty, isDefault ? kinds.contains(.query) : !kinds.isEmpty else { return }
+        let isAwaited = access.zoneID.isDefault ? kinds.contains(.query) : !kinds.isEmpty
+        guard !changes.isEmpty, isAwaited else { return }
         var changes = changes
         if !kinds.contains(.query) {
             // Only query subscriptions look into records.
@@ -73,7 +70,7 @@ extension ModifyRecords {
             }
         }
         try transaction.appendOutbox([
-            call.outboxEntry(.records(changes), zone: zone.name, in: database)
+            access.outboxEntry(.records(changes), by: call, in: database)
         ])
     }
 }

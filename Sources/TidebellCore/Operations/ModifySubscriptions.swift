@@ -19,7 +19,10 @@ extension ModifySubscriptions {
                 "subscription '\(WireError.shortened(twice))' stands twice in the request"
             )
         }
-        let database = try transaction.makeDatabase(try call.databaseKey())
+        let zones = try RequestZones(
+            operations.lazy.compactMap(\.subscription?.zoneID), for: call, in: transaction
+        )
+        let database = try transaction.makeDatabase(zones.database.key)
         var subscriptions = SubscriptionSet(
             try transaction.subscriptionSummaries(of: user.id, in: database.id),
             in: call.scope, limits: call.limits,
@@ -32,10 +35,10 @@ extension ModifySubscriptions {
             do {
                 try Names.checkSubscriptionID(id, limits: call.limits)
                 if let subscription = operation.subscription {
-                    try check(subscription, for: call, in: transaction)
+                    try check(subscription, zones, for: call, in: transaction)
                     try subscriptions.save(subscription, isCreated: operation.isCreation)
                     saved.append(subscription)
-                    return .subscription(call.answered(subscription))
+                    return .subscription(zones.database.answered(subscription))
                 }
                 // SUB-37: deleting what does not exist is an error.
                 guard subscriptions.remove(id) else { throw WireError.subscriptionNotFound(id) }
@@ -59,12 +62,12 @@ extension ModifySubscriptions {
     }
 
     private static func check(
-        _ subscription: WireSubscription, for call: Call,
-        in reader: some ZoneReading & SchemaReading
+        _ subscription: WireSubscription, _ zones: RequestZones, for call: Call,
+        in reader: some SchemaReading
     ) throws {
         try SubscriptionRules.check(subscription, in: call.scope, limits: call.limits)
         if let zoneID = subscription.zoneID, !zoneID.isDefault {
-            _ = try call.zone(zoneID, in: reader)
+            _ = try zones.access(to: zoneID)
         }
         guard subscription.kind == .query, let type = subscription.recordType else { return }
         let fields = try reader.fields(of: [type], in: call.container)[type]

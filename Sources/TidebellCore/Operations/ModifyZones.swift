@@ -8,7 +8,7 @@ extension ModifyZones {
         _ request: Request, for call: Call,
         in transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZonesResponse {
-        guard call.scope == .private else {
+        guard call.scope.createsZones else {
             // ZONE-2: Apple calls this badDatabase.
             throw WireError.badRequest(
                 "zones are created and deleted in the private database only, "
@@ -21,10 +21,13 @@ extension ModifyZones {
             throw WireError.badRequest(
                 "zone '\(WireError.shortened(twice))' stands twice in the request")
         }
-        let database = try transaction.makeDatabase(try call.databaseKey())
+        let access = try call.database()
+        let database = try transaction.makeDatabase(access.key)
         let stored = try transaction.zones(Set(names), in: database.id)
         let living = Dictionary(
-            uniqueKeysWithValues: stored.filter { $0.deletion == nil }.map { ($0.name, $0) }
+            uniqueKeysWithValues: stored.filter { $0.deletion == nil }.map {
+                ($0.name, access.access(to: $0, of: database))
+            }
         )
         let hasNew = request.operations.contains {
             if case .create = $0 { living[$0.zoneID.zoneName] == nil } else { false }
@@ -36,7 +39,7 @@ extension ModifyZones {
                 do {
                     let isNew = living[operation.zoneID.zoneName] == nil
                     let result = try run(
-                        operation, living: living, database, count, call, transaction)
+                        operation, access, living: living, database, count, call, transaction)
                     switch operation {
                     case .create: count += isNew ? 1 : 0
                     case .delete: count -= 1
@@ -50,35 +53,34 @@ extension ModifyZones {
     }
 
     private static func run(
-        _ operation: Operation, living: [String: StoredZone], _ database: StoredDatabase,
-        _ count: Int, _ call: Call,
+        _ operation: Operation, _ access: DatabaseAccess, living: [String: ZoneAccess],
+        _ database: StoredDatabase, _ count: Int, _ call: Call,
         _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZoneResult {
         let zoneID = operation.zoneID
-        try call.checkOwner(of: zoneID)
+        guard access.owns(zoneID) else { throw WireError.zoneNotFound(zoneID) }
         let zone = living[zoneID.zoneName]
         switch operation {
         case .create:
             // ZONE-5: saving an existing zone is allowed and changes nothing.
-            if let zone, zoneID.isDefault {
-                return .zone(WireZone(zoneID: call.answered(zone.name), isAtomic: false))
-            }
-            if let zone { return try call.result(for: zone) }
-            return try create(zoneID.zoneName, in: database, of: count, call, transaction)
+            if let zone { return zone.result(for: call) }
+            return try create(
+                zoneID.zoneName, in: access, database, of: count, call, transaction
+            ).result(for: call)
         case .delete:
             guard !zoneID.isDefault else {
                 throw WireError.badRequest("the default zone cannot be deleted")
             }
-            guard let zone else { throw WireError.zoneNotFound(zoneID) }
-            try delete(zone, in: database, call, transaction)
-            return .deleted(call.answered(zone.name), nil)
+            guard let zone, let key = zone.zone?.key else { throw WireError.zoneNotFound(zoneID) }
+            try delete(zone, key, in: database, call, transaction)
+            return .deleted(zone.zoneID, nil)
         }
     }
 
     private static func create(
-        _ name: String, in database: StoredDatabase, of count: Int, _ call: Call,
-        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
-    ) throws -> ZoneResult {
+        _ name: String, in access: DatabaseAccess, _ database: StoredDatabase, of count: Int,
+        _ call: Call, _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
+    ) throws -> ZoneAccess {
         try Names.checkZoneName(name, limits: call.limits)
         guard count < call.limits.zonesPerDatabase else {
             throw WireError.badRequest(
@@ -90,40 +92,30 @@ extension ModifyZones {
         }
         let position = try transaction.advance(database.id, by: 1, at: call.now)
         let created = try transaction.createZones([(name, position)], in: database.id)
-        if !database.subscriptionKinds.isEmpty {
-            try transaction.appendOutbox([call.outboxEntry(.zoneCreated, zone: name, in: database)])
-        }
-        guard let zone = created.first else {
+        guard let zone = created.first.map({ access.access(to: $0, of: database) }) else {
             preconditionFailure("a store created no zone and said nothing")
         }
-        return try call.result(for: zone)
+        if !database.subscriptionKinds.isEmpty {
+            try transaction.appendOutbox([zone.outboxEntry(.zoneCreated, by: call, in: database)])
+        }
+        return zone
     }
 
     private static func delete(
-        _ zone: StoredZone, in database: StoredDatabase, _ call: Call,
+        _ zone: ZoneAccess, _ key: ZoneKey, in database: StoredDatabase, _ call: Call,
         _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws {
         let position = try transaction.advance(database.id, by: 1, at: call.now)
-        try transaction.deleteZones([(zone.key, position)], reason: .deleted, at: call.now)
+        try transaction.deleteZones([(key, position)], reason: .deleted, at: call.now)
         guard !database.subscriptionKinds.isEmpty else { return }
-        let ended = try transaction.removeSubscriptions(onZone: zone.name, in: database.id)
+        let ended = try transaction.removeSubscriptions(
+            onZone: zone.zoneID.zoneName, in: database.id
+        )
         try transaction.appendOutbox([
-            call.outboxEntry(
-                .zoneDeleted(.deleted, subscriptions: ended), zone: zone.name, in: database
+            zone.outboxEntry(
+                .zoneDeleted(.deleted, subscriptions: ended), by: call, in: database
             )
         ])
-    }
-}
-
-extension Call {
-    /// The outbox entry for something this call did to a zone.
-    func outboxEntry(
-        _ event: OutboxEntry.Event, zone: String, in database: StoredDatabase
-    ) -> OutboxEntry {
-        OutboxEntry(
-            database: database.id, zoneName: zone, zoneOwner: zoneOwner, event: event,
-            originUser: user?.id, originClient: clientID, committedAt: now
-        )
     }
 }
 

@@ -17,15 +17,18 @@ extension QueryRecords {
         tellsSyncToken: Bool = false
     ) throws -> Response {
         // Access, zones
-        let zones = try request.zones(for: call, in: reader)
+        let named = try request.zones(for: call, in: reader)
+        let zones = named.filter { $0.zone != nil }
         // Schema, rules
         let type = try request.query.type(for: call, in: reader)
         try FilterRules.check(request.query.filters, of: "query", on: type)
         try SortRules.check(request.query.sorts, on: type)
         // Search
-        let hash = try request.hash(for: call)
+        let hash = request.hash(
+            in: try named.first?.database.key ?? call.database().key, for: call
+        )
         let search = QuerySearch(
-            query: request.query, zones: zones, limits: call.limits,
+            query: request.query, zones: zones.compactMap(\.zone), limits: call.limits,
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage)
         )
         let page = try search.page(after: try request.start(of: hash), in: reader)
@@ -33,44 +36,40 @@ extension QueryRecords {
         let selection = FieldSelection(
             desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
-        let zonesByKey = Dictionary(
-            uniqueKeysWithValues: zones.map { ($0.key, (zone: $0, id: call.answered($0.name))) }
-        )
+        let zonesByKey = Dictionary(uniqueKeysWithValues: zones.map { ($0.zone?.key, $0) })
         return Response(
-            records: try page.records.map { found in
-                let place = zonesByKey[found.zone]
-                return try found.record.result(
-                    to: call, from: place?.zone,
-                    in: place?.id ?? ZoneID(zoneName: ZoneID.defaultName),
-                    selecting: selection
-                )
+            records: try page.records.compactMap { found in
+                try zonesByKey[found.zone].map {
+                    try found.record.result(to: call, in: $0, selecting: selection)
+                }
             },
             continuationMarker: page.next.map { QueryMarker(query: hash, place: $0).text },
-            syncToken: tellsSyncToken ? try call.syncToken(of: zones) : nil
+            syncToken: tellsSyncToken && zones.count == 1 ? zones[0].syncToken(for: call) : nil
         )
     }
 }
 
 extension QueryRecords.Request {
-    /// The zones to search, in the order of their keys; none before the default
-    /// zone has its first record.
-    fileprivate func zones(for call: Call, in reader: some ZoneReading) throws -> [StoredZone] {
-        if let zoneID {
-            return try call.zone(zoneID, in: reader).map { [$0.zone] } ?? []
-        }
-        guard call.scope != .shared else {
+    /// The zones to search, in the order of their keys.
+    fileprivate func zones(
+        for call: Call, in reader: some ZoneReading
+    ) throws -> [ZoneAccess] {
+        guard zoneID != nil || call.scope.isQueriedAcrossZones else {
             // QUERY-12
             throw WireError.badRequest(
                 "a query of the shared database needs a zoneID; it cannot search all zones"
             )
         }
-        guard zoneWide else {
-            let zoneID = ZoneID(zoneName: ZoneID.defaultName)
-            return try call.zone(zoneID, in: reader).map { [$0.zone] } ?? []
-        }
         // QUERY-13
-        guard let database = try reader.database(try call.databaseKey()) else { return [] }
-        return try reader.zones(nil, in: database.id).sorted { $0.key < $1.key }
+        let zones =
+            zoneID == nil && zoneWide
+            ? try RequestZones.all(for: call, in: reader)
+            : [try call.access(to: zoneID ?? ZoneID(zoneName: ZoneID.defaultName), in: reader)]
+        guard zones.count > 1 else { return zones }
+        return zones.filter { $0.zone != nil }.sorted { left, right in
+            guard let left = left.zone, let right = right.zone else { return false }
+            return left.key < right.key
+        }
     }
 }
 
@@ -91,15 +90,5 @@ extension WireQuery {
         }
         return QueriedType(
             name: recordType, fields: fields, mayGrow: false, limits: call.limits)
-    }
-}
-
-extension Call {
-    /// The newest sync token of the only zone, if it tracks changes.
-    func syncToken(of zones: [StoredZone]) throws -> String? {
-        guard let zone = zones.first, zones.count == 1, scope != .public,
-            zone.name != ZoneID.defaultName, case .zone(let answered) = try result(for: zone)
-        else { return nil }
-        return answered.syncToken
     }
 }

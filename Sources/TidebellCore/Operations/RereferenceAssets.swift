@@ -11,13 +11,15 @@ extension RereferenceAssets {
     ) throws -> Response {
         _ = try call.requireUser()
         let targetZone = request.targetZoneID ?? request.zoneID
-        try call.requireZone(targetZone, in: reader)
-        let place = try call.zone(request.zoneID, in: reader)
+        let zones = try RequestZones([request.zoneID, targetZone], for: call, in: reader)
+        let targetAccess = try zones.access(to: targetZone)
+        let access = try zones.access(to: request.zoneID)
         let names = Set(request.assets.map(\.recordName))
-        let records = try place.map { try reader.records(names, in: $0.zone.key, for: call) } ?? [:]
+        let records =
+            try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
         let target = AssetField(
-            database: try call.databaseKey(), zoneName: targetZone.zoneName, recordName: nil,
-            fieldName: nil
+            database: targetAccess.database.key, zoneName: targetAccess.zoneID.zoneName,
+            recordName: nil, fieldName: nil
         )
         return Response(
             assets: try request.assets.map { source in
@@ -39,7 +41,7 @@ extension RereferenceAssets {
                         )
                     )
                 }
-                var answer = call.answered(asset, content)
+                var answer = call.answered(asset, content, in: access.database)
                 answer.receipt = call.assetSeals.seal(
                     AssetReceipt(content: content, field: target)
                 )

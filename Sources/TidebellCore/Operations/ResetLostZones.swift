@@ -39,11 +39,11 @@ extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserRead
     ) throws {
         try deleteZones([(zone.key, position)], reason: reason, at: now)
         guard zone.name != ZoneID.defaultName, !database.subscriptionKinds.isEmpty else { return }
-        let owner = try database.key.owner.flatMap { try users([$0])[$0]?.recordName }
+        let owner = try database.key.owner.flatMap { try users([$0])[$0] }
         try appendOutbox([
             OutboxEntry(
                 database: database.id, zoneName: zone.name,
-                zoneOwner: owner ?? ZoneID.publicOwner,
+                zoneOwner: DatabaseAccess(key: database.key, owner: owner).ownerName,
                 event: .zoneDeleted(
                     reason,
                     subscriptions: try removeSubscriptions(onZone: zone.name, in: database.id)

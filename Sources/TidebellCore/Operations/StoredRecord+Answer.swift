@@ -49,31 +49,27 @@ struct FieldSelection {
 }
 
 extension StoredRecord {
-    /// The record as an item of an answer; damaged, it fails alone. `zone` is where it is
-    /// stored, nil for what is not.
+    /// The record of a zone as an item of an answer; damaged, it fails alone.
     func result(
-        to call: Call, from zone: StoredZone?, in zoneID: ZoneID,
-        selecting selection: FieldSelection
+        to call: Call, in access: ZoneAccess, selecting selection: FieldSelection
     ) throws -> RecordResult {
         guard !isDamaged else {
-            return .failed(recordName: name, call.damage(of: self, in: zoneID.zoneName))
+            return .failed(recordName: name, call.damage(of: self, in: access.zoneID.zoneName))
         }
-        return .record(try answered(to: call, from: zone, in: zoneID, selecting: selection))
+        return .record(try answered(to: call, in: access, selecting: selection))
     }
 
-    /// The record as answers to `call` carry it; `zone` is where it is stored, nil for what
-    /// is not.
+    /// The record of a zone as answers to `call` carry it.
     func answered(
-        to call: Call, from zone: StoredZone?, in zoneID: ZoneID,
-        selecting selection: FieldSelection
+        to call: Call, in access: ZoneAccess, selecting selection: FieldSelection
     ) throws -> WireRecord {
-        guard !isDamaged else { throw call.damage(of: self, in: zoneID.zoneName) }
-        let fields = try call.opened(fields, ofRecord: name, in: zone)
+        guard !isDamaged else { throw call.damage(of: self, in: access.zoneID.zoneName) }
+        let fields = try call.opened(fields, ofRecord: name, in: access.zone)
         return WireRecord(
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
-            zoneID: zoneID, fields: try selection(try call.linked(fields)), created: created,
-            modified: modified,
-            parent: parent
+            zoneID: access.zoneID,
+            fields: try selection(try call.linked(fields, in: access.database)),
+            created: created, modified: modified, parent: parent
         )
     }
 }

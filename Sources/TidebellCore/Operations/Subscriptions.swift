@@ -8,12 +8,13 @@ extension ListSubscriptions {
         for call: Call, in reader: some ZoneReading & SubscriptionReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
-        guard let database = try reader.database(try call.databaseKey()) else {
+        let access = try call.database()
+        guard let database = try reader.database(access.key) else {
             return SubscriptionsResponse(subscriptions: [])
         }
         let stored = try reader.subscriptions(nil, of: user.id, in: database.id)
         return SubscriptionsResponse(
-            subscriptions: stored.map { .subscription(call.answered($0.subscription)) }
+            subscriptions: stored.map { .subscription(access.answered($0.subscription)) }
         )
     }
 }
@@ -26,7 +27,8 @@ extension LookupSubscriptions {
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
         let ids = Set(request.subscriptionIDs)
-        let database = try reader.database(try call.databaseKey())
+        let access = try call.database()
+        let database = try reader.database(access.key)
         let stored = try database.map { try reader.subscriptions(ids, of: user.id, in: $0.id) }
         let byID = Dictionary(
             uniqueKeysWithValues: (stored ?? []).map {
@@ -38,7 +40,7 @@ extension LookupSubscriptions {
                 guard let subscription = byID[id] else {
                     return .failed(subscriptionID: id, .subscriptionNotFound(id))
                 }
-                return .subscription(call.answered(subscription))
+                return .subscription(access.answered(subscription))
             }
         )
     }
@@ -51,12 +53,12 @@ extension WireError {
     }
 }
 
-extension Call {
+extension DatabaseAccess {
     /// Returns the subscription as answers carry it: its zone with the owner's
     /// real name.
     func answered(_ subscription: WireSubscription) -> WireSubscription {
         var subscription = subscription
-        subscription.zoneID = subscription.zoneID.map { answered($0.zoneName) }
+        subscription.zoneID = subscription.zoneID.map { zoneID($0.zoneName) }
         return subscription
     }
 }

@@ -11,8 +11,8 @@ extension UploadAssets {
         in transaction: some AssetWriting & ZoneReading & StorageUseReading
     ) throws -> [String] {
         let user = try call.requireUser()
-        try call.requireZone(request.zoneID, in: transaction)
-        try call.requireRoom(in: transaction)
+        let access = try call.access(to: request.zoneID, in: transaction)
+        try access.requireRoom(call.limits, in: transaction)
         let limit = call.limits.awaitedUploadsPerUser
         let awaited = try transaction.awaitedUploadCount(of: user.id, at: call.now)
         guard awaited + request.tokens.count <= limit else {
@@ -23,7 +23,6 @@ extension UploadAssets {
                 retryAfter: Double(call.limits.uploadTokenLifetime.components.seconds) / 10
             )
         }
-        let database = try call.databaseKey()
         var uploads: [AwaitedUpload] = []
         var names: [String] = []
         for (index, (field, hash)) in zip(request.tokens, tokenHashes).enumerated() {
@@ -36,7 +35,8 @@ extension UploadAssets {
                 AwaitedUpload(
                     tokenHash: hash, user: user.id, session: call.session,
                     field: AssetField(
-                        database: database, zoneName: request.zoneID.zoneName, recordName: name,
+                        database: access.database.key, zoneName: access.zoneID.zoneName,
+                        recordName: name,
                         fieldName: field.fieldName
                     ),
                     byteLimit: call.limits.assetBytes(forExtendedClient: call.usesExtensions),
@@ -87,12 +87,5 @@ extension AssetField {
     fileprivate var description: String {
         "field '\(WireError.shortened(fieldName ?? ""))' of record "
             + "'\(WireError.shortened(recordName ?? ""))'"
-    }
-}
-
-extension Call {
-    /// Fails with `ZONE_NOT_FOUND` unless the zone exists.
-    func requireZone(_ zoneID: ZoneID, in reader: some ZoneReading) throws {
-        _ = try zone(zoneID, in: reader)
     }
 }

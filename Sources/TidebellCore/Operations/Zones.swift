@@ -5,10 +5,9 @@ import TidebellWire
 extension ListZones {
     /// Returns all living zones, the default zone first (ZONE-7).
     package static func run(for call: Call, in reader: some ZoneReading) throws -> ZonesResponse {
-        let database = try reader.database(try call.databaseKey())
-        let zones = try database.map { try reader.zones(nil, in: $0.id) } ?? []
-        let custom = try zones.filter { $0.name != ZoneID.defaultName }.map(call.result(for:))
-        return ZonesResponse(zones: (call.scope == .shared ? [] : [call.defaultZone]) + custom)
+        ZonesResponse(
+            zones: try RequestZones.all(for: call, in: reader).map { $0.result(for: call) }
+        )
     }
 }
 
@@ -17,13 +16,11 @@ extension LookupZones {
     package static func run(
         _ request: Request, for call: Call, in reader: some ZoneReading
     ) throws -> ZonesResponse {
-        _ = try call.databaseKey()
+        let zones = try RequestZones(request.zones, for: call, in: reader)
         return ZonesResponse(
             zones: try request.zones.map { zoneID in
                 do {
-                    let place = try call.zone(zoneID, in: reader)
-                    guard let place, !zoneID.isDefault else { return call.defaultZone }
-                    return try call.result(for: place.zone)
+                    return try zones.access(to: zoneID).result(for: call)
                 } catch let error as WireError {
                     return .failed(zoneID, error.visible(to: call))
                 }
@@ -32,19 +29,27 @@ extension LookupZones {
     }
 }
 
-extension Call {
-    /// The default zone as answers carry it: without capabilities (ZONE-1).
-    fileprivate var defaultZone: ZoneResult {
-        .zone(WireZone(zoneID: answered(ZoneID.defaultName), isAtomic: false))
+extension ZoneAccess {
+    /// The zone as answers carry it: a default zone without capabilities (ZONE-1), a custom
+    /// one with its newest sync token.
+    func result(for call: Call) -> ZoneResult {
+        .zone(
+            WireZone(
+                zoneID: zoneID, syncToken: latestToken(for: call)?.text,
+                isAtomic: !zoneID.isDefault
+            )
+        )
     }
 
-    /// A custom zone as answers carry it, with its newest sync token.
-    func result(for zone: StoredZone) throws -> ZoneResult {
-        let token = try makeToken(
-            .zone, of: zone.key, at: zone.position, baseline: zone.position
-        )
-        return .zone(
-            WireZone(zoneID: answered(zone.name), syncToken: token.text, isAtomic: true)
+    /// The newest sync token of the zone, if it tracks changes.
+    func syncToken(for call: Call) -> String? {
+        database.scope.tracksChanges ? latestToken(for: call)?.text : nil
+    }
+
+    private func latestToken(for call: Call) -> SyncToken? {
+        guard let zone, !zoneID.isDefault else { return nil }
+        return call.makeToken(
+            .zone, of: zone.key, in: database.key, at: zone.position, baseline: zone.position
         )
     }
 }

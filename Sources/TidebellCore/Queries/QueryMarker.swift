@@ -57,9 +57,9 @@ struct QueryMarker: Sendable, Hashable {
 extension QueryRecords.Request {
     /// Returns what must be the same from page to page: the query, its zones, the
     /// database.
-    func hash(for call: Call) throws -> UInt64 {
+    func hash(in database: DatabaseKey, for call: Call) -> UInt64 {
         var hash = StableHash()
-        hash.combine(try call.databaseHash())
+        hash.combine(call.hash(of: database))
         hash.combine("\(zoneID?.zoneName ?? "")/\(zoneID == nil && zoneWide)/".utf8)
         hash.combine(JSONWriter.write { query.write(to: &$0) })
         return hash.value

@@ -10,12 +10,12 @@ struct RecordAssets {
     private let known: [AssetContent: StoredAsset]
 
     init(
-        of operations: [ModifyRecords.Operation], for call: Call, in zone: StoredZone,
+        of operations: [ModifyRecords.Operation], for call: Call, in access: ZoneAccess,
         _ reader: some AssetReading
     ) throws {
         self.call = call
-        database = try call.databaseKey()
-        zoneName = zone.name
+        database = access.database.key
+        zoneName = access.zoneID.zoneName
         var contents: Set<AssetContent> = []
         for operation in operations {
             for field in operation.fields.values.values {
@@ -118,20 +118,20 @@ extension Call {
     }
 
     /// Returns stored fields as answers carry them: with where to fetch their files.
-    func linked(_ fields: RecordFields) throws -> RecordFields {
+    func linked(_ fields: RecordFields, in database: DatabaseAccess) throws -> RecordFields {
         guard fields.mayHoldAssets else { return fields }
         return RecordFields(
             try fields.decoded().mapValues { field in
                 var field = field
-                field.value = field.value.mapAssets(linked)
+                field.value = field.value.mapAssets { linked($0, in: database) }
                 return field
             }
         )
     }
 
-    private func linked(_ asset: WireAsset) -> WireAsset {
+    private func linked(_ asset: WireAsset, in database: DatabaseAccess) -> WireAsset {
         guard let content = asset.content.map(AssetContent.init(rawValue:)) else { return asset }
-        var linked = answered(asset, content)
+        var linked = answered(asset, content, in: database)
         linked.downloadURL = assetSeals.url(
             of: AssetLink(
                 content: content, expiresAt: now.advanced(by: limits.assetLinkLifetime),
@@ -142,12 +142,22 @@ extension Call {
     }
 
     /// Returns a stored asset as answers carry it, without a way to its bytes.
-    package func answered(_ asset: WireAsset, _ content: AssetContent) -> WireAsset {
+    func answered(
+        _ asset: WireAsset, _ content: AssetContent, in database: DatabaseAccess
+    ) -> WireAsset {
         var answered = WireAsset(fileChecksum: asset.fileChecksum, size: asset.size)
-        if scope != .public {
-            (answered.wrappingKey, answered.referenceChecksum) = assetSeals.keys(of: content)
-        }
+        answered.addKeys(of: content, in: database.scope, by: assetSeals)
         return answered
+    }
+}
+
+extension WireAsset {
+    /// Adds what answers of some databases have beside the checksum.
+    package mutating func addKeys(
+        of content: AssetContent, in scope: DatabaseScope, by seals: some AssetSeals
+    ) {
+        guard scope.wrapsAssets else { return }
+        (wrappingKey, referenceChecksum) = seals.keys(of: content)
     }
 }
 

@@ -13,12 +13,10 @@ extension RecordBatch {
     /// What shrinks or goes makes room first, then records get it in the order of the
     /// request. What does not grow is saved however full it is, and what has its parent
     /// in the batch fails with it (SAVE-26).
-    mutating func failBeyondQuota(
-        of database: StoredDatabase, in reader: some StorageUseReading
-    ) throws -> Bool {
+    mutating func failBeyondQuota(in reader: some StorageUseReading) throws -> Bool {
         let change = storageChange.bytes
-        guard change > 0, let quota = call.quota else { return false }
-        let used = try call.quotaUse(of: database, in: reader).bytes
+        guard change > 0, let quota = access.quota(call.limits) else { return false }
+        let used = try access.quotaUse(in: reader).bytes
         guard used + change > quota.bytes else { return false }
         var refused: Set<String> = []
         var room = quota.bytes - used - change
@@ -106,7 +104,7 @@ extension [WireAsset] {
     }
 }
 
-/// The bound of what a caller's database may hold.
+/// The bound of what a database may hold.
 struct Quota {
     var bytes: Int64
     /// Whose it is, and the name of the bound.
@@ -131,39 +129,33 @@ struct Quota {
     }
 }
 
-extension Call {
-    /// The quota that what is saved by this call counts against (ACCT-9); nil for none.
-    var quota: Quota? {
-        switch scope {
-        case .public:
-            limits.containerQuota.map {
+extension ZoneAccess {
+    /// The quota that what is saved here counts against, which is the zone's owner's
+    /// (ACCT-9); nil for none.
+    func quota(_ limits: Limits) -> Quota? {
+        guard database.owner != nil else {
+            return limits.containerQuota.map {
                 Quota(
                     bytes: $0, owner: "the public records of the container",
                     bound: "containerQuota"
                 )
             }
-        case .private, .shared:
-            limits.userQuota.map {
-                Quota(bytes: $0, owner: "the private records of the user", bound: "userQuota")
-            }
+        }
+        return limits.userQuota.map {
+            Quota(bytes: $0, owner: "the private records of the user", bound: "userQuota")
         }
     }
 
     /// What counts against the quota now, which is of all private databases of a user.
-    ///
-    /// - Parameter database: The one of this call; nil where it has nothing yet.
-    func quotaUse(
-        of database: StoredDatabase?, in reader: some StorageUseReading
-    ) throws -> StorageUse {
-        guard scope != .public, let user else { return database?.use ?? .zero }
-        return try reader.privateUse(of: user.account)
+    func quotaUse(in reader: some StorageUseReading) throws -> StorageUse {
+        guard let owner = database.owner else { return stored?.database.use ?? .zero }
+        return try reader.privateUse(of: owner.account)
     }
 
     /// Fails with `QUOTA_EXCEEDED` where nothing may be added.
-    func requireRoom(in reader: some ZoneReading & StorageUseReading) throws {
-        guard let quota else { return }
-        let database = try reader.database(try databaseKey())
-        let used = try quotaUse(of: database, in: reader).bytes
+    func requireRoom(_ limits: Limits, in reader: some StorageUseReading) throws {
+        guard let quota = quota(limits) else { return }
+        let used = try quotaUse(in: reader).bytes
         guard used < quota.bytes else { throw quota.isFull(used: used) }
     }
 }

@@ -10,7 +10,9 @@ extension RecordBatch {
         try checkReferenceCounts(in: reader)
         let deleted = deletedNames
         guard !deleted.isEmpty || outcomes.contains(where: \.demandsRecords) else { return }
-        var graph = try ReferenceGraph(to: deleted, in: zone.key, for: call, reader)
+        var graph = try ReferenceGraph(
+            to: deleted, in: zone.key, of: access.database.scope, call.limits, reader
+        )
         // Fails nothing before it is known that they can go at all.
         let followers = graph.closure(of: deleted) { _ in false }.subtracting(deleted)
         let taken = try recordsTakenAlong(followers, in: reader)
@@ -35,7 +37,7 @@ extension RecordBatch {
         let limit = call.limits.cascadedDeletionBytes
         let records = try reader.records(names, in: zone.key, byteLimit: limit)
         // NB: as in ``ReferenceGraph``.
-        guard records == nil, call.scope != .public else { return records }
+        guard records == nil, !access.database.scope.isOpenToEverybody else { return records }
         throw WireError.badRequest(
             "the deletion would take along records of more than \(limit) bytes through references",
             ckCode: CKErrorCode.limitExceeded
@@ -61,7 +63,7 @@ extension RecordBatch {
     private mutating func failHeldDeletions(
         _ graph: ReferenceGraph, _ gone: Set<String>, saved: [String: SavedRecord]
     ) -> Bool {
-        guard call.scope != .public, !graph.holds.isEmpty else { return false }
+        guard !access.database.scope.isOpenToEverybody, !graph.holds.isEmpty else { return false }
         let kept = graph.kept(among: gone) { reference in
             saved[reference.source].map { $0.references.contains(reference) }
                 ?? !gone.contains(reference.source)

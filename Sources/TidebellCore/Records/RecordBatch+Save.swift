@@ -119,7 +119,6 @@ extension RecordBatch {
 
     /// The answer of a batch that was written.
     func response() throws -> ModifyRecords.Response {
-        let zoneID = call.answered(zone.name)
         let common = selection(of: request.desiredKeys)
         return ModifyRecords.Response(
             records: try outcomes.indices.map { index in
@@ -128,9 +127,7 @@ extension RecordBatch {
                     let selection =
                         request.operations[index].desiredKeys.map(selection) ?? common
                     return .record(
-                        try saved.record.answered(
-                            to: call, from: zone, in: zoneID, selecting: selection
-                        )
+                        try saved.record.answered(to: call, in: access, selecting: selection)
                     )
                 case .delete, .nothingToDelete:
                     return .deleted(WireTombstone(recordName: names[index]))

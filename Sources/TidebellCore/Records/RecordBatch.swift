@@ -31,7 +31,9 @@ struct RecordBatch {
     let request: ModifyRecords.Request
     let call: Call
     let user: StoredUser
-    private(set) var zone: StoredZone
+    private(set) var access: ZoneAccess
+    /// The zone as stored.
+    private(set) var zone: StoredZone { didSet { access.stored?.zone = zone } }
     /// The key of the zone's encrypted fields, where the first of them is in this batch.
     private(set) var madeKey: WrappedKey?
     /// Whether somebody is told what was in records that go: only query subscriptions look
@@ -57,29 +59,30 @@ struct RecordBatch {
     var cascaded: [StoredRecord] = []
 
     init(
-        _ request: ModifyRecords.Request, by user: StoredUser, for call: Call, zone: StoredZone,
-        of database: StoredDatabase,
+        _ request: ModifyRecords.Request, by user: StoredUser, for call: Call,
+        to access: ZoneAccess, _ stored: ZoneAccess.Stored,
         in reader: some RecordReading & UserReading & AssetReading & SchemaReading
     ) throws {
         self.request = request
         self.user = user
         self.call = call
-        self.zone = zone
-        references = RecordReferences(call: call, zone: zone)
+        self.access = access
+        zone = stored.zone
+        references = RecordReferences(zone: access)
         names = request.operations.enumerated().map { index, operation in
             operation.recordName ?? call.uuids[index].uuidString
         }
-        tellsFields = database.subscriptionKinds.contains(.query)
+        tellsFields = stored.database.subscriptionKinds.contains(.query)
         deviceID = call.makeDeviceID()
         let wanted = Set(names)
-        let stored = try reader.records(wanted, in: zone.key, for: call)
-        existing = stored.merging(
-            try call.userRecords(wanted.subtracting(stored.keys), in: zone.name, reader)
-        ) { stored, _ in stored }
+        let found = try reader.records(wanted, in: zone.key, for: call)
+        existing = found.merging(
+            try call.userRecords(wanted.subtracting(found.keys), in: access, reader)
+        ) { found, _ in found }
         living = try request.demanded(for: call).subtracting(wanted).living(
-            in: zone, for: call, reader
+            in: zone.key, access, for: call, reader
         ).union(existing.keys)
-        assets = try RecordAssets(of: request.operations, for: call, in: zone, reader)
+        assets = try RecordAssets(of: request.operations, for: call, in: access, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
         let known = try reader.fields(of: Set(types), in: call.container)
         let hasNewTypes = types.contains { known[$0] == nil }
@@ -112,12 +115,10 @@ struct RecordBatch {
         try SavePolicy.check(
             operation, against: existing, limits: call.limits,
             serverRecord: {
-                try $0.answered(
-                    to: call, from: zone, in: call.answered(zone.name), selecting: .all
-                )
+                try $0.answered(to: call, in: access, selecting: .all)
             }
         )
-        if let existing { try checkWriter(of: existing) }
+        if let existing { try access.rights.checkWriting(over: existing, by: user) }
         if operation.type.deletes {
             guard existing?.type != Names.userRecordType else {
                 throw WireError(.accessDenied, "the record of a user cannot be deleted")
@@ -126,16 +127,6 @@ struct RecordBatch {
         }
         if existing == nil { try Names.checkRecordName(name, limits: call.limits) }
         return .save(try savedRecord(for: operation, named: name, over: existing))
-    }
-
-    /// In the public database only its creator changes a record (ACCT-7).
-    private func checkWriter(of record: StoredRecord) throws {
-        guard call.scope != .public || record.created.userRecordName == user.recordName else {
-            throw WireError(
-                .accessDenied,
-                "WRITE operation not permitted: record '\(record.name)' was created by another user"
-            )
-        }
     }
 
     private mutating func savedRecord(
@@ -152,7 +143,7 @@ struct RecordBatch {
         }
         if previous == nil { try Names.checkRecordType(type, limits: call.limits) }
         let conformed = try schema.conform(
-            operation.fields, of: type, in: call.scope, limits: call.limits
+            operation.fields, of: type, in: access.database.scope, limits: call.limits
         )
         try references.check(conformed.changes, ofRecord: name)
         if let previous, previous.isDamaged, !operation.type.replaces {
@@ -263,11 +254,10 @@ extension ModifyRecords.Request {
 extension Set<String> {
     /// Returns those of the names that living records of the zone have.
     fileprivate func living(
-        in zone: StoredZone, for call: Call, _ reader: some RecordReading & UserReading
+        in zone: ZoneKey, _ access: ZoneAccess, for call: Call,
+        _ reader: some RecordReading & UserReading
     ) throws -> Set<String> {
-        let stored = Set(try reader.recordsWithoutFields(self, in: zone.key).keys)
-        return stored.union(
-            try call.userRecords(subtracting(stored), in: zone.name, reader).keys
-        )
+        let stored = Set(try reader.recordsWithoutFields(self, in: zone).keys)
+        return stored.union(try call.userRecords(subtracting(stored), in: access, reader).keys)
     }
 }

@@ -3,8 +3,7 @@ import TidebellWire
 
 /// Which references have consequences, in the records of one zone.
 struct RecordReferences {
-    let call: Call
-    let zone: StoredZone
+    let zone: ZoneAccess
 
     /// Fails where a reference with an action leaves the zone (REF-1); one without is a
     /// name that nothing follows.
@@ -14,7 +13,7 @@ struct RecordReferences {
             where reference.action != .none && !isInZone(reference) {
                 throw WireError.badRequest(
                     "a reference with the action \(reference.action.rawValue) must be to a record "
-                        + "of the same zone, '\(zone.name)', not of zone "
+                        + "of the same zone, '\(zone.zoneID.zoneName)', not of zone "
                         + "'\(WireError.shortened(reference.zoneID?.zoneName ?? ""))' (field '\(key)' of "
                         + "record '\(WireError.shortened(name))')"
                 )
@@ -24,7 +23,7 @@ struct RecordReferences {
 
     private func isInZone(_ reference: WireReference) -> Bool {
         guard let zoneID = reference.zoneID else { return true }
-        return zoneID.zoneName == zone.name && call.isOwner(of: zoneID)
+        return zone.isMeant(by: zoneID)
     }
 
     /// Returns a record's references that matter when their target is deleted:

@@ -97,7 +97,7 @@ struct RecordSchema {
         of field: Field, named name: String, _ expected: StoredField?, of type: String,
         in scope: DatabaseScope
     ) throws {
-        guard !(field.isEncrypted && scope == .public) else {
+        guard !field.isEncrypted || scope.storesEncryptedValues else {
             throw WireError.badRequest(
                 "encrypted fields are not supported in the public database (field '\(name)')"
             )

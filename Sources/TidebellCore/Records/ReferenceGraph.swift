@@ -16,7 +16,8 @@ struct ReferenceGraph {
     /// NB: in the public database anybody decides how much that is; there the records can
     /// go all the same, and what refers to them stays.
     init(
-        to names: Set<String>, in zone: ZoneKey, for call: Call, _ reader: some RecordReading
+        to names: Set<String>, in zone: ZoneKey, of scope: DatabaseScope, _ limits: Limits,
+        _ reader: some RecordReading
     ) throws {
         var seen = names
         var frontier = names
@@ -31,13 +32,13 @@ struct ReferenceGraph {
                 followers[reference.target, default: []].append(reference.source)
                 if seen.insert(reference.source).inserted { frontier.insert(reference.source) }
             }
-            guard seen.count - names.count <= call.limits.cascadedDeletions else {
-                if call.scope == .public {
+            guard seen.count - names.count <= limits.cascadedDeletions else {
+                if scope.isOpenToEverybody {
                     cut()
                     return
                 }
                 throw WireError.badRequest(
-                    "the deletion would take along more than \(call.limits.cascadedDeletions) "
+                    "the deletion would take along more than \(limits.cascadedDeletions) "
                         + "records through references",
                     ckCode: CKErrorCode.limitExceeded
                 )

@@ -10,13 +10,13 @@ extension Call {
     ///
     /// - Parameter names: Names of which no record is stored.
     func userRecords(
-        _ names: some Sequence<String>, in zoneName: String, _ reader: some UserReading
+        _ names: some Sequence<String>, in access: ZoneAccess, _ reader: some UserReading
     ) throws -> [String: StoredRecord] {
-        guard zoneName == ZoneID.defaultName, scope != .shared else { return [:] }
+        guard access.zoneID.isDefault else { return [:] }
         var records: [String: StoredRecord] = [:]
         for name in names where name.hasPrefix("_") {
             let isOwn = name == user?.recordName
-            guard isOwn || scope == .public,
+            guard isOwn || access.database.owner == nil,
                 let found = try isOwn ? user : reader.user(recordName: name, in: container)
             else { continue }
             let stamp = RecordStamp(

@@ -21,7 +21,8 @@ struct SyncToken: Sendable, Hashable {
     var family: Family
     /// The life of the store that issued the token.
     var incarnation = Incarnation.first
-    /// A hash of the store, container, environment, scope and owner.
+    /// The database that the point is in, by a hash (``Call/hash(of:)``): that of the zone
+    /// itself, from whichever database of whomever it was reached.
     var database: UInt64
     /// The zone's incarnation; 0 in a database token.
     var zone: ZoneKey
@@ -106,22 +107,23 @@ struct StableHash {
 }
 
 extension Call {
-    /// The hash by which tokens know this call's database.
-    func databaseHash() throws -> UInt64 {
-        let key = try databaseKey()
+    /// The hash by which tokens know a database: of the store, container, environment,
+    /// scope and owner. Devices keep tokens for as long as they like, so it stays as it is.
+    func hash(of database: DatabaseKey) -> UInt64 {
         var hash = StableHash()
         hash.combine(storeIdentity)
-        hash.combine(UInt64(bitPattern: key.owner?.rawValue ?? 0))
-        hash.combine("\(key.container.environment)/\(key.scope)/\(key.container.container)".utf8)
+        hash.combine(UInt64(bitPattern: database.owner?.rawValue ?? 0))
+        let container = database.container
+        hash.combine("\(container.environment)/\(database.scope)/\(container.container)".utf8)
         return hash.value
     }
 
-    /// Reads a token that must be of this database and of `family`; nil text
-    /// gives nil.
+    /// Reads a token that must be of `database` and of `family`; nil text gives nil.
     ///
     /// - Parameter name: The request's word for it.
     func syncToken(
-        _ text: String?, family: SyncToken.Family, named name: String = "syncToken"
+        _ text: String?, family: SyncToken.Family, of database: DatabaseKey,
+        named name: String = "syncToken"
     ) throws -> SyncToken? {
         guard let text else { return nil }
         guard let token = SyncToken(text: text) else {
@@ -132,7 +134,7 @@ extension Call {
                 "the \(name) is a \(token.family) token where a \(family) token is needed"
             )
         }
-        guard token.database == (try databaseHash()) else {
+        guard token.database == hash(of: database) else {
             throw WireError.changeTokenExpired("the \(name) belongs to another database")
         }
         guard token.incarnation == storeIncarnation else {
@@ -144,13 +146,13 @@ extension Call {
         return token
     }
 
-    /// Makes a token of this database.
+    /// Makes a token of a database, or of a zone in it.
     func makeToken(
-        _ family: SyncToken.Family, of zone: ZoneKey = ZoneKey(rawValue: 0), at position: Position,
-        baseline: Position
-    ) throws -> SyncToken {
+        _ family: SyncToken.Family, of zone: ZoneKey = ZoneKey(rawValue: 0),
+        in database: DatabaseKey, at position: Position, baseline: Position
+    ) -> SyncToken {
         SyncToken(
-            family: family, incarnation: storeIncarnation, database: try databaseHash(),
+            family: family, incarnation: storeIncarnation, database: hash(of: database),
             zone: zone, position: position, baseline: baseline
         )
     }

@@ -17,7 +17,7 @@ extension SQLiteTransaction {
         )
         let id = DatabaseID(rawValue: connection.lastInsertedID)
         if head != .start { latestChange = LatestChange(database: id, position: head) }
-        if key.scope != .shared { try insertZone(ZoneID.defaultName, at: .start, in: id) }
+        if key.scope.hasDefaultZone { try insertZone(ZoneID.defaultName, at: .start, in: id) }
         return StoredDatabase(id: id, key: key, head: head, subscriptionKinds: [])
     }
 

@@ -123,6 +123,28 @@ struct ChangesTests {
         #expect(try await bench.changes(since: zoneToken).page != nil)
     }
 
+    @Test(
+        "TOK-3: tokens that devices hold stay good: what knows a database never changes",
+        arguments: [
+            (
+                DatabaseScope.private,
+                "AQH9215mXoG6ZgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE5-ATk"
+            ),
+            (.shared, "AQGBTWKlufmufAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAApuuk"),
+        ]
+    )
+    func tokensOfEarlierVersions(scope: DatabaseScope, token: String) async throws {
+        let bench = try await Bench()
+        var call = bench.call(scope: scope)
+        call.storeIdentity = 0x0123_4567_89AB_CDEF
+        call.user = StoredUser(
+            id: UserID(rawValue: 1), account: bench.anna.account, container: Bench.container,
+            recordName: bench.anna.recordName
+        )
+        #expect(try await bench.databaseChanges(call: call).syncToken == token)
+        #expect(try await bench.databaseChanges(since: token, call: call).zones == [])
+    }
+
     @Test("TOK-22, TOK-23: a zone deleted is not found; made again, its old tokens expired")
     func recreatedZones() async throws {
         let bench = try await Bench()

@@ -66,9 +66,7 @@ extension ReceiveAsset: AssetEndpoint {
             fileChecksum: asset.checksum, size: asset.size,
             receipt: seal.seal(AssetReceipt(content: asset.content, field: upload.field))
         )
-        if upload.field.database.scope != .public {
-            (value.wrappingKey, value.referenceChecksum) = seal.keys(of: asset.content)
-        }
+        value.addKeys(of: asset.content, in: upload.field.database.scope, by: seal)
         let response = UploadAssets.Receipt(singleFile: value)
         return .json { response.write(to: &$0) }
     }
