@@ -41,6 +41,7 @@ package final class SQLiteStore: OpenedStore {
     private let outbox = OutboxSignal()
     private let access = OutboxSignal()
     private let server: ServerLock?
+    let mender = StoreMender()
     package let troubles: StoreTroubles
     private let file: FileIdentity?
     private let reads = Atomic(0)
@@ -67,10 +68,50 @@ package final class SQLiteStore: OpenedStore {
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            writes.submit(PendingWrite(body, continuation))
+        try await mending { try await self.submit(alone: false, body) }
+    }
+
+    /// Runs a body that shares its transaction with nobody.
+    func writeAlone<Result: Sendable>(
+        _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
+    ) async throws -> Result {
+        try await submit(alone: true) { transaction in
+            guard let transaction = transaction as? SQLiteTransaction else {
+                preconditionFailure("a SQLite store hands out transactions of its own only")
+            }
+            return try body(transaction)
         }
     }
+
+    private func submit<Result: Sendable>(
+        alone: Bool, _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            writes.submit(PendingWrite(alone: alone, body, continuation))
+        }
+    }
+
+    /// Makes a call, once more where it met damage that could be mended.
+    private func mending<Result: Sendable>(
+        _ call: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let generation = mender.generation
+        do {
+            return try await call()
+        } catch {
+            guard await mend(after: error, since: generation) else {
+                throw StoreDamaged.meant(by: error)
+            }
+        }
+        do {
+            return try await call()
+        } catch {
+            throw StoreDamaged.meant(by: error)
+        }
+    }
+
+    /// Whether this is the one process that serves the store.
+    var isServing: Bool { server != nil }
 
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
@@ -79,6 +120,12 @@ package final class SQLiteStore: OpenedStore {
     }
 
     package func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await mending { try await self.readOnce(length, body) }
+    }
+
+    private func readOnce<Result: Sendable>(
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
         guard length != .long else {

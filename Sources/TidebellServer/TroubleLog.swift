@@ -18,8 +18,26 @@ struct TroubleLog: Sendable {
                     metadata: ["cause": "\(trouble.cause.rawValue)", "error": "\(trouble.detail)"]
                 )
             case .ended: logger.notice("the store can be written again")
+            case .mended(let mend):
+                logger.error(
+                    "the database was damaged and is mended; run 'tidebell check' for what is lost",
+                    metadata: [
+                        "tables": "\(mend.tables.joined(separator: ", "))",
+                        "damagedRecords": "\(mend.damagedRecords)",
+                        "zonesWithLosses": "\(Self.named(mend.zonesWithLosses))",
+                    ]
+                )
             }
         }
+    }
+
+    /// The most zones that a line names.
+    private static let namedZones = 10
+
+    private static func named(_ zones: [String]) -> String {
+        let more = zones.count - namedZones
+        return zones.prefix(namedZones).joined(separator: ", ")
+            + (more > 0 ? " and \(more) more" : "")
     }
 
     /// Names a SQLite whose defect would matter if two processes copied the log.

@@ -131,6 +131,39 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("M6: damage undoes only the write that met it, not its company")
+    func damageInCompany() async throws {
+        try await withStore { store in
+            let gate = Gate()
+            let failed = try await withThrowingTaskGroup(of: String?.self) { group in
+                group.addTask {
+                    try await store.block(at: gate)
+                    return nil
+                }
+                await gate.untilReached()
+                for (index, name) in ["a", "damaged", "b"].enumerated() {
+                    group.addTask {
+                        do {
+                            try await store.write { transaction in
+                                _ = try transaction.createAccount(named: name, at: .noon)
+                                let transaction = try #require(transaction as? SQLiteTransaction)
+                                guard name == "damaged" else { return }
+                                // Also a body that thinks it can go on.
+                                _ = transaction.connection.damaged("a page", "SELECT 1")
+                            }
+                            return nil
+                        } catch is StoreDamaged { return name }
+                    }
+                    try await store.untilWaiting(index + 1)
+                }
+                gate.open()
+                return try await group.reduce(into: Set<String>()) { $0.formUnion([$1 ?? ""]) }
+            }
+            #expect(failed == ["", "damaged"])
+            #expect(try await store.read { try $0.accountNames() } == ["a", "b"])
+        }
+    }
+
     @Test("The write-ahead log starts over instead of growing for ever")
     func logStaysShort() async throws {
         try await withStore { store in

@@ -136,7 +136,8 @@ struct RecordBatch {
             throw WireError.badRequest(
                 "missing required field 'recordType' for new record '\(name)'")
         }
-        guard previous == nil || previous?.type == type else {
+        // Of a damaged record the type may be lost too.
+        guard previous.map({ $0.type == type || $0.isDamaged && $0.type.isEmpty }) ?? true else {
             throw WireError.badRequest(
                 "record '\(name)' is of type '\(previous?.type ?? "")'; a record's type cannot change"
             )

@@ -2,12 +2,13 @@
 import Synchronization
 
 /// Knows whether writes meet a full or failing disk, and notifies once when that begins
-/// and once when it is over.
+/// and once when it is over; and of damage that was mended.
 package final class StoreTroubles: Sendable {
     /// What an observer hears.
     package enum News: Sendable, Hashable {
         case began(StoreUnavailable)
         case ended
+        case mended(StoreMend)
     }
 
     /// How long nothing may have failed until the trouble is over: on a full disk small writes
@@ -48,6 +49,11 @@ package final class StoreTroubles: Sendable {
             return state.present == nil ? state.observer : nil
         }
         observer?(.began(error))
+    }
+
+    /// Notes what was found to be damaged, and is mended.
+    package func note(_ mend: StoreMend) {
+        state.withLock { $0.observer }(.mended(mend))
     }
 
     /// Notes that something was written.

@@ -4,7 +4,7 @@ import Synchronization
 import TidebellCore
 import TidebellWire
 
-/// Logs each damaged record once, however often it is asked for.
+/// Logs each damaged record, and other damage, once, however often it is asked for.
 package final class DamageReports: Sendable {
     /// The most records that are named; `tidebell check` finds all.
     static let capacity = 1000
@@ -18,8 +18,22 @@ package final class DamageReports: Sendable {
 
     private let reported = Mutex<Set<Place>>([])
 
+    private let reportedDamage = Mutex<Set<StoreDamaged>>([])
+
     /// Creates reports; nothing was logged yet.
     package init() {}
+
+    /// Logs what cannot be read of the store unless it was.
+    func report(_ damage: StoreDamaged, to logger: Logger) {
+        let isNew = reportedDamage.withLock {
+            $0.count < Self.capacity && $0.insert(damage).inserted
+        }
+        guard isNew else { return }
+        logger.error(
+            "the database is damaged; run 'tidebell check'",
+            metadata: ["error": "\(damage.detail)"]
+        )
+    }
 
     /// Logs a record unless it was.
     func report(

@@ -27,6 +27,9 @@ extension WebServices {
         case let error as StoreUnavailable:
             // Logged where it began: not by every request that meets it.
             return answer(error.answer, of: request, uuid: uuid)
+        case let error as StoreDamaged:
+            cloud.damage.report(error, to: cloud.logger)
+            return answer(error.answer, of: request, uuid: uuid)
         case let error as JSONError:
             return answer(WireError(malformed: error), of: request, uuid: uuid)
         case let error as WrongMethod:

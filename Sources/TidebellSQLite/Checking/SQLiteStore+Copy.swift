@@ -8,7 +8,8 @@ extension SQLiteStore {
     /// yet (mode 0600); durable when it returns.
     ///
     /// Writers go on meanwhile; the write-ahead log keeps what they write until the copy is
-    /// whole. What was deleted is not in the copy.
+    /// whole. What was deleted is not in the copy. Where pages are damaged, the copy is of
+    /// pages, and mended as far as it can be.
     package static func copy(from path: String, to copy: String) throws {
         let descriptor = Foundation.open(copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -20,8 +21,16 @@ extension SQLiteStore {
             configuration.busyMode = .timeout(busyTimeout)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? queue.close() }
-            try queue.inDatabase { database in
-                try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+            do {
+                try queue.inDatabase { database in
+                    try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+                }
+            } catch let error as DatabaseError
+                where [.SQLITE_CORRUPT, .SQLITE_FULL].contains(error.resultCode)
+            {
+                // NB: SQLite says that the disk is full for the number of a page that cannot be.
+                guard ftruncate(descriptor, 0) == 0 else { throw error }
+                try copyPages(of: queue, to: copy)
             }
         } catch {
             throw StoreOpenError(error, path: path, copy: copy)
@@ -29,6 +38,30 @@ extension SQLiteStore {
         // SQLite does not flush what it copies like this.
         guard fsync(descriptor) == 0 else {
             throw StoreOpenError.noCopy(path: copy, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    private static func copyPages(of source: DatabaseQueue, to copy: String) throws {
+        let queue = try DatabaseQueue(path: copy)
+        defer { try? queue.close() }
+        try source.backup(to: queue)
+        try queue.writeWithoutTransaction { database in
+            do {
+                try database.inTransaction(.immediate) {
+                    _ = try mended(Connection(database), at: copy)
+                    return .commit
+                }
+            } catch DatabaseError.SQLITE_CORRUPT {
+                // What cannot be mended is in the copy as it is: a check names it.
+            }
+            do {
+                try database.execute(sql: "PRAGMA journal_mode = DELETE")
+                try database.execute(sql: "VACUUM")
+            } catch let error as DatabaseError
+                where [.SQLITE_CORRUPT, .SQLITE_FULL].contains(error.resultCode)
+            {
+                // The same.
+            }
         }
     }
 

@@ -19,6 +19,10 @@ final class Connection {
     /// the error.
     private(set) var failure: DatabaseError?
 
+    /// The first damage met since ``forgetDamage()``. NB: SQLite refuses to write in a
+    /// transaction that met damage, and to commit it.
+    private(set) var damage: DatabaseError?
+
     /// Wraps a connection.
     init(_ database: Database) {
         self.database = database
@@ -29,6 +33,11 @@ final class Connection {
         failure = nil
     }
 
+    /// Forgets damage that another transaction met.
+    func forgetDamage() {
+        damage = nil
+    }
+
     /// The ID given to the row inserted last.
     var lastInsertedID: Int64 { database.lastInsertedRowID }
 
@@ -37,6 +46,11 @@ final class Connection {
 
     /// Runs a statement whose rows, if any, do not matter.
     func run(_ sql: String, _ values: any Bindable...) throws {
+        try run(sql, values: values)
+    }
+
+    /// Runs a statement with any number of values, whose rows do not matter.
+    func run(_ sql: String, values: [any Bindable]) throws {
         try step(sql, values) { _ in true }
     }
 
@@ -127,7 +141,19 @@ final class Connection {
             code.primaryResultCode == .SQLITE_FULL
             ? "the disk is full, nothing was stored" : database.lastErrorMessage
         let error = DatabaseError(resultCode: code, message: message, sql: sql)
-        failure = failure ?? error
+        note(error)
         return error
+    }
+
+    /// Returns what to throw where a row that was read cannot be right.
+    func damaged(_ message: String, _ sql: String) -> DatabaseError {
+        let error = DatabaseError(resultCode: .SQLITE_CORRUPT, message: message, sql: sql)
+        note(error)
+        return error
+    }
+
+    private func note(_ error: DatabaseError) {
+        failure = failure ?? error
+        if error.resultCode == .SQLITE_CORRUPT { damage = damage ?? error }
     }
 }

@@ -92,12 +92,13 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Runs writes in one transaction, finishes them and returns those it did
-    /// not come to because SQLite ended the transaction.
+    /// Runs writes in one transaction, finishes them and returns those that need another:
+    /// because SQLite ended the transaction, one of them met damage, or wants one alone.
     private func commit(
         _ writes: ArraySlice<any WaitingWrite>, on connection: Connection
     ) -> ArraySlice<any WaitingWrite> {
         do {
+            connection.forgetDamage()
             try connection.run("BEGIN IMMEDIATE")
         } catch {
             fail(writes, error)
@@ -112,12 +113,19 @@ final class GroupCommit: Sendable {
         var latest: LatestChange?
         var notification = NotificationSequence.start
         do {
-            while let write = rest.popFirst() {
+            while let write = rest.first, !write.runsAlone || ran.isEmpty {
+                rest.removeFirst()
                 ran.append(write)
                 let transaction = SQLiteTransaction(connection)
-                if let error = try attempt(write, in: transaction, on: connection) {
+                let failure = try attempt(write, in: transaction, on: connection)
+                if let error = connection.damage ?? failure {
                     ran.removeLast()
                     fail([write], error)
+                    if connection.damage != nil {
+                        // Nothing more of this transaction would be stored.
+                        try connection.run("ROLLBACK")
+                        return ran[...] + rest
+                    }
                 } else {
                     if transaction.hasAppendedOutbox { tellsOutbox = true }
                     if transaction.hasEndedAccess { endsAccess = true }
@@ -125,6 +133,7 @@ final class GroupCommit: Sendable {
                     latest = transaction.latestChange ?? latest
                     notification = max(notification, transaction.lastNotification)
                 }
+                if write.runsAlone { break }
             }
             if hasQuietChange {
                 quietChanges = try SQLiteTransaction(connection).countQuietChange()

@@ -3,7 +3,10 @@ import TidebellCore
 
 /// A write that waits for its turn and its commit.
 protocol WaitingWrite: AnyObject, Sendable {
-    /// Runs the body; called once.
+    /// Whether it is the only write of its transaction.
+    var runsAlone: Bool { get }
+
+    /// Runs the body; called again where the transaction was undone for another's sake.
     func run(in transaction: SQLiteTransaction) throws
 
     /// Resumes the caller: with the body's result, or with `error`; called once,
@@ -19,12 +22,15 @@ final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
     private let body: @Sendable (any StoreTransaction) throws -> Result
     private let continuation: CheckedContinuation<Result, any Error>
     private var result: Result?
+    let runsAlone: Bool
 
     /// Creates a write that resumes `continuation`.
     init(
+        alone: Bool = false,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result,
         _ continuation: CheckedContinuation<Result, any Error>
     ) {
+        runsAlone = alone
         self.body = body
         self.continuation = continuation
     }

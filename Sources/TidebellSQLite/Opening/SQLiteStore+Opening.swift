@@ -82,6 +82,9 @@ extension SQLiteStore {
         configuration.prepareDatabase { database in
             FieldChecksum.define(in: database)
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
+            // A page is looked through once, when it is read: where it is not well-formed, what
+            // it says is damage, and no answer.
+            try database.execute(sql: "PRAGMA cell_size_check = ON")
             // What a savepoint must be able to undo stays in memory.
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
             // Overwrites deleted content where that costs no extra writing.

@@ -8,9 +8,9 @@ extension SQLiteReading {
     ) throws -> [String: StoredRecord]? {
         var records: [String: StoredRecord] = [:]
         if let only = names.first, names.count == 1 {
-            let record = try connection.first(
-                StoredRecord.named, zone, only, read: StoredRecord.init
-            )
+            let record = try connection.first(StoredRecord.named, zone, only) {
+                try self.record($0, StoredRecord.named)
+            }
             guard let record else { return records }
             try note(record)
             records[record.name] = record
@@ -20,13 +20,24 @@ extension SQLiteReading {
         records.reserveCapacity(names.count)
         var bytes = 0
         try connection.each(StoredRecord.namedAmong, JSONText(names), zone) { columns in
-            let record = try StoredRecord(columns)
+            let record = try self.record(columns, StoredRecord.namedAmong)
             try note(record)
             bytes += record.fields.json.count
             records[record.name] = record
             return bytes <= byteLimit
         }
         return bytes > byteLimit ? nil : records
+    }
+
+    private func record(_ columns: Columns, _ sql: String) throws -> StoredRecord {
+        try checkIsThere(columns, sql)
+        return try StoredRecord(columns)
+    }
+
+    /// Fails where the index of names knows a record that its table does not have.
+    private func checkIsThere(_ columns: Columns, _ sql: String) throws {
+        guard columns.isNull(0) else { return }
+        throw connection.damaged("a record is missing where its name points to", sql)
     }
 
     package func recordsWithoutFields(
@@ -36,6 +47,7 @@ extension SQLiteReading {
         let records = try connection.rows(
             StoredRecord.headsAmong, JSONText(names), zone
         ) { columns in
+            try checkIsThere(columns, StoredRecord.headsAmong)
             let record = try StoredRecord(columns, fields: .none)
             return (record.name, record)
         }
@@ -156,22 +168,30 @@ extension StoredRecord {
 extension StoredRecord {
     /// What ``init(_:)`` reads.
     static let columns = "\(head), record.fields, record.checksum"
-    private static let head = """
+    /// What stands before the fields.
+    static let head = """
         record.name, record.type, record.position, record.created_at, record.created_by,
         record.created_device, record.modified_at, record.modified_by, record.modified_device,
         record.parent, record.deleted, record.size
         """
 
-    fileprivate static let named =
-        "SELECT \(columns) FROM record WHERE zone = ? AND name = ? AND deleted = 0"
+    /// A name of the index, and its record; the columns are NULL where that is not there.
+    private static let found = """
+        record AS entry INDEXED BY record_name LEFT JOIN record ON record.zone = entry.zone
+            AND record.position = entry.position AND record.name = entry.name
+        """
+    fileprivate static let named = """
+        SELECT \(columns) FROM \(found)
+        WHERE entry.zone = ? AND entry.name = ? AND record.deleted IS NOT 1
+        """
     fileprivate static let namedAmong = """
-        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN record
-        WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN \(found)
+        WHERE entry.zone = ? AND entry.name = wanted.value AND record.deleted IS NOT 1
         """
     /// ``namedAmong`` without the fields.
     fileprivate static let headsAmong = """
-        SELECT \(head) FROM json_each(?) AS wanted CROSS JOIN record
-        WHERE record.zone = ? AND record.name = wanted.value AND record.deleted = 0
+        SELECT \(head) FROM json_each(?) AS wanted CROSS JOIN \(found)
+        WHERE entry.zone = ? AND entry.name = wanted.value AND record.deleted IS NOT 1
         """
     fileprivate static let pageForward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position > ? ORDER BY position"

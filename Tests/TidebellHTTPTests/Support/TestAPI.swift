@@ -32,11 +32,51 @@ final class TestAPI: Sendable {
         limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests(),
         rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits()
     ) async throws {
-        folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-http-\(UUID().uuidString)")
+        let folder = Self.newFolder()
+        self.folder = folder
         let clock = StepClock(at: Self.start)
         self.clock = clock
-        cloud = CloudServices(
+        cloud = try Self.makeCloud(
+            in: folder, clock, log, limits: limits, heldRequests: heldRequests, rootKey: rootKey,
+            shares: shares
+        )
+        let firstRun = try await cloud.accounts.prepareFirstRun()
+        apiToken = firstRun?.apiToken ?? ""
+        webToken = firstRun?.webToken ?? ""
+        let target = Self.target("public/users/caller", apiToken: apiToken, webToken: webToken)
+        let caller = try await cloud.respond(.get, target).body.collect()
+        user = try JSONReader.read(caller) { try CallerResponse(from: &$0) }.userRecordName
+    }
+
+    /// Opens the store of another cloud, whose callers it knows, in a folder that it takes over.
+    init(on folder: URL, knowing callers: Callers, limits: Limits = Limits()) throws {
+        self.folder = folder
+        clock = StepClock(at: Self.start.advanced(by: .seconds(3600)))
+        (apiToken, webToken, user) = (callers.apiToken, callers.webToken, callers.user)
+        cloud = try Self.makeCloud(in: folder, clock, log, limits: limits, seed: 2)
+    }
+
+    /// Who may call a cloud.
+    struct Callers: Sendable {
+        var apiToken: String
+        var webToken: String
+        var user: String
+    }
+
+    var callers: Callers { Callers(apiToken: apiToken, webToken: webToken, user: user) }
+
+    /// A folder that is not there yet.
+    static func newFolder() -> URL {
+        FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-http-\(UUID().uuidString)")
+    }
+
+    private static func makeCloud(
+        in folder: URL, _ clock: StepClock, _ log: FailureLog, limits: Limits,
+        heldRequests: HeldRequests = HeldRequests(), rootKey: RootKey? = TestAPI.rootKey,
+        shares: ShareLimits = ShareLimits(), seed: UInt64 = 1
+    ) throws -> CloudServices {
+        CloudServices(
             store: try TestStores.open(in: folder),
             assets: try AssetFolder(
                 folder.appendingPathComponent("assets"), rootKey: rootKey,
@@ -45,17 +85,11 @@ final class TestAPI: Sendable {
             rootKey: rootKey,
             limits: limits,
             time: Time(now: { clock.instant }, clock: clock),
-            randomness: .seeded(1),
+            randomness: .seeded(seed),
             heldRequests: heldRequests,
             shares: shares,
             logger: Logger(label: "test") { [log] _ in log }
         )
-        let firstRun = try await cloud.accounts.prepareFirstRun()
-        apiToken = firstRun?.apiToken ?? ""
-        webToken = firstRun?.webToken ?? ""
-        let target = Self.target("public/users/caller", apiToken: apiToken, webToken: webToken)
-        let caller = try await cloud.respond(.get, target).body.collect()
-        user = try JSONReader.read(caller) { try CallerResponse(from: &$0) }.userRecordName
     }
 
     deinit {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// A call met a part of the store that cannot be read, and that the engine cannot mend:
+/// nothing of it happened, and the same call will fail again.
+package struct StoreDamaged: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What the engine says, for the operator.
+    package var detail: String
+
+    /// Creates an error.
+    package init(detail: String) {
+        self.detail = detail
+    }
+
+    package var description: String { "the store is damaged: \(detail)" }
+
+    /// The answer to a caller, who sees nothing of the machine.
+    package var answer: WireError {
+        WireError(
+            .internalError,
+            "the server's database is damaged where this request reads or writes; its operator "
+                + "finds where with 'tidebell check', and brings it back from a backup"
+        )
+    }
+}
+
+/// What an engine lost and made anew by itself.
+package struct StoreMend: Sendable, Hashable {
+    /// The tables that were damaged.
+    package var tables: [String] = []
+    /// Records whose fields are damaged now; most of them are known by name alone.
+    package var damagedRecords = 0
+    /// The names of zones of which records are missing, and nobody knows which.
+    package var zonesWithLosses: [String] = []
+
+    /// Creates a mend of nothing.
+    package init() {}
+}
