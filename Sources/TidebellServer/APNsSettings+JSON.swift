@@ -43,7 +43,7 @@ extension APNsSettings {
 extension APNsSettings.Key {
     /// Reads a member if it is one of a key's; returns whether it was.
     fileprivate mutating func read(
-        _ name: String, from reader: inout JSONReader, folder: URL
+        _ name: MemberName, from reader: inout JSONReader, folder: URL
     ) throws -> Bool {
         switch name {
         case "keyFile": file = URL(filePath: try reader.readString(), relativeTo: folder)

@@ -38,7 +38,7 @@ extension ServerConfiguration {
     }
 
     private mutating func read(
-        _ section: String, from reader: inout JSONReader, folder: URL
+        _ section: MemberName, from reader: inout JSONReader, folder: URL
     ) throws {
         switch section {
         case "apns": apns = try APNsSettings(from: &reader, folder: folder)

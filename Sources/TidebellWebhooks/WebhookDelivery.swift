@@ -51,10 +51,17 @@ struct WebhookDelivery: Sendable {
     }
 
     /// The webhook as it is stored now; nil when nothing is to be posted any more.
+    ///
+    /// A place beyond the log, as damage may leave it, counts as its end.
     private func enabledWebhook() async throws -> StoredWebhook? {
         let id = id
-        let webhook = try await route.store.read { try $0.webhook(id) }
-        return webhook?.disabledReason == nil ? webhook : nil
+        return try await route.store.read { reader in
+            guard var webhook = try reader.webhook(id), webhook.disabledReason == nil else {
+                return nil
+            }
+            webhook.delivered = min(max(webhook.delivered, .start), try reader.notificationHead())
+            return webhook
+        }
     }
 
     /// Reads the next page; false when the webhook is gone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import TidebellCore
 import TidebellHTTP
 import TidebellServer
 
@@ -102,6 +103,6 @@ extension BackupManifest {
     var summary: String {
         "\(counted(records, "record")) in \(counted(zones, "zone")), "
             + "\(counted(recordFiles, "file of records", "files of records")), \(bytes) bytes, "
-            + "verified; the moment is \(made)"
+            + "verified; the moment is \(made.printable)"
     }
 }

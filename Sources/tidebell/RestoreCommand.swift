@@ -61,7 +61,7 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         for problem in outcome.manifest.problems where problem.severity == .damage {
-            complain("Damaged before: \(problem)")
+            complain("Damaged before: \("\(problem)".printable)")
         }
         say(
             """

@@ -288,11 +288,49 @@ extension BackupTests {
         var manifest = try Backup.make(of: data, to: backup, at: Self.moment)
         manifest.files.append(.init(path: path, bytes: 1, sha256: ""))
         try JSONEncoder().encode(manifest).write(to: backup.appendingPathComponent("manifest.json"))
-        let refusal = await sentence {
+        #expect(await restoreRefusal().hasSuffix("is damaged: its manifest.json names '\(path)'."))
+    }
+
+    @Test("A manifest of another format is refused, and nothing of it steers the terminal")
+    func formatOfManifest() async throws {
+        try await makeCloud()
+        var manifest = try Backup.make(of: data, to: backup, at: Self.moment)
+        for (format, words) in [(2, "knows only up to 1"), (0, "its manifest.json is")] {
+            manifest.format = format
+            try JSONEncoder().encode(manifest)
+                .write(to: backup.appendingPathComponent("manifest.json"))
+            #expect(await restoreRefusal().contains(words))
+        }
+        manifest.format = 1
+        manifest.files.append(.init(path: "x\u{1B}[2J", bytes: 1, sha256: ""))
+        try JSONEncoder().encode(manifest).write(to: backup.appendingPathComponent("manifest.json"))
+        #expect(await restoreRefusal().contains("\u{1B}") == false)
+    }
+
+    @Test("A pipe, or a link to a device, in place of a file of a backup is refused")
+    func noFile() async throws {
+        try await makeCloud()
+        _ = try Backup.make(of: data, to: backup, at: Self.moment)
+        for name in ["tidebell.sqlite", "manifest.json"] {
+            let place = backup.appendingPathComponent(name)
+            let aside = backup.appendingPathComponent("aside")
+            try FileManager.default.moveItem(at: place, to: aside)
+            #expect(mkfifo(place.path, 0o600) == 0)
+            #expect(await restoreRefusal().contains("backup"))
+            try FileManager.default.removeItem(at: place)
+            try FileManager.default.createSymbolicLink(
+                atPath: place.path, withDestinationPath: "/dev/zero")
+            #expect(await restoreRefusal().contains("backup"))
+            try FileManager.default.removeItem(at: place)
+            try FileManager.default.moveItem(at: aside, to: place)
+        }
+    }
+
+    private func restoreRefusal() async -> String {
+        await sentence {
             _ = try await Restoring.run(
                 backup, to: DataFolder(root.appendingPathComponent("x")), replacing: false,
                 at: Self.moment)
         }
-        #expect(refusal.hasSuffix("is damaged: its manifest.json names '\(path)'."))
     }
 }

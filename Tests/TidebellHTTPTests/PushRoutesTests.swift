@@ -203,7 +203,7 @@ extension TestAPI.Answer {
     fileprivate func token() throws -> TokenResponse {
         var parts: [String: String] = [:]
         try JSONReader.read(Array(text.utf8)) { reader in
-            try reader.readObject { reader, name in parts[name] = try reader.readString() }
+            try reader.readObject { reader, name in parts[name.text] = try reader.readString() }
         }
         return TokenResponse(
             apnsEnvironment: try #require(

@@ -58,7 +58,7 @@ package struct SignedInSession: Sendable, Hashable {
     fileprivate init(from reader: inout JSONReader) throws {
         var members: [String: String] = [:]
         try reader.readObject { reader, name in
-            members[name] = try reader.readString()
+            members[name.text] = try reader.readString()
         }
         func member(_ name: String) throws -> String {
             guard let value = members[name] else { throw JSONError("missing field '\(name)'") }

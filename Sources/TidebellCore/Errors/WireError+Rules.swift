@@ -17,11 +17,12 @@ extension WireError {
         _ zoneID: ZoneID, deletion: ZoneDeletionReason? = nil
     ) -> WireError {
         let isPurged = deletion == .purged
+        let name = shortened(zoneID.zoneName)
         return WireError(
             .zoneNotFound,
             isPurged
-                ? "Zone '\(zoneID.zoneName)' was purged by its user"
-                : "Zone '\(zoneID.zoneName)' does not exist",
+                ? "Zone '\(name)' was purged by its user"
+                : "Zone '\(name)' does not exist",
             detail: detail(for: deletion)
         )
     }
@@ -52,11 +53,6 @@ extension WireError {
             "the records of the request hold more than \(limit) bytes; ask for fewer at a time",
             ckCode: CKErrorCode.limitExceeded
         )
-    }
-
-    /// Keeps an error sentence readable however long the culprit is.
-    package static func shortened(_ text: some StringProtocol, to length: Int = 60) -> String {
-        text.count <= length ? String(text) : text.prefix(length - 3) + "..."
     }
 
     /// Returns the error without what only extended clients may see.

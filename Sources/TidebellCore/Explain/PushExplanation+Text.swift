@@ -20,9 +20,9 @@ extension PushExplanation {
 }
 
 extension String {
-    /// The text without control characters: names that apps choose and answers of
-    /// other servers must not steer the operator's terminal.
-    fileprivate var printable: String {
+    /// The text without control characters and line ends: names that apps choose, answers of
+    /// other servers and what a backup says must not steer the operator's terminal.
+    package var printable: String {
         guard unicodeScalars.contains(where: \.isControl) else { return self }
         let scalars = unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }
         return String(String.UnicodeScalarView(scalars))

@@ -47,7 +47,7 @@ package struct RequestTarget: Sendable {
         guard let decoded = String(text).removingPercentEncoding else {
             throw WireError.badRequest(reason(WireError.shortened(text)))
         }
-        return decoded
+        return decoded.withOrderedMarks
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import TidebellWire
 
 /// A request as it comes in, from a socket or from the same process.
 package struct WebRequest: Sendable {
@@ -34,11 +35,19 @@ package struct WebRequest: Sendable {
         presence: ClientPresence? = nil
     ) {
         self.method = method
-        self.target = target
-        self.headers = headers
+        self.target = target.withOrderedMarks
+        self.headers = headers.withOrderedMarks
         self.body = body
         self.remoteAddress = remoteAddress
         self.presence = presence
+    }
+}
+
+extension HTTPFields {
+    /// The fields, so that what compares them takes a time that grows with their length.
+    fileprivate var withOrderedMarks: HTTPFields {
+        guard contains(where: { $0.value.utf8.count > String.longestMarkRun }) else { return self }
+        return HTTPFields(map { HTTPField(name: $0.name, value: $0.value.withOrderedMarks) })
     }
 }
 

@@ -9,8 +9,11 @@ import TidebellWire
 package enum Password {
     /// The fewest characters of a password.
     package static let fewestCharacters = 8
-    /// The most bytes of one; a character can have any number of them.
+    /// The most bytes of one in NFC; a character can have any number of them.
     package static let mostBytes = 1024
+    /// The most bytes of one as it was typed: of a text, other forms have at most three
+    /// times as many (UAX #15).
+    private static let mostTypedBytes = 3 * mostBytes
 
     /// What one guess costs; stored with the hash, so that it can grow.
     package struct Cost: Sendable, Hashable {
@@ -34,7 +37,8 @@ package enum Password {
 
     /// Whether a password is short enough, however its letters are written.
     package static func isAllowed(_ password: String) -> Bool {
-        password.precomposedStringWithCanonicalMapping.utf8.count <= mostBytes
+        password.utf8.count <= mostTypedBytes
+            && password.precomposedStringWithCanonicalMapping.utf8.count <= mostBytes
     }
 
     /// Hashes a password for the store, in NFC: keyboards differ in how they write the

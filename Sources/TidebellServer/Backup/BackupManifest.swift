@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellCore
 import TidebellSQLite
 
 /// What a backup says of itself, in its file `manifest.json`.
@@ -77,7 +78,7 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     /// Reads the manifest of a backup, and checks that its paths stay inside of it.
     static func read(from folder: URL) throws -> BackupManifest {
         let place = place(in: folder)
-        guard let file = try? FileHandle(forReadingFrom: place),
+        guard DurableFile.isFile(place), let file = try? FileHandle(forReadingFrom: place),
             let data = try? file.read(upToCount: fileLimit)
         else {
             guard access(place.path, R_OK) == 0 || errno != EACCES else {
@@ -86,13 +87,15 @@ package struct BackupManifest: Sendable, Hashable, Codable {
             throw OperatorError("\(folder.path) is no backup: it holds no \(fileName).")
         }
         let decoder = JSONDecoder()
-        guard let manifest = try? decoder.decode(BackupManifest.self, from: data) else {
-            if let known = try? decoder.decode(Format.self, from: data), known.format > format {
-                throw OperatorError(
-                    "The backup \(folder.path) has format \(known.format); this Tidebell knows "
-                        + "only up to \(format). Restore it with the newer Tidebell that made it."
-                )
-            }
+        if let known = try? decoder.decode(Format.self, from: data), known.format > format {
+            throw OperatorError(
+                "The backup \(folder.path) has format \(known.format); this Tidebell knows only "
+                    + "up to \(format). Restore it with the newer Tidebell that made it."
+            )
+        }
+        guard let manifest = try? decoder.decode(BackupManifest.self, from: data),
+            manifest.format == format
+        else {
             throw OperatorError("The backup \(folder.path) is damaged: its \(fileName) is.")
         }
         for file in manifest.files {
@@ -100,7 +103,8 @@ package struct BackupManifest: Sendable, Hashable, Codable {
             let leadsOut = names.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." })
             guard !leadsOut, DataFolder.mayHold(String(names[0])) else {
                 throw OperatorError(
-                    "The backup \(folder.path) is damaged: its \(fileName) names '\(file.path)'."
+                    "The backup \(folder.path) is damaged: its \(fileName) names "
+                        + "'\(file.path.printable)'."
                 )
             }
         }

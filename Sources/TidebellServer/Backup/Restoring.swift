@@ -173,11 +173,11 @@ package struct Restoring {
             }
             guard let digest else {
                 throw OperatorError(
-                    "The backup \(backup.path) is damaged: \(file.path) is missing.")
+                    "The backup \(backup.path) is damaged: \(file.path.printable) is missing.")
             }
             guard digest == DurableFile.Digest(bytes: file.bytes, sha256: file.sha256) else {
                 throw OperatorError(
-                    "The backup \(backup.path) is damaged: \(file.path) is not what was written. "
+                    "The backup \(backup.path) is damaged: \(file.path.printable) is not what was written. "
                         + "Nothing was restored; take another backup."
                 )
             }

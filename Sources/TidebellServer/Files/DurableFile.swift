@@ -51,6 +51,13 @@ enum DurableFile {
         guard fsync(descriptor) == 0 else { throw DiskError("flush \(target.path)") }
     }
 
+    /// Whether a path is that of a file, or of a link to one: others may have no end, or wait
+    /// for somebody who writes.
+    static func isFile(_ url: URL) -> Bool {
+        var status = stat()
+        return stat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Returns the digest of a file; nil if there is none.
     static func digest(of url: URL) throws -> Digest? {
         guard access(url.path, F_OK) == 0 || errno != ENOENT else { return nil }
@@ -92,9 +99,16 @@ enum DurableFile {
     private static func read(
         _ source: URL, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Digest {
-        let descriptor = open(source.path, O_RDONLY | O_CLOEXEC)
+        // Without waiting: it may be a pipe.
+        let descriptor = open(source.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw DiskError("open \(source.path)") }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw DiskError("open \(source.path)") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            errno = status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
+            throw DiskError("read \(source.path), which is no file")
+        }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
         defer { buffer.deallocate() }
         var digest = SHA256()

@@ -68,7 +68,7 @@ package enum SignIn: WireEndpoint {
             try reader.readObject { reader, name in
                 switch name {
                 case "webAuthToken": token = try reader.readString()
-                case "userRecordName": recordName = try reader.readString()
+                case "userRecordName": recordName = try reader.readName()
                 case "user": user = try reader.readString()
                 default: try reader.skipValue()
                 }
@@ -136,7 +136,7 @@ package enum FetchWebAuthToken: WireEndpoint {
 
 extension JSONReader {
     /// Reads an object of which one member, a string, is wanted.
-    mutating func readOnly(_ wanted: String) throws -> String {
+    mutating func readOnly(_ wanted: MemberName) throws -> String {
         var value: String?
         try readObject { reader, name in
             if name == wanted {

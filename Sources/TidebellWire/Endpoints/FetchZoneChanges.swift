@@ -111,7 +111,7 @@ package enum FetchZoneChanges: WireEndpoint {
 
 extension FetchZoneChanges.Options {
     /// Reads a member of an object that holds options.
-    mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
+    mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws {
         guard try !reader.readNull() else { return }
         switch name {
         case "resultsLimit": resultsLimit = try reader.readInt()

@@ -88,7 +88,7 @@ extension LookupRecords.Item {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordName": recordName = try reader.readString()
+            case "recordName": recordName = try reader.readName()
             case "desiredKeys": desiredKeys = try reader.readDesiredNames()
             default: try reader.skipValue()
             }

@@ -52,7 +52,7 @@ extension ModifyRecords.Operation {
             guard try !reader.readNull() else { return }
             switch name {
             case "operationType":
-                let text = try reader.readString()
+                let text = try reader.readName()
                 type = ModifyRecords.OperationType(rawValue: text)
                 guard type != nil else { throw JSONError("unknown operation type \"\(text)\"") }
             case "record":
@@ -75,9 +75,9 @@ extension ModifyRecords.Operation {
             }
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordName": recordName = try reader.readString()
-            case "recordType": recordType = try reader.readString()
-            case "recordChangeTag": recordChangeTag = try reader.readString()
+            case "recordName": recordName = try reader.readName()
+            case "recordType": recordType = try reader.readName()
+            case "recordChangeTag": recordChangeTag = try reader.readName()
             case "fields": fields = try FieldChanges(from: &reader)
             default: try reader.skipValue()
             }
@@ -148,8 +148,8 @@ extension JSONReader {
     ///
     /// - Parameter other: Reads a further member; returns false for one it does not know.
     mutating func readZoneItems<Item>(
-        _ member: String,
-        other: (inout JSONReader, String) throws -> Bool = { _, _ in false },
+        _ member: MemberName,
+        other: (inout JSONReader, MemberName) throws -> Bool = { _, _ in false },
         _ read: (inout JSONReader) throws -> Item
     ) throws -> (zoneID: ZoneID, items: [Item]) {
         var zoneID = ZoneID(zoneName: ZoneID.defaultName)
@@ -168,7 +168,7 @@ extension JSONReader {
 
     /// Reads an object for the one array it must have.
     mutating func readMemberList<Value>(
-        _ member: String,
+        _ member: MemberName,
         _ read: (inout JSONReader) throws -> Value
     ) throws -> [Value] {
         var values: [Value]?

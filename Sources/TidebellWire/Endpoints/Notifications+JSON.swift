@@ -68,7 +68,7 @@ extension FetchNotificationChanges.Entry {
         var payload: [UInt8]?
         try reader.readObject { reader, name in
             switch name {
-            case "notificationID": notificationID = try reader.readString()
+            case "notificationID": notificationID = try reader.readName()
             case "read": isRead = try reader.readBool()
             case "payload": payload = try reader.readRaw()
             default: try reader.skipValue()
@@ -88,7 +88,7 @@ extension MarkNotificationsRead.Request {
     /// Reads the request.
     package init(from reader: inout JSONReader) throws {
         notificationIDs = try reader.readMemberList("notificationIDs") {
-            try $0.readString()
+            try $0.readName()
         }
     }
 
@@ -118,7 +118,7 @@ extension MarkNotificationsRead.Response {
         self.init(notificationIDs: [])
         try reader.readObject { reader, name in
             switch name {
-            case "notificationIDs": notificationIDs = try reader.readList { try $0.readString() }
+            case "notificationIDs": notificationIDs = try reader.readList { try $0.readName() }
             case "failed":
                 failed = try reader.readList { try MarkNotificationsRead.Failure(from: &$0) }
             default: try reader.skipValue()
@@ -133,7 +133,7 @@ extension MarkNotificationsRead.Failure {
         var parts = WireErrorParts()
         try reader.readObject { reader, name in
             if name == "notificationID" {
-                notificationID = try reader.readString()
+                notificationID = try reader.readName()
             } else {
                 try parts.readMember(name, from: &reader)
             }

@@ -55,10 +55,10 @@ package enum ModifyPermission: WireEndpoint {
             try reader.readObject { reader, name in
                 switch name {
                 case "permission":
-                    permission = ApplicationPermission(rawValue: try reader.readString())
+                    permission = ApplicationPermission(rawValue: try reader.readName())
                     guard permission != nil else { throw JSONError("unknown permission") }
                 case "action":
-                    action = Action(rawValue: try reader.readString())
+                    action = Action(rawValue: try reader.readName())
                     guard action != nil else { throw JSONError("unknown action") }
                 default: try reader.skipValue()
                 }

@@ -47,6 +47,6 @@ package enum WireProtocol {
 extension JSONReader {
     /// Reads the names of what a client wants, at most ``WireProtocol/desiredNameLimit``.
     mutating func readDesiredNames() throws -> [String] {
-        try readList(limit: WireProtocol.desiredNameLimit) { try $0.readString() }
+        try readList(limit: WireProtocol.desiredNameLimit) { try $0.readName() }
     }
 }

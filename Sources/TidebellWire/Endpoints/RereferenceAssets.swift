@@ -76,8 +76,8 @@ extension RereferenceAssets.Source {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordName": recordName = try reader.readString()
-            case "fieldName": fieldName = try reader.readString()
+            case "recordName": recordName = try reader.readName()
+            case "fieldName": fieldName = try reader.readName()
             default: try reader.skipValue()
             }
         }

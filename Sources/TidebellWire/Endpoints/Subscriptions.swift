@@ -126,7 +126,7 @@ extension ModifySubscriptions.Operation {
         var parts: SubscriptionParts?
         try reader.readObject { reader, name in
             switch name {
-            case "operationType": type = try reader.readString()
+            case "operationType": type = try reader.readName()
             case "subscription": parts = try SubscriptionParts(from: &reader)
             default: try reader.skipValue()
             }

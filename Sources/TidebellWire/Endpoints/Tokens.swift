@@ -60,14 +60,14 @@ package struct TokenRequest: WireBody, Hashable {
             guard try !reader.readNull() else { return }
             switch name {
             case "apnsEnvironment":
-                let text = try reader.readString()
+                let text = try reader.readName()
                 environment = CloudEnvironment(rawValue: text)
                 guard environment != nil else {
                     throw JSONError("expected \"development\" or \"production\"")
                 }
-            case "apnsToken": apnsToken = try reader.readString()
-            case "clientId": clientId = try reader.readString()
-            case "topic": topic = try reader.readString()
+            case "apnsToken": apnsToken = try reader.readName()
+            case "clientId": clientId = try reader.readName()
+            case "topic": topic = try reader.readName()
             default: try reader.skipValue()
             }
         }

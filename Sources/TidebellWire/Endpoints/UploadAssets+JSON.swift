@@ -34,9 +34,9 @@ extension UploadAssets.Field {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordName": recordName = try reader.readString()
-            case "recordType": recordType = try reader.readString()
-            case "fieldName": fieldName = try reader.readString()
+            case "recordName": recordName = try reader.readName()
+            case "recordType": recordType = try reader.readName()
+            case "fieldName": fieldName = try reader.readName()
             default: try reader.skipValue()
             }
         }
@@ -74,8 +74,8 @@ extension UploadAssets.Token {
         self.init(recordName: "", fieldName: "", url: "")
         try reader.readObject { reader, name in
             switch name {
-            case "recordName": recordName = try reader.readString()
-            case "fieldName": fieldName = try reader.readString()
+            case "recordName": recordName = try reader.readName()
+            case "fieldName": fieldName = try reader.readName()
             case "url": url = try reader.readString()
             default: try reader.skipValue()
             }

@@ -126,7 +126,7 @@ extension ModifyZones.Operation {
         var zoneID: ZoneID?
         try reader.readObject { reader, name in
             switch name {
-            case "operationType": type = try reader.readString()
+            case "operationType": type = try reader.readName()
             case "zone":
                 try reader.readObject { reader, name in
                     if name == "zoneID" {

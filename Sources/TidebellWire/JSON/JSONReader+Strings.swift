@@ -108,6 +108,6 @@ extension JSONReader {
         guard let text = String(validating: utf8, as: UTF8.self) else {
             throw JSONError("a string is not valid UTF-8")
         }
-        return text
+        return text.withOrderedMarks
     }
 }

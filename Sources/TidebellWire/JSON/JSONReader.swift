@@ -61,7 +61,7 @@ package struct JSONReader {
     /// Reads an object, calling `member` with each name; `member` must consume
     /// the value.
     package mutating func readObject(
-        _ member: (inout JSONReader, String) throws -> Void
+        _ member: (inout JSONReader, MemberName) throws -> Void
     ) throws {
         try expect(.object)
         try enter()
@@ -75,7 +75,7 @@ package struct JSONReader {
             guard skipSpace() == UInt8(ascii: "\"") else {
                 throw JSONError("expected a member name at byte \(position)")
             }
-            let name = try scanString()
+            let name = MemberName(try scanString())
             guard skipSpace() == UInt8(ascii: ":") else {
                 throw JSONError("expected ':' after \"\(name)\" at byte \(position)")
             }
@@ -83,7 +83,7 @@ package struct JSONReader {
             do {
                 try member(&self, name)
             } catch let error as JSONError {
-                throw error.inside(name)
+                throw error.inside(name.text)
             }
             if try endsContainer(with: UInt8(ascii: "}")) { return }
         }
@@ -116,6 +116,23 @@ package struct JSONReader {
     package mutating func readString() throws -> String {
         try expect(.string)
         return try scanString()
+    }
+
+    /// The most bytes of a name: of the longest subscription ID, 255 scalars (SUB-28).
+    /// What is longer than its own rule allows, but not this long, fails for its item only.
+    package static let longestName = 1024
+
+    /// Reads the name or the ID of something, of at most ``longestName`` bytes, so that
+    /// nothing compares, hashes or repeats a longer one.
+    package mutating func readName() throws -> String {
+        let name = try readString()
+        guard name.utf8.count <= Self.longestName else {
+            throw JSONError(
+                "'\(WireError.shortened(name))' has \(name.utf8.count) bytes, more than the "
+                    + "\(Self.longestName) of a name"
+            )
+        }
+        return name
     }
 
     /// Reads `true` or `false`.
@@ -220,16 +237,16 @@ package struct JSONReader {
             do {
                 try skipValue()
             } catch let error as JSONError {
-                throw error.inside(try name(at: start))
+                throw error.inside(try name(at: start).text)
             }
             if try endsContainer(with: UInt8(ascii: "}")) { return }
         }
     }
 
-    private func name(at start: Int) throws -> String {
+    private func name(at start: Int) throws -> MemberName {
         var reader = self
         reader.position = start
-        return try reader.scanString()
+        return MemberName(try reader.scanString())
     }
 
     private mutating func enter() throws {

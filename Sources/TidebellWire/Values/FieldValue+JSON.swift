@@ -22,7 +22,7 @@ extension Field {
             switch name {
             case "value": value = try reader.readOptional(FieldValue.readUntyped)
             case "type":
-                guard let tag = try reader.readOptional({ try $0.readString() }) else { return }
+                guard let tag = try reader.readOptional({ try $0.readName() }) else { return }
                 type = FieldType(tag: tag)
                 hasEncryptedTag = tag.hasPrefix(FieldType.encryptedPrefix)
                 guard type != nil else { throw JSONError("unknown field type \"\(tag)\"") }
@@ -121,10 +121,10 @@ extension FieldValue {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordName": reference.recordName = try reader.readString()
+            case "recordName": reference.recordName = try reader.readName()
             case "zoneID": reference.zoneID = try ZoneID(from: &reader)
             case "action":
-                let text = try reader.readString()
+                let text = try reader.readName()
                 guard let action = WireReference.Action(rawValue: text) else {
                     throw JSONError("unknown reference action \"\(text)\"")
                 }
@@ -195,7 +195,7 @@ extension WireReference {
 }
 
 extension WireLocation {
-    fileprivate mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
+    fileprivate mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws {
         switch name {
         case "latitude": latitude = try reader.readDouble()
         case "longitude": longitude = try reader.readDouble()

@@ -40,7 +40,7 @@ package struct RecordFields: Sendable, Hashable {
     package func forEach(_ body: (_ name: String, _ field: Field) throws -> Void) throws {
         try JSONReader.read(json) { reader in
             try reader.readObject { reader, name in
-                if let field = try Field.read(from: &reader) { try body(name, field) }
+                if let field = try Field.read(from: &reader) { try body(name.text, field) }
             }
         }
     }
@@ -52,8 +52,8 @@ package struct RecordFields: Sendable, Hashable {
         guard !names.isEmpty else { return fields }
         try JSONReader.read(json) { reader in
             try reader.readObject { reader, name in
-                guard names.contains(name) else { return try reader.skipValue() }
-                fields[name] = try Field.read(from: &reader)
+                guard names.contains(name.text) else { return try reader.skipValue() }
+                fields[name.text] = try Field.read(from: &reader)
             }
         }
         return fields
@@ -85,7 +85,7 @@ package struct FieldChanges: Sendable, Hashable {
     package init(from reader: inout JSONReader) throws {
         var values: [String: Field?] = [:]
         try reader.readObject { reader, name in
-            guard values.updateValue(try Field.read(from: &reader), forKey: name) == nil else {
+            guard values.updateValue(try Field.read(from: &reader), forKey: name.text) == nil else {
                 throw JSONError("the field stands twice")
             }
             guard values.count <= Self.maximumCount else {

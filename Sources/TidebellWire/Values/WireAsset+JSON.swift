@@ -18,9 +18,9 @@ extension WireAsset {
     private static let maximumSize: Int64 = 1 << 48
 
     /// Reads a member if it is one of an asset's; returns whether it was.
-    mutating func readMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
+    mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws -> Bool {
         switch name {
-        case "fileChecksum": fileChecksum = try reader.readString()
+        case "fileChecksum": fileChecksum = try reader.readName()
         case "size":
             size = try reader.readInt64()
             guard (0...Self.maximumSize).contains(size) else {

@@ -74,7 +74,7 @@ struct WireErrorParts {
     private var redirectURL: String?
     private var detail: WireError.Detail?
 
-    mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
+    mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws {
         switch name {
         case "serverErrorCode": code = try reader.readString()
         case "reason": reason = try reader.readOptional { try $0.readString() } ?? ""

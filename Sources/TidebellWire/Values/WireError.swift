@@ -81,8 +81,11 @@ package struct WireError: Error, Sendable, Hashable {
     }
 
     package var code: ServerErrorCode
+    /// The most bytes of a reason: an answer may have one for each of its items.
+    package static let longestReason = 2000
+
     /// What is wrong, naming the culprit.
-    package var reason: String
+    package let reason: String
     /// The request's UUID; request-level errors only, never in items.
     package var uuid: String?
     /// Seconds to wait before another try.
@@ -101,11 +104,27 @@ package struct WireError: Error, Sendable, Hashable {
         detail: Detail? = nil
     ) {
         self.code = code
-        self.reason = reason
+        self.reason = Self.shortened(reason, to: Self.longestReason)
         self.uuid = uuid
         self.retryAfter = retryAfter
         self.redirectURL = redirectURL
         self.detail = detail
+    }
+
+    /// Returns a text of at most `length` bytes, which ends with "..." where it is cut.
+    ///
+    /// Takes no longer for a long text; a character may have any number of bytes.
+    package static func shortened(_ text: some StringProtocol, to length: Int = 60) -> String {
+        guard text.utf8.dropFirst(length).first != nil else { return String(text) }
+        let mark = "..."
+        var cut = String.UnicodeScalarView()
+        var room = length - mark.utf8.count
+        for scalar in text.unicodeScalars {
+            room -= UTF8.width(scalar)
+            guard room >= 0 else { break }
+            cut.append(scalar)
+        }
+        return String(cut) + mark
     }
 
     /// The `CKError.Code` raw value a client should show.

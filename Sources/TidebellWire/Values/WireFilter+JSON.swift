@@ -14,14 +14,14 @@ extension WireFilter {
             guard try !reader.readNull() else { return }
             switch name {
             case "comparator":
-                let text = try reader.readString()
+                let text = try reader.readName()
                 comparator = Comparator(name: text)
                 guard comparator != nil else { throw JSONError("unknown comparator \"\(text)\"") }
             case "fieldName", "systemFieldName":
                 guard subject == nil else {
                     throw JSONError("a filter has one of fieldName and systemFieldName")
                 }
-                let text = try reader.readString()
+                let text = try reader.readName()
                 subject =
                     try name == "fieldName"
                     ? Subject(fieldName: text) : Subject(systemFieldName: text)

@@ -21,19 +21,19 @@ extension WireNotificationInfo {
     /// Writes what is set, members in alphabetical order of their group.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            for (name, path) in Self.texts.sorted(by: { $0.key < $1.key }) {
+            for (name, path) in Self.texts.sorted(by: { $0.key.text < $1.key.text }) {
                 guard let text = self[keyPath: path] else { continue }
-                writer.key(name)
+                writer.key(name.text)
                 writer.string(text)
             }
-            for (name, path) in Self.lists.sorted(by: { $0.key < $1.key }) {
+            for (name, path) in Self.lists.sorted(by: { $0.key.text < $1.key.text }) {
                 guard let list = self[keyPath: path] else { continue }
-                writer.key(name)
+                writer.key(name.text)
                 writer.array(list) { $0.string($1) }
             }
-            for (name, path) in Self.flags.sorted(by: { $0.key < $1.key })
+            for (name, path) in Self.flags.sorted(by: { $0.key.text < $1.key.text })
             where self[keyPath: path] {
-                writer.key(name)
+                writer.key(name.text)
                 writer.bool(true)
             }
         }
@@ -41,7 +41,7 @@ extension WireNotificationInfo {
 
     private typealias Path<Value> = any WritableKeyPath<Self, Value> & Sendable
 
-    private static let texts: [String: Path<String?>] = [
+    private static let texts: [MemberName: Path<String?>] = [
         "alertBody": \.alertBody, "alertLocalizationKey": \.alertLocalizationKey,
         "title": \.title, "titleLocalizationKey": \.titleLocalizationKey,
         "subtitle": \.subtitle, "subtitleLocalizationKey": \.subtitleLocalizationKey,
@@ -50,14 +50,14 @@ extension WireNotificationInfo {
         "category": \.category, "collapseIDKey": \.collapseIDKey,
     ]
 
-    private static let lists: [String: Path<[String]?>] = [
+    private static let lists: [MemberName: Path<[String]?>] = [
         "alertLocalizationArgs": \.alertLocalizationArgs,
         "titleLocalizationArgs": \.titleLocalizationArgs,
         "subtitleLocalizationArgs": \.subtitleLocalizationArgs,
         "additionalFields": \.desiredKeys,
     ]
 
-    private static let flags: [String: Path<Bool>] = [
+    private static let flags: [MemberName: Path<Bool>] = [
         "shouldBadge": \.shouldBadge,
         "shouldSendContentAvailable": \.shouldSendContentAvailable,
         "shouldSendMutableContent": \.shouldSendMutableContent,

@@ -26,7 +26,7 @@ extension WireQuery {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordType": recordType = try reader.readString()
+            case "recordType": recordType = try reader.readName()
             case "filterBy": filters = try reader.readList { try WireFilter(from: &$0) }
             case "sortBy": sorts = try reader.readList { try WireSort(from: &$0) }
             default: try reader.skipValue()

@@ -81,11 +81,11 @@ private struct RecordParts {
     var isDeleted = false
     var error = WireErrorParts()
 
-    mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
+    mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws {
         switch name {
-        case "recordName": record.recordName = try reader.readString()
-        case "recordType": record.recordType = try reader.readString()
-        case "recordChangeTag": record.recordChangeTag = try reader.readString()
+        case "recordName": record.recordName = try reader.readName()
+        case "recordType": record.recordType = try reader.readName()
+        case "recordChangeTag": record.recordChangeTag = try reader.readName()
         case "fields": record.fields = RecordFields(json: try reader.readRaw())
         case "created": record.created = try RecordStamp(from: &reader)
         case "modified": record.modified = try RecordStamp(from: &reader)
@@ -102,7 +102,7 @@ private struct RecordParts {
         var parent: String?
         try reader.readObject { reader, name in
             if name == "recordName" {
-                parent = try reader.readString()
+                parent = try reader.readName()
             } else {
                 try reader.skipValue()
             }

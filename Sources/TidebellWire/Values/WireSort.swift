@@ -37,7 +37,7 @@ extension WireSort {
                 guard subject == nil else {
                     throw JSONError("a sort has one of fieldName and systemFieldName")
                 }
-                let text = try reader.readString()
+                let text = try reader.readName()
                 subject =
                     try name == "fieldName"
                     ? WireFilter.Subject(fieldName: text)

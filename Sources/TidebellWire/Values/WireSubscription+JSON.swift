@@ -43,7 +43,7 @@ extension WireSubscription.Events {
     fileprivate init(from reader: inout JSONReader) throws {
         var events: Self = []
         try reader.readArray { reader in
-            switch try reader.readString() {
+            switch try reader.readName() {
             case "create": events.insert(.create)
             case "update": events.insert(.update)
             case "delete": events.insert(.delete)
@@ -78,13 +78,13 @@ package struct SubscriptionParts: Sendable {
         }
     }
 
-    private mutating func readMember(_ name: String, from reader: inout JSONReader) throws {
+    private mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws {
         switch name {
-        case "subscriptionID": subscriptionID = try reader.readString()
-        case "subscriptionType": subscriptionType = try reader.readString()
+        case "subscriptionID": subscriptionID = try reader.readName()
+        case "subscriptionType": subscriptionType = try reader.readName()
         case "zoneID": zoneID = try ZoneID(from: &reader)
         case "zoneWide": zoneWide = try reader.readBool()
-        case "recordType": recordType = try reader.readString()
+        case "recordType": recordType = try reader.readName()
         case "query":
             hasQuery = true
             try readQuery(from: &reader)
@@ -100,7 +100,7 @@ package struct SubscriptionParts: Sendable {
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
-            case "recordType": recordType = try reader.readString()
+            case "recordType": recordType = try reader.readName()
             case "filterBy":
                 filters = try reader.readList { try WireFilter(from: &$0) }
             default: try reader.skipValue()

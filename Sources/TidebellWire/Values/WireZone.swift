@@ -93,7 +93,7 @@ extension ZoneResult {
         var reason: ZoneDeletionReason?
         try reader.readObject { reader, name in
             if name == "reason" {
-                reason = ZoneDeletionReason(rawValue: try reader.readString())
+                reason = ZoneDeletionReason(rawValue: try reader.readName())
             } else {
                 try reader.skipValue()
             }

@@ -8,9 +8,9 @@ extension ZoneID {
         var owner: String?
         try reader.readObject { reader, member in
             switch member {
-            case "zoneName": name = try reader.readString()
+            case "zoneName": name = try reader.readName()
             case "ownerRecordName", "ownerName":
-                owner = try reader.readOptional { try $0.readString() } ?? owner
+                owner = try reader.readOptional { try $0.readName() } ?? owner
             default: try reader.skipValue()
             }
         }
@@ -40,8 +40,8 @@ extension RecordStamp {
         try reader.readObject { reader, name in
             switch name {
             case "timestamp": stamp.timestamp = try reader.readInt64()
-            case "userRecordName": stamp.userRecordName = try reader.readString()
-            case "deviceID": stamp.deviceID = try reader.readOptional { try $0.readString() } ?? ""
+            case "userRecordName": stamp.userRecordName = try reader.readName()
+            case "deviceID": stamp.deviceID = try reader.readOptional { try $0.readName() } ?? ""
             default: try reader.skipValue()
             }
         }

@@ -28,7 +28,7 @@ enum JSONTree: Equatable, CustomStringConvertible {
         case .array: self = .array(try reader.readList { try JSONTree(from: &$0) })
         case .object:
             var members: [String: JSONTree] = [:]
-            try reader.readObject { members[$1] = try JSONTree(from: &$0) }
+            try reader.readObject { members[$1.text] = try JSONTree(from: &$0) }
             self = .object(members)
         }
     }

@@ -15,7 +15,7 @@ extension ModifyRecords: Endpoint {
                 request, for: call, in: transaction, tellsSyncToken: tellsSyncToken
             )
             // What small operations bring back may be large; refused here, nothing is done.
-            try exchange.bodyShare?.replace(byAnswer: response.fieldBytes)
+            try exchange.bodyShare?.replace(byAnswer: response.largeBytes)
             return response
         } json: {
             $0.write(to: &$1)
@@ -27,14 +27,15 @@ extension ModifyRecords: Endpoint {
 
 extension ModifyRecords.Response {
     /// The bytes of the fields in it, of saved records and of the server's versions of
-    /// those in conflict.
-    fileprivate var fieldBytes: Int {
+    /// those in conflict, and of the reasons.
+    fileprivate var largeBytes: Int {
         records.reduce(0) { bytes, result in
             switch result {
             case .record(let record): bytes + record.fields.json.count
             case .deleted: bytes
             case .failed(_, let error):
-                bytes + (error.detail?.serverRecord?.fields.json.count ?? 0)
+                bytes + error.reason.utf8.count
+                    + (error.detail?.serverRecord?.fields.json.count ?? 0)
             }
         }
     }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import TidebellCore
+
+extension WebhookRouteTests {
+    @Test("A place beyond the log, as damage leaves it, counts as its end")
+    func damagedPlace() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            try await world.store.write {
+                try $0.advanceWebhook(webhook.id, upTo: NotificationSequence(rawValue: .max))
+            }
+            try await world.push(["before"])
+            try await world.running { route in
+                var pushed = 0
+                try await world.passUntil {
+                    pushed += 1
+                    route.publish(try await world.push(["after\(pushed)"]))
+                    return !world.receiver.arrived.isEmpty
+                }
+            }
+            #expect(!world.receiver.arrived.contains("before"))
+        }
+    }
+}
