@@ -35,7 +35,7 @@ package struct WebServices: Sendable {
             do {
                 response = try await answer(request)
             } catch {
-                response = failure(error, of: request, uuid: uuid)
+                response = counted(failure(error, of: request, uuid: uuid), of: request, uuid: uuid)
             }
         }
         response.headers[.requestUUID] = uuid
@@ -80,9 +80,9 @@ package struct WebServices: Sendable {
                 exchange.bodyShare?.giveBack()
                 response.share = try cloud.shares.bodies.share(
                     ofAnswer: bytes.count,
-                    to: cloud.shares.caller(exchange.call.user?.id, of: request),
-                    // One that changed nothing can be asked for again.
-                    mayBeRefused: route.effect == .reads
+                    to: cloud.shares.caller(exchange.call.user?.account, of: request),
+                    // What changed nothing, or nothing more, can be asked for again.
+                    mayBeRefused: route.effect != .writes || response.isRepeated
                 )
             }
             if let token = exchange.nextWebToken {
@@ -110,7 +110,7 @@ package struct WebServices: Sendable {
         case .pending(let pending):
             let bodies = cloud.shares.bodies
             let share = isSignIn ? bodies.shareOfSignIn(of: caller) : bodies.share(of: caller)
-            if case .user = caller { pending.isFromUser() }
+            if case .account = caller { pending.isFromUser() }
             guard let bytes = try await pending.collect(upTo: limit, on: share) else { break }
             return (bytes, share)
         case .bytes, .tooLong, .stream: break
@@ -137,7 +137,7 @@ package struct WebServices: Sendable {
         let clientID = try target.clientID()
         let body = try await body(
             of: request, upTo: cloud.limits.bodyBytes,
-            from: cloud.shares.caller(user?.id, of: request), isSignIn: access == .anyone
+            from: cloud.shares.caller(user?.account, of: request), isSignIn: access == .anyone
         )
         var call = Call(
             container: container,
@@ -183,7 +183,7 @@ package struct WebServices: Sendable {
             try cloud.shares.countRequest(cloud.shares.caller(nil, of: request))
             throw error
         }
-        try cloud.shares.countRequest(cloud.shares.caller(caller.user?.id, of: request))
+        try cloud.shares.countRequest(cloud.shares.caller(caller.user?.account, of: request))
         return caller
     }
 }

@@ -66,16 +66,17 @@ package final class CourierMailboxes: PushRoute {
         self.metrics = metrics
     }
 
-    /// Returns whom the courier's token tells: the first of the users of one account, which
-    /// are several where a page has several containers. Fails with `NOT_FOUND` as
+    /// Returns the account whose users the courier's token tells, which are several where a
+    /// page has several containers. Fails with `NOT_FOUND` as
     /// ``next(courier:waitingUpTo:unless:)`` does.
-    package func owner(of courier: String) async throws -> UserID {
+    package func owner(of courier: String) async throws -> AccountID {
         let now = now()
         return try await store.read { reader in
             let found = try reader.pushToken(courier: courier, at: now)
-            let users = (found?.devices ?? []).map(\.user.rawValue)
-            guard let first = users.min() else { throw Self.unknownCourier }
-            return UserID(rawValue: first)
+            guard let user = found?.devices.first?.user,
+                let owner = try reader.users([user])[user]
+            else { throw Self.unknownCourier }
+            return owner.account
         }
     }
 

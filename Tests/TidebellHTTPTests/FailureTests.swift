@@ -8,25 +8,6 @@ import TidebellWire
 
 @Suite("Failures")
 struct FailureTests {
-    /// A store whose every call fails with the same error.
-    private struct FailingStore: Store {
-        var error: any Error & Sendable
-        let identity: UInt64 = 1
-        let incarnation = Incarnation.first
-
-        func write<Result: Sendable>(
-            _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
-        ) async throws -> Result { throw error }
-
-        func read<Result: Sendable>(
-            _ body: @escaping @Sendable (any StoreReader) throws -> Result
-        ) async throws -> Result { throw error }
-
-        func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
-        func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
-        func close() async throws {}
-    }
-
     private struct DiskFailure: Error {
         let detail = "sector 7 of /secret/path"
     }
@@ -116,4 +97,23 @@ struct FailureTests {
         _ = try await respond(CancellationError(), log: log)
         #expect(log.lines.isEmpty)
     }
+}
+
+/// A store whose every call fails with the same error.
+struct FailingStore: Store {
+    var error: any Error & Sendable
+    let identity: UInt64 = 1
+    let incarnation = Incarnation.first
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result { throw error }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result { throw error }
+
+    func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
+    func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+    func close() async throws {}
 }

@@ -19,7 +19,7 @@ struct LongReadTests {
     }
 
     private func user(_ number: Int64) -> LongReads.Caller {
-        .user(UserID(rawValue: number))
+        .account(AccountID(rawValue: number))
     }
 
     /// A body that runs until it is let go.

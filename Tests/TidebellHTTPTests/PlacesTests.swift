@@ -66,10 +66,10 @@ struct PlacesTests {
         }
         for number in 1...4 {
             held.append(
-                try places.takePlace(for: .user(UserID(rawValue: Int64(number % 2)))))
+                try places.takePlace(for: .account(AccountID(rawValue: Int64(number % 2)))))
         }
         #expect(throws: WireError.self) {
-            try places.takePlace(for: .user(UserID(rawValue: 9)))
+            try places.takePlace(for: .account(AccountID(rawValue: 9)))
         }
         held.removeAll()
         #expect(places.current == 0)

@@ -109,8 +109,17 @@ final class RawConnection: Sendable {
     private let isOpen = Mutex(true)
 
     /// Connects from 127.0.0.`host` of this machine.
-    init(_ port: Port, from host: UInt32 = 1) throws {
+    ///
+    /// - Parameter receiving: Bytes that the system takes of what is not read, as far as it lets
+    ///   itself be told; it comes in small segments then.
+    init(_ port: Port, from host: UInt32 = 1, receiving: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiving {
+            var segment: Int32 = 536
+            let size = socklen_t(MemoryLayout<Int32>.size)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiving, size)
+            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, size)
+        }
         guard Self.call(bind, descriptor, host, port: 0) == 0 else {
             throw Failure(what: "bind: \(errno)")
         }

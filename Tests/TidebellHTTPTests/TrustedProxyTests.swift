@@ -247,7 +247,7 @@ struct TrustedProxyTests {
             let entered = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    try await reads.run(for: .user(UserID(rawValue: 4711))) {
+                    try await reads.run(for: .account(AccountID(rawValue: 4711))) {
                         entered.continuation.yield()
                         for await _ in held.stream { return }
                     }

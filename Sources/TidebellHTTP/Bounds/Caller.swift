@@ -4,7 +4,8 @@ import TidebellWire
 
 /// On whose share a request is counted.
 package enum Caller: Sendable, Hashable {
-    case user(UserID)
+    /// A person, whatever the containers: or naming another one would be another caller.
+    case account(AccountID)
     /// The network address of who has not said who it is.
     case address(String)
 }
@@ -12,7 +13,7 @@ package enum Caller: Sendable, Hashable {
 extension Caller? {
     /// Whether it is no user: one with an API token only, or with none.
     var isStranger: Bool {
-        if case .user = self { false } else { true }
+        if case .account = self { false } else { true }
     }
 }
 

@@ -30,9 +30,9 @@ package struct Shares: Sendable {
         return peer.network
     }
 
-    /// The share a request counts on: the user's, or that of its address.
-    package func caller(_ user: UserID?, of request: WebRequest) -> Caller? {
-        if let user { return .user(user) }
+    /// The share a request counts on: the account's, or that of its address.
+    package func caller(_ account: AccountID?, of request: WebRequest) -> Caller? {
+        if let account { return .account(account) }
         return address(of: request).map(Caller.address)
     }
 

@@ -16,7 +16,7 @@ extension Exchange {
             return try await cloud.store.read(.within(budget), body)
         } catch is ReadBudgetPassed {
             let caller: LongReads.Caller =
-                call.user.map { .user($0.id) } ?? .anonymous(call.container)
+                call.user.map { .account($0.account) } ?? .anonymous(call.container)
             return try await cloud.longReads.run(for: caller, presence: request.presence) {
                 try await cloud.store.read(.long, body)
             }

@@ -46,28 +46,30 @@ extension Exchange {
         let call = call
         let key = cloud.rootKey
         let fingerprint = key?.fingerprint(ofDigest: digest) ?? digest
-        let body = try await transaction { transaction in
+        let (body, isRepeated) = try await transaction { transaction in
             if let kept = try transaction.keptAnswer(to: id) {
                 // Servers before version 4 kept the digest itself.
                 guard kept.fingerprint == fingerprint || kept.fingerprint == digest else {
                     throw WireError.reused(id)
                 }
-                return try key?.opened(answer: kept.body, to: id) ?? kept.body
+                return (try key?.opened(answer: kept.body, to: id) ?? kept.body, true)
             }
             let answer = try run(transaction)
             let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
             var kept = KeptAnswer(fingerprint: fingerprint, body: body)
             if body.count > call.limits.keptAnswerLength {
-                guard let short = shorten(answer) else { return body }
+                guard let short = shorten(answer) else { return (body, false) }
                 kept.body = JSONWriter.write(capacity: 512) { encode(short, &$0) }
             }
             if let key { kept.body = try key.sealed(answer: kept.body, to: id) }
             try transaction.keepAnswer(
                 kept, to: id, at: call.now, exceeding: call.limits.keptAnswerBytesPerUser
             )
-            return body
+            return (body, false)
         }
-        return .json(body)
+        var response = WebResponse.json(body)
+        response.isRepeated = isRepeated
+        return response
     }
 
     /// The name the client gave the write; nil where it gave none.

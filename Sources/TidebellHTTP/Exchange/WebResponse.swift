@@ -26,6 +26,8 @@ package struct WebResponse: Sendable {
     package var body: Body
     /// What the bytes of the body count for, until they are sent.
     package var share: BodyBytes.Share?
+    /// Whether it was given before, to the same write: refusing it undoes nothing.
+    var isRepeated = false
 
     /// Creates an answer.
     package init(status: Int = 200, headers: HTTPFields = [:], body: Body = .bytes([])) {

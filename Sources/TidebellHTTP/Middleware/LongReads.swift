@@ -10,7 +10,7 @@ import TidebellWire
 package final class LongReads: Sendable {
     /// Whose share a read takes.
     package enum Caller: Sendable, Hashable {
-        case user(UserID)
+        case account(AccountID)
         /// Everybody without a user, as one.
         case anonymous(ContainerKey)
     }
@@ -120,7 +120,7 @@ package final class LongReads: Sendable {
 
     private func mostWaiting(of caller: Caller) -> Int {
         switch caller {
-        case .user: bounds.waitingOfUser
+        case .account: bounds.waitingOfUser
         case .anonymous: bounds.waitingOfAnonymous
         }
     }
@@ -178,7 +178,7 @@ extension WireError {
     ) -> WireError {
         let (who, bound) =
             switch caller {
-            case .user: ("this user", "waitingOfUser")
+            case .account: ("this user", "waitingOfUser")
             case .anonymous: ("callers without a user", "waitingOfAnonymous")
             }
         return WireError(

@@ -67,6 +67,22 @@ extension WebServices {
         }
     }
 
+    /// Counts the bytes of a failure that is not small as its address's; where there is no room
+    /// for them, the failure is that.
+    func counted(_ failure: WebResponse, of request: WebRequest, uuid: String) -> WebResponse {
+        guard case .bytes(let bytes) = failure.body else { return failure }
+        var failure = failure
+        do {
+            failure.share = try cloud.shares.bodies.share(
+                ofAnswer: bytes.count, to: cloud.shares.caller(nil, of: request),
+                mayBeRefused: true
+            )
+            return failure
+        } catch {
+            return self.failure(error, of: request, uuid: uuid)
+        }
+    }
+
     private func answer(_ error: WireError, of request: WebRequest, uuid: String) -> WebResponse {
         var error = error
         error.uuid = uuid

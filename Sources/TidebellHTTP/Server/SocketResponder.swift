@@ -40,7 +40,7 @@ struct SocketResponder: HTTPResponder {
         let request = body.request
         // The answer to HEAD is the head alone: a body would be taken for the
         // next answer.
-        let response = answer.response(to: request)
+        let response = answer.response(to: request, on: context.channel)
         return request.method == .head ? response.createHeadResponse() : response
     }
 }
@@ -127,18 +127,20 @@ extension Request {
 }
 
 extension WebResponse {
-    fileprivate func response(to request: Request) -> Response {
+    fileprivate func response(to request: Request, on channel: any Channel) -> Response {
         let body: ResponseBody =
             switch body {
             case .bytes(let bytes) where bytes.isEmpty: ResponseBody()
-            case .bytes(let bytes) where share != nil: .pieces(of: bytes, counted: share)
+            case .bytes(let bytes) where share != nil:
+                .pieces(of: bytes, counted: share, on: channel)
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             case .stream(let produce): .streamed(to: request, produce)
             case .file(let length, let produce):
                 ResponseBody(contentLength: Int(length)) { writer in
-                    var socket: any BodyWriter = SocketWriter(writer: writer)
-                    try await produce(&socket)
-                    try await writer.finish(nil)
+                    let socket = SentWriter(writer: writer, channel: channel)
+                    var pieces: any BodyWriter = socket
+                    try await produce(&pieces)
+                    try await socket.finish()
                 }
             }
         return Response(status: .init(code: status), headers: headers, body: body)
@@ -149,20 +151,21 @@ extension ResponseBody {
     /// The most that waits in a connection's buffers of a body that is in memory anyway.
     private static let pieceSize = 64 * 1024
 
-    /// A body that counts for its share until the client has taken all but the last piece.
+    /// A body that counts for its share until the system has taken all of it.
     fileprivate static func pieces(
-        of bytes: [UInt8], counted share: BodyBytes.Share?
+        of bytes: [UInt8], counted share: BodyBytes.Share?, on channel: any Channel
     ) -> ResponseBody {
         let whole = ByteBuffer(bytes: bytes)
         return ResponseBody(contentLength: bytes.count) { writer in
             defer { withExtendedLifetime(share) {} }
+            let socket = SentWriter(writer: writer, channel: channel)
             var rest = whole
             while let piece = rest.readSlice(length: min(pieceSize, rest.readableBytes)),
                 piece.readableBytes > 0
             {
-                try await writer.write(piece)
+                try await socket.write(piece)
             }
-            try await writer.finish(nil)
+            try await socket.finish()
         }
     }
 

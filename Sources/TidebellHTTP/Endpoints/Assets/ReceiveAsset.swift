@@ -15,15 +15,19 @@ extension ReceiveAsset: AssetEndpoint {
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
     ) async throws -> WebResponse {
         let hash = Secret.hash(token)
-        let upload = try await cloud.store.read { try $0.awaitedUpload(tokenHash: hash) }
+        let (upload, account) = try await cloud.store.read { reader in
+            let upload = try reader.awaitedUpload(tokenHash: hash)
+            // Only uploads that were asked for before that was noted are nobody's, in public
+            // databases.
+            let user = upload?.user ?? upload?.field.database.owner
+            return (upload, try reader.account(of: user))
+        }
         guard let upload, upload.expiresAt > cloud.time.now() else {
             throw WireError.uploadNotAwaited
         }
-        // Not before: who has no upload to make takes nobody's place. Only uploads that were
-        // asked for before that was noted are nobody's, in public databases.
-        let user = upload.user ?? upload.field.database.owner
+        // Not before: who has no upload to make takes nobody's place.
         let place = try cloud.transfers.uploads.takePlace(
-            for: cloud.shares.caller(user, of: request)
+            for: cloud.shares.caller(account, of: request)
         )
         defer { withExtendedLifetime(place) {} }
         guard let kept = try await take(request, for: upload, in: cloud) else {

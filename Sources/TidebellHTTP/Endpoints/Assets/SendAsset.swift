@@ -18,11 +18,13 @@ extension SendAsset: AssetEndpoint {
                 .accessDenied, "the time of the download URL is up; fetch the record again"
             )
         }
+        let (found, account) = try await cloud.store.read { reader in
+            (try reader.assets([link.content])[link.content], try reader.account(of: link.user))
+        }
         let place = try cloud.transfers.downloads.takePlace(
-            for: cloud.shares.caller(link.user, of: request)
+            for: cloud.shares.caller(account, of: request)
         )
-        let assets = try await cloud.store.read { try $0.assets([link.content]) }
-        guard let asset = assets[link.content] else { throw WireError.assetIsGone }
+        guard let asset = found else { throw WireError.assetIsGone }
         let tag = "\"\(asset.content.rawValue)\""
         var headers = headers(tag: tag)
         if let status = request.refusal(of: tag) {
@@ -71,6 +73,14 @@ extension SendAsset: AssetEndpoint {
             .cacheControl: "private, max-age=3600",
             .eTag: tag,
         ]
+    }
+}
+
+extension UserReading {
+    /// Returns the account of a user; nil for nobody and for who was removed.
+    func account(of user: UserID?) throws -> AccountID? {
+        guard let user else { return nil }
+        return try users([user])[user]?.account
     }
 }
 

@@ -15,14 +15,14 @@ extension PollCourier: ServerEndpoint {
     /// Answers with one notification, then the poll is over; with nothing when
     /// the time is up, or when newer polls of the same URL take its place.
     ///
-    /// A poll counts for the user whom the courier tells, wherever it comes from.
+    /// A poll counts for the account whose users the courier tells, wherever it comes from.
     package static func respond(
         to capability: String, in cloud: Cloud
     ) async throws -> WebResponse {
         let couriers = cloud.couriers
         // Fails for an unknown courier before the answer has begun.
         let owner = try await couriers.owner(of: capability)
-        let place = try cloud.heldRequests.takePlace(for: .user(owner))
+        let place = try cloud.heldRequests.takePlace(for: .account(owner))
         let poll = try cloud.courierPolls.begin(at: capability)
         let waiting = try await couriers.next(courier: capability, waitingUpTo: .zero)
         return WebResponse(

@@ -14,7 +14,7 @@ extension StreamNotifications: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let cloud = exchange.cloud
         let place = try cloud.heldRequests.takePlace(
-            for: .user(try exchange.call.requireUser().id)
+            for: .account(try exchange.call.requireUser().account)
         )
         let begin = try await registerDevice(exchange)
         // Live before it is announced: nothing that comes now is missed.
