@@ -28,7 +28,8 @@ final class SentWriter: BodyWriter, @unchecked Sendable {
     func write(_ piece: ByteBuffer) async throws {
         try await writer.write(piece)
         // Goes behind the piece, and says when that has gone; nothing of it is sent.
-        let taken: EventLoopFuture<Void> = channel.writeAndFlush(HTTPResponsePart.body(ByteBuffer()))
+        let nothing = HTTPResponsePart.body(ByteBuffer())
+        let taken: EventLoopFuture<Void> = channel.writeAndFlush(nothing)
         try await previous?.get()
         previous = taken
     }
