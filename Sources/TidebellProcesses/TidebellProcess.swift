@@ -57,8 +57,9 @@ package struct TidebellProgram: Sendable {
         throw ProcessFailure(description: "the server at \(address) did not start")
     }
 
-    /// Ten milliseconds each: how long a start may take.
-    private static let healthChecks = 1500
+    /// Ten milliseconds each: how long a start may take where the machine is busy. A server that ends is
+    /// noticed at once.
+    private static let healthChecks = 60_000
 }
 
 /// Why a program did not do what it was started for.
@@ -74,19 +75,26 @@ package struct ProcessFailure: Error, CustomStringConvertible {
 
 /// TCP ports on 127.0.0.1.
 package enum LoopbackPort {
+    /// Below the ports that the system gives to clients, which would take one between two starts of a
+    /// server, and above those of services.
+    private static let ports = 12_000..<32_000
+    private static let tries = 1000
+
     /// Returns a port that was free a moment ago.
     package static func free() throws -> Int {
-        try withSocket { descriptor in
-            var address = loopback(port: 0)
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let bound = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        for _ in 0..<tries {
+            let port = Int.random(in: ports)
+            let isFree = try withSocket { descriptor in
+                var address = loopback(port: port)
+                return withUnsafePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                    }
                 }
             }
-            guard bound else { throw ProcessFailure(description: "no free port on 127.0.0.1") }
-            return Int(in_port_t(bigEndian: address.sin_port))
+            if isFree { return port }
         }
+        throw ProcessFailure(description: "no free port on 127.0.0.1")
     }
 
     /// Whether something accepts connections on the port.

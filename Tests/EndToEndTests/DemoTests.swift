@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 import TidebellProcesses
 
 /// The demo is the product's promise; this is the proof that it is kept.
-struct DemoTests {
+@Suite(.hangs) struct DemoTests {
     @Test("The demo tells the main job with a real server and real devices, to its end")
     func theDemoReachesItsEnd() async throws {
         let demo = try ChildProcess(Built.program("feed-demo"), [], mergesErrors: true)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import TidebellProcesses
 
 /// A connection that sends what it is told to, and reads nothing by itself.
@@ -114,7 +115,7 @@ extension Household {
         guard let server = URL(string: "http://127.0.0.1:\(port)") else { return [] }
         let answer = try await HTTPTransport(server: server).send(
             TransportRequest(method: method, path: path, headers: [], body: body),
-            timeout: .seconds(10)
+            timeout: .patience
         )
         guard answer.status == 200 else {
             throw ProcessFailure(description: "\(path): \(answer.status)")

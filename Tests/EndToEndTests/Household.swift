@@ -65,7 +65,7 @@ struct Household: Sendable {
                 headers: [("Content-Type", "application/json")],
                 body: Array(#"{"apnsEnvironment":"development","apnsToken":"\#(token)"}"#.utf8)
             ),
-            timeout: .seconds(10)
+            timeout: .patience
         )
         #expect(answer.status == 200)
     }
@@ -81,7 +81,7 @@ struct Household: Sendable {
                 headers: [("Content-Type", "application/json")],
                 body: Array(json.utf8)
             ),
-            timeout: .seconds(10)
+            timeout: .patience
         )
         return String(decoding: answer.body, as: UTF8.self)
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 import Testing
 import TidebellProcesses
 
 /// Signing in on the command line while a program runs, which is this test.
-struct LoginTests {
+@Suite(.hangs) struct LoginTests {
     private let program: TidebellProgram
     private let home: URL
 
@@ -200,12 +201,7 @@ private final class AccountChanges: @unchecked Sendable {
 
     /// Waits until the app was told so often; more often is a failure.
     func wait(for expected: Int) async throws {
-        for _ in 0..<Self.checks where current < expected {
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        await eventually { current >= expected }
         #expect(current == expected)
     }
-
-    /// Fifty milliseconds each.
-    private static let checks = 400
 }

@@ -26,6 +26,12 @@ package func letOthersRun() async {
     for _ in 0..<32 { await Task.yield() }
 }
 
+extension Duration {
+    /// What a test gives to what has a limit of real time, where the limit is not what it is about: a busy
+    /// machine never takes so long, and what hangs is named by its own error before ``Testing/Trait/hangs``.
+    package static var patience: Duration { .seconds(600) }
+}
+
 extension Trait where Self == TimeLimitTrait {
     /// Ends a test that hangs: longer than the whole suite takes on a machine whose cores are all busy, since
     /// all tests begin together and then wait for their turn.

@@ -5,6 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import TestSupport
 import Testing
+import TidebellHTTP
 import TidebellServer
 
 @Suite("On a socket", .hangs)
@@ -22,9 +23,7 @@ struct SocketTests {
         configuration.port = 0
         configuration.logLevel = .error
         // A connection of a busy machine's test is neither idle nor slow.
-        configuration.shares.strangersIdleTime = .seconds(600)
-        configuration.shares.refusalTime = .seconds(600)
-        configuration.shares.bodyTime = .seconds(600)
+        configuration.shares.giveTime(.patience)
         configure(&configuration)
         let server = try await TidebellServer(configuration)
         let firstRun = try #require(try await server.cloud.accounts.prepareFirstRun())
@@ -74,6 +73,29 @@ struct SocketTests {
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
             #expect(answer.contains("the request body is longer than 4194304 bytes"))
         }
+    }
+
+    @Test("A shutdown closes what does not end by itself, when its time is up")
+    func drain() async throws {
+        let api = try await TestAPI()
+        let clock = StepClock()
+        let kept = Mutex<RawConnection?>(nil)
+        async let moved: Void = {
+            await clock.untilSleeping()
+            clock.advance(by: HTTPServer.drainTime)
+        }()
+        try await api.serving(drainClock: clock) { port in
+            // A request that never ends.
+            let connection = try RawConnection(port)
+            let asks = try await connection.request(
+                "POST \(api.target("private/zones/lookup")) HTTP/1.1\r\nHost: here\r\n"
+                    + "Expect: 100-continue\r\nContent-Length: 12\r\n\r\n")
+            #expect(asks == "HTTP/1.1 100 Continue\r\n\r\n")
+            kept.withLock { $0 = connection }
+        }
+        await moved
+        let connection = try #require(kept.withLock { $0 })
+        #expect(try await connection.rest() == "")
     }
 
     @Test("A device that goes away is noticed, and many that come and go do no harm")

@@ -49,7 +49,7 @@ struct HTTPWebhookTests {
         for (status, fields, answer) in scripts {
             try await Receiver.serving([status], fields) { receiver, url in
                 let found = try await HTTPWebhookPoster()
-                    .post(Self.message, to: url, within: .seconds(30))
+                    .post(Self.message, to: url, within: .patience)
                 #expect(found == answer)
                 #expect(receiver.requests.count == 1)
             }
@@ -60,7 +60,7 @@ struct HTTPWebhookTests {
     func refused() async throws {
         let error = await #expect(throws: WebhookUnreachable.self) {
             try await HTTPWebhookPoster()
-                .post(Self.message, to: "http://127.0.0.1:1/", within: .seconds(30))
+                .post(Self.message, to: "http://127.0.0.1:1/", within: .patience)
         }
         #expect(error?.description == "Connection refused")
     }

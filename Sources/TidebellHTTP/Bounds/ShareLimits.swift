@@ -32,6 +32,10 @@ package struct ShareLimits: Sendable, Hashable {
     package var bodyTime = Duration.seconds(30)
     /// Bytes a second of a request body: so slow a network may be.
     package var leastBodyRate = 8 * 1024
+    /// How long the rest of a body that nobody wants is thrown away before the connection closes.
+    package var lingerTime = Duration.seconds(30)
+    /// How long nothing of it may come.
+    package var lingerPause = Duration.seconds(5)
     /// Bytes of the bodies of requests and answers in memory, of all callers; a request has at
     /// most ``Limits/bodyBytes``, an answer some more than ``Limits/namedRecordBytes``. Callers
     /// who are no users have half of them.
@@ -51,4 +55,15 @@ package struct ShareLimits: Sendable, Hashable {
 
     /// Creates the default limits.
     package init() {}
+
+    /// Gives clients so much time for everything: for tests, where a client is as slow as the machine is
+    /// busy, and neither idle nor slow on purpose.
+    package mutating func giveTime(_ time: Duration) {
+        strangersIdleTime = time
+        refusalTime = time
+        idleTime = time
+        bodyTime = time
+        lingerTime = time
+        lingerPause = time
+    }
 }

@@ -11,7 +11,7 @@ import TidebellWire
 package struct HTTPServer: Service {
     /// How long after the shutdown began a connection is closed whatever it does, such as
     /// a client that does not read its answer; shorter than what the services have.
-    private static let drainTime = Duration.seconds(8)
+    package static let drainTime = Duration.seconds(8)
     /// Places kept for connections that are one too many: half of them for those that are told
     /// so, the others for those that are closed at once. Without them who waits to be told
     /// would keep the server from accepting anybody.
@@ -24,6 +24,7 @@ package struct HTTPServer: Service {
     private let webServices: WebServices
     private let address: SocketPlace
     private let connectionLimit: Int
+    private let drainClock: any Clock<Duration>
     private let onRunning: @Sendable (SocketPlace) async -> Void
 
     /// A host and a port; port 0 lets the system choose.
@@ -57,16 +58,19 @@ package struct HTTPServer: Service {
         }
     }
 
-    /// Creates a server; `onRunning` learns the port it listens on.
+    /// Creates a server; `onRunning` learns the port it listens on, ``drainTime`` is measured by
+    /// `drainClock`.
     package init(
         _ webServices: WebServices,
         at address: SocketPlace,
         connectionLimit: Int,
+        drainClock: any Clock<Duration> = ContinuousClock(),
         onRunning: @escaping @Sendable (SocketPlace) async -> Void = { _ in }
     ) {
         self.webServices = webServices
         self.address = address
         self.connectionLimit = connectionLimit
+        self.drainClock = drainClock
         self.onRunning = onRunning
     }
 
@@ -101,7 +105,7 @@ package struct HTTPServer: Service {
             logger: logger
         )
         do {
-            try await Self.run(application, until: connections)
+            try await run(application, until: connections)
         } catch let error as IOError {
             throw CannotListen(at: address, because: error)
         } catch is SocketAddressError.UnknownHost {
@@ -113,14 +117,15 @@ package struct HTTPServer: Service {
 
     /// Serves until the service group shuts down and all connections are closed: most as
     /// soon as their requests are answered, the rest when their time is up.
-    private static func run(
+    private func run(
         _ application: some Service, until connections: Connections
     ) async throws {
+        let clock = drainClock
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {
                     try await gracefulShutdown()
-                    try await ContinuousClock().sleep(for: drainTime)
+                    try await clock.sleep(for: Self.drainTime)
                     connections.closeAll()
                 } catch is CancellationError {
                     // The application ended before.

@@ -23,11 +23,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// Said on the channel by who reads the body of the request that comes.
     struct WantsBody: Sendable {}
 
-    /// How long the rest of an unwanted body is thrown away.
-    private static let lingerTime = TimeAmount.seconds(30)
-    /// How long nothing of it may come.
-    private static let lingerPause = TimeAmount.seconds(5)
-    /// How many bytes of it are thrown away: the longest file of a web client.
+    /// How many bytes of an unwanted body are thrown away: the longest file of a web client.
     private static let lingerBytes = 64 << 20
     /// The rest of an unwanted body that a connection outlives.
     private static let smallRest = 64 * 1024
@@ -241,11 +237,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         after sent: EventLoopFuture<Void>, _ context: ChannelHandlerContext
     ) {
         phase = .lingering
-        lingering = (.now() + Self.lingerTime, 0, sent)
+        lingering = (.now() + TimeAmount(limits.lingerTime), 0, sent)
         context.flush()
         if inputIsClosed { return closeWhenSent(context) }
         context.close(mode: .output, promise: nil)
-        expect(by: .now() + Self.lingerPause, context)
+        expect(by: .now() + TimeAmount(limits.lingerPause), context)
         context.read()
     }
 
@@ -258,7 +254,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             guard lingering.map({ $0.bytes <= Self.lingerBytes }) ?? false else {
                 return context.close(promise: nil)
             }
-            expect(by: min(end, .now() + Self.lingerPause), context)
+            expect(by: min(end, .now() + TimeAmount(limits.lingerPause)), context)
         case .end: closeWhenSent(context)
         }
     }

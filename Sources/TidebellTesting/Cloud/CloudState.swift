@@ -83,6 +83,7 @@ final class CloudState: Sendable {
             random: random,
             usesSockets: usesSockets,
             apns: try apns?.configuration(),
+            safetyLimit: safetyLimit,
             onIdle: { [weak changes] in changes?.notify() }
         )
         if state.withLock({ $0.apiToken }) == nil {

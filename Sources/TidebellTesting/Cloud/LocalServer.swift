@@ -43,6 +43,7 @@ final class LocalServer: Sendable {
         random: SeededRandom,
         usesSockets: Bool,
         apns: APNsConfiguration?,
+        safetyLimit: Duration,
         onIdle: @escaping @Sendable () -> Void
     ) async throws -> LocalServer {
         var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
@@ -51,6 +52,9 @@ final class LocalServer: Sendable {
         var push = PushConfiguration()
         // Its clock moves only when a test says so.
         push.listenerPause = .zero
+        var shares = ShareLimits()
+        // Those of sockets run by real time.
+        shares.giveTime(safetyLimit)
         let cloud = CloudServices(
             store: try dataFolder.openStore(for: .serving, by: TestStores.factory),
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
@@ -58,6 +62,7 @@ final class LocalServer: Sendable {
             push: push,
             time: Time(now: { clock.instant }, clock: clock),
             randomness: random.randomness,
+            shares: shares,
             apns: apns,
             onIdle: onIdle,
             logger: logger

@@ -58,7 +58,10 @@ final class DeviceLink: Transport {
     }
 
     func send(_ request: TransportRequest, timeout: Duration) async throws -> TransportResponse {
-        let answer = try await server(for: request).send(request, timeout: timeout)
+        // The clock of the cloud stands still while a request is under way: real time ends what hangs.
+        let answer = try await server(for: request).send(
+            request, timeout: max(timeout, cloud.safetyLimit)
+        )
         let isLost = state.withLock { state in
             guard state.answersToLose > 0 else { return false }
             state.answersToLose -= 1
@@ -95,7 +98,7 @@ final class DeviceLink: Transport {
     ) async throws -> TransportResponse {
         let file = state.withLock { $0.hold }?.holding(file) ?? file
         return try await server(for: request).upload(
-            request, of: file, stallTimeout: stallTimeout
+            request, of: file, stallTimeout: max(stallTimeout, cloud.safetyLimit)
         )
     }
 

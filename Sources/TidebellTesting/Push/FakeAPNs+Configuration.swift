@@ -19,6 +19,8 @@ extension FakeAPNs {
             configuration.gateways[environment] = APNsGateway(url: url)
         }
         configuration.trustRoots = certificateFile.path
+        // By real time, which says how busy the machine is.
+        configuration.requestTimeout = safetyLimit
         return configuration
     }
 }

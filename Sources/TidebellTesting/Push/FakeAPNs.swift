@@ -52,7 +52,7 @@ public final class FakeAPNs: Sendable {
     let changes = Changes()
     let rules: APNsRules
     private let time: ProviderTime
-    private let safetyLimit: Duration
+    let safetyLimit: Duration
     private let server: FakeAPNsServer
 
     /// Starts a server on a port the system chooses.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
 
 /// The real transport against real sockets: what it sends, and how it fails.
-@Suite struct HTTPTransportTests {
+@Suite(.hangs) struct HTTPTransportTests {
     static let request = TransportRequest(
         method: "POST",
         path: "/database/1?x=%2B",
@@ -19,7 +20,7 @@ import Testing
             answering: "HTTP/1.1 404 Not Found\r\nRetry-After: 7\r\nContent-Length: 5\r\n\r\nhello"
         )
         let transport = HTTPTransport(server: try server.url("/base/"))
-        let response = try await transport.send(Self.request, timeout: .seconds(30))
+        let response = try await transport.send(Self.request, timeout: .patience)
         #expect(response.status == 404)
         #expect(response.header("retry-after") == "7")
         #expect(String(decoding: response.body, as: UTF8.self) == "hello")
@@ -34,7 +35,7 @@ import Testing
         let closed = try RawServer(answering: nil).close()
         let transport = HTTPTransport(server: try #require(URL(string: closed)))
         let result = await Result {
-            try await transport.send(Self.request, timeout: .seconds(30))
+            try await transport.send(Self.request, timeout: .patience)
         }
         guard case .failure(TransportError.unreachable) = result else {
             Issue.record("\(result)")
@@ -48,7 +49,7 @@ import Testing
             let server = try RawServer(answering: answer)
             let transport = HTTPTransport(server: try server.url())
             let result = await Result {
-                try await transport.send(Self.request, timeout: .seconds(30))
+                try await transport.send(Self.request, timeout: .patience)
             }
             guard case .failure(TransportError.connectionLost) = result else {
                 Issue.record("\(answer): \(result)")
@@ -77,7 +78,7 @@ import Testing
         let server = try RawServer(answering: "", thenCloses: false)
         let transport = HTTPTransport(server: try server.url())
         let task = Task {
-            await Result { try await transport.send(Self.request, timeout: .seconds(60)) }
+            await Result { try await transport.send(Self.request, timeout: .patience) }
         }
         _ = await server.received()
         task.cancel()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Foundation
+import TestSupport
 
 /// A device that speaks the Web Services itself, so that a test decides what is sent, and under which
 /// request ID.
@@ -13,9 +14,6 @@ struct WireDevice: Sendable {
     let webAuthToken: String
     let clientID: String
     private let transport: HTTPTransport
-
-    /// How long an answer may take before it counts as lost.
-    private static let patience = Duration.seconds(30)
 
     init(server: URL, apiToken: String, webAuthToken: String, clientID: String) {
         self.server = server
@@ -47,7 +45,7 @@ struct WireDevice: Sendable {
             path: "/database/1/\(Household.container)/development/\(endpoint)?\(query)",
             headers: headers, body: Array(try Self.encoder.encode(body))
         )
-        guard let answer = try? await transport.send(request, timeout: Self.patience),
+        guard let answer = try? await transport.send(request, timeout: .patience),
             answer.status < 500
         else { throw Unanswered() }
         return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
@@ -70,7 +68,7 @@ struct WireDevice: Sendable {
     func statusOfCaller() async throws -> Int {
         let path = "/database/1/\(Household.container)/development/public/users/caller?\(query)"
         let request = TransportRequest(method: "GET", path: path)
-        return try await transport.send(request, timeout: Self.patience).status
+        return try await transport.send(request, timeout: .patience).status
     }
 
     /// Opens the device's stream, after a cursor if it has one.

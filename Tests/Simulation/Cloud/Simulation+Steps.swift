@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import TidebellCore
 import TidebellPush
 import TidebellServer
 import TidebellWire
 
 extension Simulation {
-    /// Longer than anything takes that ends at all.
-    private static let patience = Duration.seconds(60)
-
     /// Goes through the whole walk and looks at what is left.
     func run() async throws -> Tally {
         try start()
@@ -43,7 +41,7 @@ extension Simulation {
                 // In parts, each of which takes its turn: where a busy machine lets no
                 // task on, this one does not get on either.
                 for _ in 0..<100 {
-                    try await ContinuousClock().sleep(for: Self.patience / 100)
+                    try await ContinuousClock().sleep(for: .patience / 100)
                 }
                 throw Violation("nothing happens any more")
             }

@@ -50,6 +50,7 @@ final class World: Sendable {
         _ body: (WebhookRoute) async throws -> Void
     ) async throws {
         var configuration = WebhookConfiguration()
+        configuration.requestTimeout = .patience
         configure(&configuration)
         let clock = clock
         let route = WebhookRoute(
