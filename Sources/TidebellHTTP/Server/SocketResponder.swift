@@ -108,8 +108,9 @@ private final class SocketBody: PendingBody {
                 throw BodyCutShort()
             }
             guard let piece else {
-                // A connection that was closed looks like the end of the body.
-                guard connection?.isWhole(number) ?? true else { throw BodyCutShort() }
+                // A connection that was closed looks like the end of the body; one that closed before
+                // its request had its turn is not known any more.
+                guard let connection, connection.isWhole(number) else { throw BodyCutShort() }
                 return true
             }
             guard try await take(piece) else { return false }
