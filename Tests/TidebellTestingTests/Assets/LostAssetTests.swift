@@ -22,7 +22,7 @@ struct LostAssetTests {
 
     /// Lets the server collect what no record holds.
     private func waitADay(_ home: AssetHome) async throws {
-        await home.cloud.clock.advance(by: .seconds(25 * 3600))
+        await home.cloud.clock.jump(by: .seconds(25 * 3600))
         try await home.cloud.settle()
         #expect(try home.serverFiles().isEmpty)
     }
@@ -78,7 +78,7 @@ struct LostAssetTests {
     func outdatedURL() async throws {
         let home = try await AssetHome()
         let found = try await home.savedNote("one")
-        await home.cloud.clock.advance(by: .seconds(5 * 3600))
+        await home.cloud.clock.jump(by: .seconds(5 * 3600))
         try await home.database.deleteRecord(withID: found.recordID)
         _ = try await home.database.modifyRecords(
             saving: [found], deleting: [], savePolicy: .allKeys
