@@ -190,6 +190,15 @@ extension BackupTests {
             sql: "UPDATE record SET size = -9223372036854775808 WHERE name = 'a'",
             finding: "record.size is -9223372036854775808"),
         Forgery(
+            sql: "UPDATE zone SET position = -5", finding: "zone.position is -5"),
+        Forgery(
+            sql: "UPDATE record SET position = -7", finding: "record.position is -7"),
+        Forgery(
+            sql: "UPDATE zone SET bytes = -1", finding: "zone.bytes is -1"),
+        Forgery(
+            sql: "UPDATE sqlite_sequence SET seq = -1 WHERE name = 'zone'",
+            finding: "sqlite_sequence.seq is -1"),
+        Forgery(
             sql: "UPDATE account SET created_at = 9223372036854775807",
             finding: "account.created_at is 9223372036854775807"),
         Forgery(
@@ -275,6 +284,31 @@ extension BackupTests {
             #expect(refusal.contains(forgery.finding), "\(refusal)")
             try FileManager.default.removeItem(at: data.url)
         }
+    }
+
+    @Test(
+        "A backup in which a name is a link is refused: it would lead out of the backup",
+        arguments: ["tidebell.json", "assets", "manifest.json"])
+    func links(name: String) async throws {
+        try await makeCloud()
+        _ = try Backup.make(of: data, to: backup, at: Self.moment)
+        let place = backup.appendingPathComponent(name)
+        let elsewhere = root.appendingPathComponent("elsewhere")
+        try FileManager.default.moveItem(at: place, to: elsewhere)
+        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: elsewhere)
+        let target = DataFolder(root.appendingPathComponent("restored"))
+        let refusal = await sentence {
+            _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
+        }
+        #expect(refusal.contains("\(name) is a link"), "\(refusal)")
+        #expect(!FileManager.default.fileExists(atPath: target.url.path))
+        // The backup itself may stand wherever a link leads to.
+        try FileManager.default.removeItem(at: place)
+        try FileManager.default.moveItem(at: elsewhere, to: place)
+        let link = root.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: backup)
+        _ = try await Restoring.run(link, to: target, replacing: false, at: Self.moment)
+        #expect(try await names(in: target) == ["a", "b"])
     }
 
     @Test(

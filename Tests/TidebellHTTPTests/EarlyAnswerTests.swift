@@ -50,6 +50,26 @@ struct EarlyAnswerTests {
         }
     }
 
+    @Test("S13: a client of HTTP/1.0 is never told to go on (RFC 9110, 10.1.1)")
+    func oldExpectation() async throws {
+        let api = try await TestAPI()
+        try await api.serving { port in
+            let connection = try RawConnection(port)
+            try connection.send(
+                "POST \(api.target("private/zones/lookup")) HTTP/1.0\r\nHost: here\r\n"
+                    + "Expect: 100-continue\r\nContent-Length: 12\r\n\r\n")
+            // Meanwhile the server comes to the first one, too.
+            for _ in 0..<20 {
+                _ = try await RawConnection(port).request(
+                    "GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
+            }
+            try connection.send(#"{"zones":[]}"#)
+            let answer = try await connection.rest()
+            #expect(answer.split(separator: "\r\n").first?.hasSuffix(" 200 OK") == true)
+            #expect(answer.components(separatedBy: "HTTP/1.").count == 2)
+        }
+    }
+
     @Test("S13: an upload asks first, and costs nothing where it is refused")
     func expectedUpload() async throws {
         let api = try await TestAPI()
@@ -112,6 +132,28 @@ struct EarlyAnswerTests {
         try await api.serving { [self] port in
             let answer = try await answer(to: "chunked, gzip", api, port)
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
+        }
+    }
+
+    @Test("S13: an unknown transfer coding ends the connection also when its body seems to be whole")
+    func closesAfterUnknownCoding() async throws {
+        let api = try await TestAPI()
+        try await api.serving { [self] port in
+            let connection = try RawConnection(port)
+            // The client goes on sending.
+            try connection.send(
+                post(
+                    api.target("private/zones/lookup"), "Transfer-Encoding: gzip, chunked",
+                    body: "2\r\n{}\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: here\r\n\r\n"
+                ))
+            var answer = ""
+            while !answer.contains("is not known"), case let piece = try await connection.next(),
+                !piece.isEmpty
+            { answer += piece }
+            #expect(answer.hasPrefix("HTTP/1.1 501 Not Implemented\r\n"))
+            #expect(answer.contains("\r\nConnection: close\r\n"))
+            #expect(try await connection.next() == "")
             #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
         }
     }

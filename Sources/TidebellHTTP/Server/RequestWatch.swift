@@ -74,6 +74,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Beginning and end
 
     func handlerAdded(context: ChannelHandlerContext) {
+        OldExpectations.ignore(in: context.pipeline.syncOperations)
         let connection = Connection(context.channel, proxies: limits.trustedProxies)
         self.connection = connection
         switch connections.open(connection) {
@@ -186,10 +187,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head) where head.status.kind != .informational:
             answerHasBegun = true
-            // Who was not told to send the body may send another request in its place.
-            guard case .receiving = phase, unanswered == 1, awaitsContinue || !isRestSmall else {
-                break
-            }
+            guard isLast(head) else { break }
             closesAfterAnswer = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(head)), promise: promise)
@@ -210,6 +208,15 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body: break
         }
         context.write(data, promise: promise)
+    }
+
+    /// Whether no request may follow an answer.
+    private func isLast(_ head: HTTPResponse) -> Bool {
+        // What seems to be the end of a body in an unknown coding may be none (RFC 9112, 6.1).
+        if head.status == .notImplemented { return true }
+        guard case .receiving = phase, unanswered == 1 else { return false }
+        // Who was not told to send the body may send another request in its place.
+        return awaitsContinue || !isRestSmall
     }
 
     private func answerIsSent(_ context: ChannelHandlerContext) {

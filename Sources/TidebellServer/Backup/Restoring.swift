@@ -164,7 +164,9 @@ package struct Restoring {
         guard manifest.files.contains(where: { $0.path == DataFolder.databaseName }) else {
             throw OperatorError("The backup \(backup.path) is damaged: it has no database.")
         }
+        try refuseLinks(to: BackupManifest.fileName)
         for file in manifest.files {
+            try refuseLinks(to: file.path)
             let digest: DurableFile.Digest?
             do {
                 digest = try DurableFile.digest(of: backup.appendingPathComponent(file.path))
@@ -181,6 +183,23 @@ package struct Restoring {
                         + "Nothing was restored; take another backup."
                 )
             }
+        }
+    }
+
+    /// Fails where a part of a path below the backup is a link: a backup is made without any, and
+    /// who changed it would choose which file of this machine becomes a part of the cloud.
+    private func refuseLinks(to path: String) throws {
+        var part = ""
+        for name in path.split(separator: "/") {
+            part += part.isEmpty ? String(name) : "/\(name)"
+            var status = stat()
+            guard lstat(backup.appendingPathComponent(part).path, &status) == 0,
+                status.st_mode & S_IFMT == S_IFLNK
+            else { continue }
+            throw OperatorError(
+                "The backup \(backup.path) is not as a Tidebell made it: \(part) is a link. "
+                    + "Nothing was restored; take another backup."
+            )
         }
     }
 
