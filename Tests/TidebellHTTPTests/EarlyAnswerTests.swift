@@ -64,6 +64,7 @@ struct EarlyAnswerTests {
                     "GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
             }
             try connection.send(#"{"zones":[]}"#)
+            connection.endSending()
             let answer = try await connection.rest()
             #expect(answer.split(separator: "\r\n").first?.hasSuffix(" 200 OK") == true)
             #expect(answer.components(separatedBy: "HTTP/1.").count == 2)
