@@ -28,7 +28,7 @@ struct PlacesTests {
         _ api: TestAPI, _ target: String, method: HTTPRequest.Method = .get,
         from address: PeerAddress? = nil
     ) async -> WebResponse {
-        await api.cloud.respond(to: WebRequest(method, target, from: address))
+        await api.cloud.respond(to: WebRequest(method, target, from: api.origin(address)))
     }
 
     @Test("S2: a poll counts for the user whom the courier tells, with the user's streams")

@@ -15,7 +15,7 @@ struct TrustedProxyTests {
     private static let local = ShareLimits.trusting("127.0.0.1")
 
     /// What stands in the header, and what the caller's network is then.
-    private static let hops: [([String], String)] = [
+    private static let hops: [([String], String?)] = [
         (["203.0.113.5"], "203.0.113.5"),
         (["198.51.100.1, 203.0.113.5"], "203.0.113.5"),
         (["203.0.113.5, 10.9.8.7,127.0.0.1"], "203.0.113.5"),
@@ -29,38 +29,57 @@ struct TrustedProxyTests {
         // A character that joins with the comma after it (U+0600).
         (["\u{0600}, 203.0.113.5"], "203.0.113.5"),
         (["127.0.0.1, 203.0.113.5"], "203.0.113.5"),
-        // Missing or malformed: the proxy itself.
-        ([], "127.0.0.1"), ([""], "127.0.0.1"), (["203.0.113.5, garbage"], "127.0.0.1"),
-        (["203.0.113.5,"], "127.0.0.1"), (["unknown"], "127.0.0.1"),
-        (["10.0.0.1, 127.0.0.1"], "127.0.0.1"), (["[203.0.113.5"], "127.0.0.1"),
-        (["203.0.113.5:99999"], "127.0.0.1"), (["2001:db8::1:99999"], "127.0.0.1"),
-        ([Array(repeating: "10.0.0.1", count: 9999).joined(separator: ",")], "127.0.0.1"),
+        // Missing or malformed: nobody is named.
+        ([], nil), ([""], nil), (["203.0.113.5, garbage"], nil),
+        (["203.0.113.5,"], nil), (["unknown"], nil),
+        (["10.0.0.1, 127.0.0.1"], nil), (["[203.0.113.5"], nil),
+        (["203.0.113.5:99999"], nil), (["2001:db8::1:99999"], nil),
+        ([Array(repeating: "10.0.0.1", count: 9999).joined(separator: ",")], nil),
     ]
 
-    @Test("S3: a trusted proxy that does not say for whom it asks counts itself")
-    func proxiesThemselves() throws {
-        let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.1"])
-        let local = try #require(proxies.origin(of: PeerAddress("127.0.0.1"), [:]))
-        #expect(local.network == "127.0.0.1" && !local.isLoopback)
+    /// What a request counts as behind proxies of two machines, by who brings it and what it
+    /// says.
+    private static let cases: [(String, [String], loopback: Bool, CountedAddress)] = [
+        ("127.0.0.1", [], false, .crowd("127.0.0.1")),
+        ("127.0.0.1", [], true, .crowd("127.0.0.1")),
+        ("10.0.0.1", ["unknown"], false, .crowd("10.0.0.1")),
+        ("127.0.0.1", ["203.0.113.5"], false, .network("203.0.113.5")),
         // A program on this machine that asks through its proxy.
-        let own = proxies.origin(of: PeerAddress("127.0.0.1"), [.forwardedFor: "::1"])
-        #expect(own?.isLoopback == true)
-        // One on the proxy's machine.
-        let other = proxies.origin(of: PeerAddress("10.0.0.1"), [.forwardedFor: "::1"])
-        #expect(other?.network == "10.0.0.1")
+        ("127.0.0.1", ["::1"], false, .nobody), ("127.0.0.1", ["::1"], true, .network("::1")),
+        ("127.0.0.1", ["::1, 127.0.0.1"], false, .nobody),
+        // One on the machine of the other proxy, which brings it itself or by this one's.
+        ("10.0.0.1", ["::1"], false, .crowd("10.0.0.1")),
+        ("127.0.0.1", ["::1, 10.0.0.1"], false, .crowd("127.0.0.1")),
+        ("127.0.0.1", ["::1, 127.0.0.1, 10.0.0.1"], false, .crowd("127.0.0.1")),
+        ("127.0.0.1", ["203.0.113.5, 127.0.0.1, 10.0.0.1"], false, .network("203.0.113.5")),
+        // No proxies.
+        ("::1", ["203.0.113.5"], false, .nobody), ("::1", [], true, .network("::1")),
+        ("192.0.2.7", ["203.0.113.5"], false, .network("192.0.2.7")),
+    ]
+
+    @Test("S3: what a request counts as", arguments: Self.cases)
+    func counted(
+        peer: String, hops: [String], countsLoopback: Bool, counted: CountedAddress
+    ) throws {
+        var limits = ShareLimits()
+        limits.trustedProxies = try TrustedProxies(["127.0.0.1", "10.0.0.1"])
+        limits.countsLoopback = countsLoopback
+        let headers = HTTPFields(hops.map { (key: "X-Forwarded-For", value: $0) })
+        #expect(limits.counted(PeerAddress(peer), headers) == counted)
+        #expect(limits.counted(nil, headers) == .nobody)
     }
 
     @Test(
         "S3: the right-most address that no trusted proxy has is the caller's",
         arguments: Self.hops
     )
-    func origins(fields: [String], network: String) throws {
+    func callers(fields: [String], network: String?) throws {
         let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.0/8"])
         let headers = HTTPFields(fields.map { (key: "x-forwarded-for", value: $0) })
-        #expect(proxies.origin(of: PeerAddress("127.0.0.1"), headers)?.network == network)
-        #expect(
-            proxies.origin(of: PeerAddress("10.200.0.1"), [.from: "1"])?.network == "10.200.0.1"
-        )
+        let local = try #require(PeerAddress("127.0.0.1"))
+        #expect(proxies.caller(of: local, headers)?.network == network)
+        let other = try #require(PeerAddress("10.200.0.1"))
+        #expect(proxies.caller(of: other, [.from: "1"]) == nil)
     }
 
     @Test(
@@ -70,16 +89,15 @@ struct TrustedProxyTests {
     func strangers(text: String) throws {
         let proxies = try TrustedProxies(["127.0.0.1", "10.0.0.0/8", "fd00::/9"])
         let headers: HTTPFields = [.forwardedFor: "203.0.113.5"]
-        let peer = PeerAddress(text)
-        #expect(proxies.origin(of: peer, headers) == peer)
-        #expect(TrustedProxies().origin(of: peer, headers) == peer)
+        let peer = try #require(PeerAddress(text))
+        #expect(proxies.caller(of: peer, headers) == peer)
+        #expect(TrustedProxies().caller(of: peer, headers) == peer)
         let other = HTTPFields(["Forwarded": "for=203.0.113.5", "X-Real-IP": "203.0.113.5"])
-        let proxy = PeerAddress("fd12::1")
-        #expect(proxies.origin(of: proxy, other) == proxy)
-        #expect(proxies.origin(of: proxy, headers)?.network == "203.0.113.5")
-        #expect(
-            proxies.origin(of: PeerAddress("fd80::1"), headers)?.network == "fd80000000000000::/64")
-        #expect(proxies.origin(of: nil, headers) == nil)
+        let proxy = try #require(PeerAddress("fd12::1"))
+        #expect(proxies.caller(of: proxy, other) == nil)
+        #expect(proxies.caller(of: proxy, headers)?.network == "203.0.113.5")
+        let outside = try #require(PeerAddress("fd80::1"))
+        #expect(proxies.caller(of: outside, headers) == outside)
     }
 
     @Test(
@@ -108,12 +126,13 @@ struct TrustedProxyTests {
 
     /// The request of a sign-in that a proxy passes on.
     private func signIn(
-        _ api: TestAPI, _ user: String = "me", password: String, from address: String
+        _ api: TestAPI, _ user: String = "me", password: String, from address: String?
     ) -> String {
+        let forwarded = address.map { "X-Forwarded-For: \($0)\r\n" } ?? ""
         let body = #"{"user":"\#(user)","password":"\#(password)"}"#
         let target = api.target(under: "ext", "account/signIn")
             .replacing("&ckWebAuthToken=\(api.webToken)", with: "")
-        return "POST \(target) HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: \(address)\r\n"
+        return "POST \(target) HTTP/1.1\r\nHost: here\r\n\(forwarded)"
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
@@ -135,6 +154,24 @@ struct TrustedProxyTests {
             // Who says in front that it is somebody else is who the proxy says.
             #expect(
                 try await status("correct horse", "203.0.113.2, 203.0.113.1") == "HTTP/1.1 429")
+        }
+    }
+
+    @Test("M2: behind a trusted proxy that names nobody no stranger locks a user out")
+    func proxyThatNamesNobody() async throws {
+        let api = try await TestAPI(shares: Self.local)
+        try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
+        try await api.serving { [self] port in
+            let proxy = try RawConnection(port)
+            for _ in 0..<SignInAttempts.maximumFailures {
+                let wrong = signIn(api, password: "wrong", from: nil)
+                #expect(try await proxy.request(wrong).hasPrefix("HTTP/1.1 401 "))
+            }
+            // It waits a second for those before.
+            try proxy.send(signIn(api, password: "correct horse", from: nil))
+            #expect(await eventually { api.clock.sleeperCount == 1 })
+            api.clock.advance(by: SignInAttempts.firstDelay)
+            #expect(try await proxy.next().hasPrefix("HTTP/1.1 200 "))
         }
     }
 

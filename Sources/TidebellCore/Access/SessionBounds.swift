@@ -3,7 +3,8 @@ import TidebellWire
 
 /// How many sessions an account may have, and which of them end for a new one.
 package enum SessionBounds {
-    /// The most sessions of an account that are looked at for that, in all its containers.
+    /// The most sessions that one new one makes room among; stores from before there were
+    /// bounds may have more, which the next ones end.
     static let mostLookedAt = 10_000
 
     /// Ends sessions of the kind of a new one, in its container, so that there are no more
@@ -22,37 +23,16 @@ package enum SessionBounds {
         // The operator says how many.
         case .operator: return
         }
-        let all = try transaction.sessions(of: token.account, at: now, limit: mostLookedAt)
-        let alike = all.filter { $0.origin == token.origin && $0.container == token.container }
+        let alike = try transaction.sessions(like: token, at: now, limit: mostLookedAt + limit)
         var living = Set(alike.map(\.id))
         guard living.count > limit else { return }
-        let kept = ancestry(of: token.session, among: all)
-        let children = Dictionary(grouping: all, by: \.parent)
-        let ending = alike.filter { !kept.contains($0.id) }.sorted {
-            ($0.expiresAt, $0.createdAt) < ($1.expiresAt, $1.createdAt)
-        }
-        for session in ending where living.count > limit {
+        let kept = try transaction.ancestors(of: token.session).union([token.session])
+        for session in alike where living.count > limit && !kept.contains(session.id) {
             // It may have ended with the one it was begun with.
             guard living.contains(session.id) else { continue }
-            try transaction.removeSession(session.id)
-            var ended = [session.id]
-            while let next = ended.popLast() {
-                living.remove(next)
-                ended += (children[next] ?? []).map(\.id)
-            }
+            living.subtract(try transaction.removeSession(session.id))
         }
         guard living.count <= limit else { throw WireError.tooManySessions(limit) }
-    }
-
-    /// A session, and those it was begun with.
-    private static func ancestry(
-        of session: SessionID, among all: [StoredSession]
-    ) -> Set<SessionID> {
-        let parents = Dictionary(all.map { ($0.id, $0.parent) }) { first, _ in first }
-        var line: Set = [session]
-        var next = parents[session] ?? nil
-        while let parent = next, line.insert(parent).inserted { next = parents[parent] ?? nil }
-        return line
     }
 }
 

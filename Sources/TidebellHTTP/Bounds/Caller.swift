@@ -22,8 +22,8 @@ package struct PeerAddress: Sendable, Hashable {
     /// The part that one subscriber of a network has: an IPv4 address, or the first 64
     /// bits of an IPv6 address, of which everybody has as many as there are.
     package let network: String
-    /// Whether it is of this machine, which is not counted unless that is asked for.
-    package private(set) var isLoopback: Bool
+    /// Whether it is of this machine.
+    package var isLoopback: Bool { address.isLoopback }
     /// The whole address.
     let address: IPAddress
 
@@ -33,22 +33,39 @@ package struct PeerAddress: Sendable, Hashable {
         self.init(address)
     }
 
-    /// The same address, counted also where it is of this machine.
-    var countedAnywhere: PeerAddress {
-        var copy = self
-        copy.isLoopback = false
-        return copy
-    }
-
     init(_ address: IPAddress) {
         self.address = address
-        isLoopback = address.isLoopback
         let bytes = address.bytes
         network =
-            switch (address.isShort, isLoopback) {
+            switch (address.isShort, address.isLoopback) {
             case (true, _): bytes.map(String.init).joined(separator: ".")
             case (false, true): "::1"
             case (false, false): Hex.text(Array(bytes.prefix(8))) + "::/64"
             }
+    }
+}
+
+/// What a request counts as where its caller is no user (``ShareLimits/counted(_:_:)``).
+package enum CountedAddress: Sendable, Hashable {
+    /// Nothing: it comes from the same process or machine. Programs there may be users, or
+    /// one proxy for all.
+    case nobody
+    /// One network, as its only subscriber.
+    case network(String)
+    /// A trusted proxy that does not say for whom it asks: its callers have one address's
+    /// share together, but what one of them does says nothing of another.
+    case crowd(String)
+
+    /// The address that bounds what is taken of the server; nil for no bound.
+    var sharing: String? {
+        switch self {
+        case .nobody: nil
+        case .network(let network), .crowd(let network): network
+        }
+    }
+
+    /// The address that tells one caller from another; nil where none does.
+    var telling: String? {
+        if case .network(let network) = self { network } else { nil }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import TidebellCore
 
 /// How much of the server one caller may take, and how much all together.
@@ -65,5 +66,18 @@ package struct ShareLimits: Sendable, Hashable {
         bodyTime = time
         lingerTime = time
         lingerPause = time
+    }
+}
+
+extension ShareLimits {
+    /// Returns what a connection counts as.
+    func counted(_ peer: PeerAddress) -> CountedAddress {
+        peer.isLoopback && !countsLoopback ? .nobody : .network(peer.network)
+    }
+
+    /// Returns what a request counts as that a connection brought.
+    package func counted(_ peer: PeerAddress?, _ headers: HTTPFields) -> CountedAddress {
+        guard let peer else { return .nobody }
+        return trustedProxies.caller(of: peer, headers).map(counted) ?? .crowd(peer.network)
     }
 }

@@ -21,19 +21,10 @@ package struct Shares: Sendable {
         pace = RequestPace(limits: limits, clock: clock, metrics: metrics)
     }
 
-    /// The address that a request counts for; nil in the same process, and on the same
-    /// machine unless that is asked for.
-    package func address(of request: WebRequest) -> String? {
-        guard let peer = request.remoteAddress, !peer.isLoopback || limits.countsLoopback else {
-            return nil
-        }
-        return peer.network
-    }
-
     /// The share a request counts on: the account's, or that of its address.
     package func caller(_ account: AccountID?, of request: WebRequest) -> Caller? {
         if let account { return .account(account) }
-        return address(of: request).map(Caller.address)
+        return request.origin.sharing.map(Caller.address)
     }
 
     /// Counts a request, or fails with `THROTTLED`.

@@ -45,12 +45,13 @@ package struct TrustedProxies: Sendable, Hashable {
     /// Returns where a request comes from that a connection of `peer` brought.
     ///
     /// From the right, each address was written by the one after it, and is believed as
-    /// far as that one is trusted. What nobody trusted has written is not read. Where the
-    /// header is missing, has trusted proxies alone or an address that cannot be read, it
-    /// is the proxy itself, which then counts as an address on this machine, too.
-    package func origin(of peer: PeerAddress?, _ headers: HTTPFields) -> PeerAddress? {
-        guard let peer, contains(peer.address) else { return peer }
-        let proxy = peer.countedAnywhere
+    /// far as that one is trusted. What nobody trusted has written is not read. Nil where a
+    /// trusted proxy does not say it: the header is missing, has trusted proxies alone, or an
+    /// address that cannot be read.
+    package func caller(of peer: PeerAddress, _ headers: HTTPFields) -> PeerAddress? {
+        guard contains(peer.address) else { return peer }
+        // Whether all who wrote so far are on this machine.
+        var isHere = peer.isLoopback
         var hops = 0
         for field in headers.reversed() where field.name == .forwardedFor {
             // Cut as bytes: some characters of a client's text would join with the comma.
@@ -60,15 +61,16 @@ package struct TrustedProxies: Sendable, Hashable {
             for hop in written.reversed() {
                 hops += 1
                 guard hops <= Self.mostHops, let address = Self.address(Substring(hop)) else {
-                    return proxy
+                    return nil
                 }
-                guard !contains(address) else { continue }
-                // Another machine's own address would be this one's.
-                guard !address.isLoopback || peer.isLoopback else { return proxy }
-                return PeerAddress(address)
+                guard contains(address) else {
+                    // Another machine calls itself so, too.
+                    return address.isLoopback && !isHere ? nil : PeerAddress(address)
+                }
+                isHere = isHere && address.isLoopback
             }
         }
-        return proxy
+        return nil
     }
 
     private func contains(_ address: IPAddress) -> Bool {

@@ -20,8 +20,8 @@ package struct WebRequest: Sendable {
     package var target: String
     package var headers: HTTPFields
     package var body: Body
-    /// Where the request comes from; nil for one of the same process.
-    package var remoteAddress: PeerAddress?
+    /// What the address it comes from counts as.
+    package var origin: CountedAddress
     /// Whether the client is there still; nil for one of the same process.
     package var presence: ClientPresence?
 
@@ -31,14 +31,14 @@ package struct WebRequest: Sendable {
         _ target: String,
         headers: HTTPFields = [:],
         body: Body = .bytes([]),
-        from remoteAddress: PeerAddress? = nil,
+        from origin: CountedAddress = .nobody,
         presence: ClientPresence? = nil
     ) {
         self.method = method
         self.target = target.withOrderedMarks
         self.headers = headers.withOrderedMarks
         self.body = body
-        self.remoteAddress = remoteAddress
+        self.origin = origin
         self.presence = presence
     }
 }

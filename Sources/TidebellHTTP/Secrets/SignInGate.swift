@@ -29,24 +29,20 @@ package final class SignInGate: Sendable {
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
     private let clock: any Clock<Duration>
     private let metrics: HTTPMetrics
-    private let countsLoopback: Bool
     private let check: @Sendable (_ password: String, _ hash: String?) throws -> Bool
 
     /// Creates a gate.
     ///
     /// - Parameters:
-    ///   - countsLoopback: Whether addresses of this machine are told apart like others.
     ///   - check: What compares a password with its hash, as slowly as it likes.
     package init(
         clock: any Clock<Duration> = ContinuousClock(), metrics: HTTPMetrics = HTTPMetrics(),
-        countsLoopback: Bool = false,
         check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
             try Password.matches($0, $1)
         }
     ) {
         self.clock = clock
         self.metrics = metrics
-        self.countsLoopback = countsLoopback
         self.check = check
     }
 
@@ -55,13 +51,12 @@ package final class SignInGate: Sendable {
 
     /// Who tries a password.
     struct Origin {
-        /// Nil in the same process.
-        var peer: PeerAddress?
+        var address: CountedAddress
         /// Whether the client is there still.
         var presence: ClientPresence?
 
-        init(_ peer: PeerAddress?, _ presence: ClientPresence? = nil) {
-            self.peer = peer
+        init(_ address: CountedAddress, _ presence: ClientPresence? = nil) {
+            self.address = address
             self.presence = presence
         }
     }
@@ -76,10 +71,7 @@ package final class SignInGate: Sendable {
         _ password: String, _ hash: String?, of name: String, from origin: Origin,
         at now: Instant
     ) async throws -> Bool {
-        // Behind a proxy on this machine that is not trusted, an address tells nobody apart.
-        let address = origin.peer.flatMap {
-            $0.isLoopback && !countsLoopback ? nil : $0.network
-        }
+        let address = origin.address.telling
         let (delay, isKnown) = try begin(name, from: address, at: now)
         do {
             if delay > .zero { try await wait(delay, for: origin.presence) }
@@ -151,7 +143,7 @@ package final class SignInGate: Sendable {
                 state.isBusy = true
                 return (waiter, nil)
             }
-            let address = origin.peer?.network ?? ""
+            let address = origin.address.sharing ?? ""
             return (nil, state.line.enter(waiter, from: address, goesFirst: isKnown))
         }
         outcome.granted?.turn.resume()

@@ -166,10 +166,8 @@ final class Connections: Sendable {
     }
 
     private func share(of connection: Connection) -> String? {
-        guard let peer = connection.peer, !connection.isProxys,
-            !peer.isLoopback || limits.countsLoopback
-        else { return nil }
-        return peer.network
+        guard let peer = connection.peer, !connection.isProxys else { return nil }
+        return limits.counted(peer).sharing
     }
 
     private static func evict(from state: inout State) -> [Connection] {

@@ -26,14 +26,14 @@ struct SocketResponder: HTTPResponder {
         let connection = connections.connection(of: context.channel)
         let body = SocketBody(request, on: connection)
         let headers = request.fields
-        let proxies = webServices.cloud.shares.limits.trustedProxies
+        let limits = webServices.cloud.shares.limits
         let answer = await webServices.respond(
             to: WebRequest(
                 request.method,
                 request.uri.string,
                 headers: headers,
                 body: .pending(body),
-                from: proxies.origin(of: connection?.peer, headers),
+                from: limits.counted(connection?.peer, headers),
                 presence: connection?.presence
             )
         )

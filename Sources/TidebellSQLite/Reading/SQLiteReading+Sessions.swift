@@ -13,6 +13,19 @@ extension SQLiteReading {
         try connection.rows(StoredSession.ofAccount, account, now, limit, read: StoredSession.init)
     }
 
+    package func sessions(
+        like token: StoredWebToken, at now: Instant, limit: Int
+    ) throws -> [StoredSession] {
+        try connection.rows(
+            StoredSession.like, token.account, now, limit, token.origin,
+            token.container?.container, token.container?.environment, read: StoredSession.init
+        )
+    }
+
+    package func ancestors(of session: SessionID) throws -> Set<SessionID> {
+        Set(try connection.rows(StoredSession.ancestors, session) { try $0.value(0) })
+    }
+
     package func end(of session: SessionID, at now: Instant) throws -> Instant? {
         try connection.first(StoredSession.end, session, now) { try $0.optional(0) } ?? nil
     }
@@ -120,11 +133,25 @@ extension StoredWebToken {
 }
 
 extension StoredSession {
-    fileprivate static let ofAccount = """
-        SELECT session, account, origin, container, environment, min(created_at), max(used_at),
+    private static let columns = """
+        session, account, origin, container, environment, min(created_at), max(used_at),
             max(expires_at) AS last, max(parent)
-        FROM web_token WHERE account = ? GROUP BY session HAVING last > ?
-        ORDER BY min(created_at), session LIMIT ?
+        """
+    fileprivate static let ofAccount = """
+        SELECT \(columns) FROM web_token WHERE account = ?1 GROUP BY session HAVING last > ?2
+        ORDER BY min(created_at), session LIMIT ?3
+        """
+    fileprivate static let like = """
+        SELECT \(columns) FROM web_token
+        WHERE account = ?1 AND origin = ?4 AND container IS ?5 AND environment IS ?6
+        GROUP BY session HAVING last > ?2 ORDER BY last, min(created_at), session LIMIT ?3
+        """
+    fileprivate static let ancestors = """
+        WITH RECURSIVE line (id) AS (
+            SELECT parent FROM web_token WHERE session = ?1 AND parent IS NOT NULL UNION
+            SELECT web_token.parent FROM line JOIN web_token ON web_token.session = line.id
+            WHERE web_token.parent IS NOT NULL
+        ) SELECT id FROM line
         """
     fileprivate static let end = """
         SELECT max(expires_at) FROM web_token CROSS JOIN account ON account.id = web_token.account

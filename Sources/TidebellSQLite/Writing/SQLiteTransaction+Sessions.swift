@@ -57,12 +57,14 @@ extension SQLiteTransaction {
         return Set(ended).count
     }
 
-    func removeSession(_ session: SessionID) throws {
-        let ended = try connection.rows(
-            "DELETE FROM web_token WHERE session IN (\(Self.withChildren)) RETURNING session",
-            session
-        ) { SessionID(rawValue: $0.text(0)) }
-        try endAccess(of: Set(ended))
+    func removeSession(_ session: SessionID) throws -> Set<SessionID> {
+        let ended = Set(
+            try connection.rows(
+                "DELETE FROM web_token WHERE session IN (\(Self.withChildren)) RETURNING session",
+                session
+            ) { SessionID(rawValue: $0.text(0)) })
+        try endAccess(of: ended)
+        return ended
     }
 
     /// Has listeners of sessions that ended looked at, and forgets the uploads that were

@@ -130,6 +130,11 @@ final class TestAPI: Sendable {
         try await send("GET", target(path) + query)
     }
 
+    /// What a request from an address counts as.
+    func origin(_ address: PeerAddress?) -> CountedAddress {
+        cloud.webServices.cloud.shares.limits.counted(address, [:])
+    }
+
     /// Sends any request.
     func send(
         _ method: String, _ target: String, _ body: String = "", headers: [String: String] = [:],
@@ -138,7 +143,7 @@ final class TestAPI: Sendable {
         let response = await cloud.respond(
             to: WebRequest(
                 try #require(HTTPRequest.Method(method)), target, headers: HTTPFields(headers),
-                body: .bytes(Array(body.utf8)), from: address
+                body: .bytes(Array(body.utf8)), from: origin(address)
             )
         )
         return Answer(

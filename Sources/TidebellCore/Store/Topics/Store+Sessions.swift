@@ -9,6 +9,16 @@ package protocol SessionReading {
     /// oldest first, at most `limit`.
     func sessions(of account: AccountID, at now: Instant, limit: Int) throws -> [StoredSession]
 
+    /// Returns the sessions of a token's account that have its origin and its container, and
+    /// a token that is valid at `now`: those that would expire first first, at most `limit`.
+    func sessions(
+        like token: StoredWebToken, at now: Instant, limit: Int
+    ) throws -> [StoredSession]
+
+    /// Returns the sessions that a session was begun with, one with the other: each ends all
+    /// that come after it, also where those between have expired.
+    func ancestors(of session: SessionID) throws -> Set<SessionID>
+
     /// Until when the session has a valid token, unless that is renewed; nil when it is
     /// signed out, expired, or its account disabled or removed.
     func end(of session: SessionID, at now: Instant) throws -> Instant?
@@ -35,8 +45,9 @@ package protocol SessionWriting: SessionReading {
     func endTokens(_ tokens: EndedTokens, at now: Instant) throws -> Int
 
     /// Removes all tokens of a session and of those that were begun with it: who
-    /// shows one is unknown. What is gone is ignored.
-    func removeSession(_ session: SessionID) throws
+    /// shows one is unknown. Returns the sessions that went; what is gone is ignored.
+    @discardableResult
+    func removeSession(_ session: SessionID) throws -> Set<SessionID>
 
     /// Removes web tokens that expired before `moment`, those of web pages that
     /// expired before `pageMoment`, at most `limit` of each; returns how many went.
