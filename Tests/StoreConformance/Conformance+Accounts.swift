@@ -57,6 +57,49 @@ extension StoreConformance {
                 #expect(left == [1, 5])
             }
         },
+        Check("Sessions like one are of its kind and container, the first to expire first") {
+            store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                try transaction.putFamily(of: anna)
+                let device = StoredWebToken(
+                    account: anna, expiresAt: .noon, session: .one, origin: .device,
+                    container: .notes
+                )
+                func like(_ change: (inout StoredWebToken) -> Void = { _ in }, limit: Int = 9)
+                    throws -> [SessionID]
+                {
+                    var token = device
+                    change(&token)
+                    return try transaction.sessions(like: token, at: .noon, limit: limit)
+                        .map(\.id)
+                }
+                #expect(try like() == [.four, .two])
+                #expect(try like(limit: 1) == [.four])
+                #expect(try like { $0.origin = .page } == [.three])
+                #expect(try like { $0.container = nil }.isEmpty)
+                #expect(
+                    try like {
+                        $0.origin = .operator
+                        $0.container = nil
+                    } == [.one])
+                let later = Instant.noon.advanced(by: .seconds(60))
+                #expect(
+                    try transaction.sessions(like: device, at: later, limit: 9).map(\.id) == [.two])
+            }
+        },
+        Check("A session's ancestors are known, also where one has expired; removal names all") {
+            store in
+            try await store.write { transaction throws in
+                let anna = try transaction.createAccount(named: "anna", at: .noon)
+                try transaction.putFamily(of: anna)
+                #expect(try transaction.endTokens(.session(.two), at: .noon) == 2)
+                #expect(try transaction.ancestors(of: .three) == [.two, .one])
+                #expect(try transaction.ancestors(of: .four).isEmpty)
+                #expect(try transaction.removeSession(.two) == [.two, .three])
+                #expect(try transaction.removeSession(.two).isEmpty)
+            }
+        },
         Check("H3: ended tokens expire now, and a session's end is known") { store in
             try await store.write { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)

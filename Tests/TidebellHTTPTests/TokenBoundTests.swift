@@ -65,6 +65,31 @@ struct TokenBoundTests {
         #expect(statuses == [421, 421, 200, 200, 200, 200, 200])
     }
 
+    @Test("A new page is not signed out with a page it comes from by one that has expired")
+    func expiredBetween() async throws {
+        var limits = Limits()
+        limits.pagesPerAccount = 3
+        let api = try await TestAPI(limits: limits)
+        let minute = Duration.seconds(60)
+        let first = try await page(api, of: api.webToken)
+        let second = try await page(api, of: first)
+        api.clock.advance(by: minute * 14)
+        let third = try await page(api, of: second)
+        api.clock.advance(by: minute * 6)
+        let renewed = try await caller(api, first)[header: WireProtocol.webAuthTokenHeader]
+        let later = try #require(renewed)
+        api.clock.advance(by: minute * 11)
+        #expect(try await caller(api, second).status == 421)
+        let last = try await page(api, of: api.webToken)
+        // The one that came alone goes, though it would expire last.
+        let fourth = try await page(api, of: third)
+        var statuses: [Int] = []
+        for token in [later, third, last, fourth] {
+            statuses.append(try await caller(api, token).status)
+        }
+        #expect(statuses == [200, 200, 421, 200])
+    }
+
     private func device(_ api: TestAPI, with token: String) async throws -> TestAPI.Answer {
         try await api.send(
             "POST",
