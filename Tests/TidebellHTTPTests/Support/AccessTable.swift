@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Testing
 import TidebellCore
 import TidebellServer
 import TidebellWire
@@ -13,10 +14,21 @@ struct AccessCaller: Sendable, Hashable {
         case revoked, expired
     }
 
-    /// The web token.
+    /// The web token: none, one of the operator's, or one that a device or a page got with it
+    /// in this container and environment.
     enum User: Sendable, Hashable, CaseIterable {
         case none, unknown, everywhere, here, inOtherContainer, inOtherEnvironment
         case signedOut, expired, disabled, removed
+        case signedOutDevice, expiredDevice, disabledDevice, removedDevice
+        case signedOutPage, expiredPage, disabledPage, removedPage
+
+        /// The tokens that end, with those that were got with them.
+        static let ended: [(User, device: User, page: User)] = [
+            (.signedOut, .signedOutDevice, .signedOutPage),
+            (.expired, .expiredDevice, .expiredPage),
+            (.disabled, .disabledDevice, .disabledPage),
+            (.removed, .removedDevice, .removedPage),
+        ]
     }
 
     var page: Page
@@ -53,7 +65,8 @@ enum AccessOutcome: Sendable, Hashable {
         switch caller.user {
         case .everywhere, .here: self = .granted
         case .unknown, .inOtherContainer, .inOtherEnvironment, .signedOut, .expired, .disabled,
-            .removed:
+            .removed, .signedOutDevice, .expiredDevice, .disabledDevice, .removedDevice,
+            .signedOutPage, .expiredPage, .disabledPage, .removedPage:
             self = .notAUser
         case .none:
             switch access {
@@ -86,7 +99,7 @@ struct AccessTokens: Sendable {
     let api: TestAPI
     let container: ContainerKey
     private let pages: [AccessCaller.Page: String]
-    private let users: [AccessCaller.User: String]
+    private var users: [AccessCaller.User: String]
 
     /// Makes the tokens, and ends those that are to have ended.
     init(_ api: TestAPI, in container: ContainerKey) async throws {
@@ -132,19 +145,39 @@ struct AccessTokens: Sendable {
         }
         self.pages = pages
         self.users = users
-        // Each of them was here before, as others have been.
-        for user in [AccessCaller.User.signedOut, .disabled, .removed, .expired] {
-            _ = try await api.send(
-                "GET",
-                path("database", "public/users/caller")
-                    + query(of: AccessCaller(page: .everywhere, user: user))
-            )
+        for (user, device, page) in AccessCaller.User.ended {
+            self.users[device] = try await token(
+                "account/signIn", "{}", with: user, SignIn.Response.self, \.webAuthToken)
+            self.users[page] = try await token(
+                "account/webToken", #"{"apiToken":"\#(api.apiToken)"}"#, with: user,
+                FetchWebAuthToken.Response.self, \.webAuthToken)
+            // Each of them was here before, as others have been.
+            for user in [user, device, page] {
+                let answer = try await api.send(
+                    "GET",
+                    path("database", "public/users/caller")
+                        + query(of: AccessCaller(page: .everywhere, user: user))
+                )
+                #expect(answer.status == 200, "\(user) before its end")
+            }
         }
         _ = try await accounts.signOut("signedOut")
         try await accounts.setDisabled(true, "disabled")
         try await accounts.remove(named: "removed")
         // Passes the two short lifetimes, and what is remembered of a caller.
         api.clock.advance(by: CallerCache.lifetime)
+    }
+
+    /// Gets a token with that of a caller.
+    private func token<Response: WireBody>(
+        _ endpoint: String, _ body: String, with user: AccessCaller.User,
+        _: Response.Type, _ token: KeyPath<Response, String>
+    ) async throws -> String {
+        let answer = try await api.send(
+            "POST",
+            path("ext", endpoint) + query(of: AccessCaller(page: .everywhere, user: user)), body)
+        return try JSONReader.read(Array(answer.text.utf8)) { try Response(from: &$0) }[
+            keyPath: token]
     }
 
     /// The path of an endpoint.
