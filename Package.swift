@@ -100,6 +100,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             exclude: ["DESIGN.md"],
@@ -204,7 +205,11 @@ let package = Package(
             swiftSettings: strict
         ),
         // What tests of several targets wait with, and take chance from.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport",
+            dependencies: [.product(name: "Metrics", package: "swift-metrics")],
+            path: "Tests/TestSupport", swiftSettings: strict
+        ),
         // The promises of a store, as tests for any engine.
         .target(
             name: "StoreConformance",

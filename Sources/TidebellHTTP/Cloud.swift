@@ -79,7 +79,7 @@ package struct Cloud: Sendable {
         transfers = Transfers(capacity: transferCapacity, shares: shares)
         self.shares = shares
         courierPolls = CourierPolls(elapsed: time.elapsed)
-        signIns = SignInGate(clock: time.clock, metrics: shares.metrics)
+        signIns = SignInGate(clock: time.clock)
         self.rootKey = rootKey
         self.limits = limits
         longReads = LongReads(limits.longReads)

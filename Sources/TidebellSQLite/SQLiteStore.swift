@@ -133,7 +133,9 @@ package final class SQLiteStore: OpenedStore {
         }
         let running = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
-        guard running <= Self.waitingReads else { throw Self.busyError }
+        guard running <= Self.waitingReads else {
+            throw Self.tooManyWaiting(Self.waitingReads, .waitingReads)
+        }
         guard running > Self.readsInPlace else { return try readInPlace(length, body) }
         return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
     }
@@ -220,11 +222,11 @@ package final class SQLiteStore: OpenedStore {
     var waitingWrites: Int { writes.waitingCount }
 
     /// What calls get that come when too many wait.
-    static var busyError: WireError {
+    static func tooManyWaiting(_ count: Int, _ bound: WireError.Bound) -> WireError {
         WireError(
-            .tryAgainLater, "the server has more requests waiting than it can hold",
+            .tryAgainLater, "\(count) requests wait for the store already",
             retryAfter: GroupCommit.retryAfter
-        )
+        ).naming(bound)
     }
 
     /// What calls get after ``close()``.

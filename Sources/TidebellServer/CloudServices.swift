@@ -40,6 +40,7 @@ package struct CloudServices: Sendable {
     ///   - rootKey: What fields and kept answers are encrypted with; nil keeps them as
     ///     they are.
     ///   - shares: How much of the server one caller may take.
+    ///   - httpMetrics: Counts whom the API's bounds refuse.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
     ///   - apns: The way to Apple's push service; nil for none.
@@ -56,6 +57,7 @@ package struct CloudServices: Sendable {
         heldRequests: HeldRequests? = nil,
         transferCapacity: Int = Cloud.transferCapacity,
         shares: ShareLimits = ShareLimits(),
+        metrics httpMetrics: HTTPMetrics = HTTPMetrics(),
         publicURL: String? = nil,
         apns: APNsConfiguration? = nil,
         onIdle: @escaping @Sendable () -> Void = {},
@@ -110,7 +112,7 @@ package struct CloudServices: Sendable {
             time: time,
             logger: logger
         )
-        let shares = Shares(limits: shares, clock: time.clock)
+        let shares = Shares(limits: shares, clock: time.clock, metrics: httpMetrics)
         webServices = WebServices(
             cloud: Cloud(
                 store: store,
@@ -122,7 +124,7 @@ package struct CloudServices: Sendable {
                 topic: { apns.topic(of: $0) },
                 heldRequests: heldRequests
                     ?? HeldRequests(
-                        share: shares.limits.heldRequestsPerCaller, metrics: shares.metrics
+                        share: shares.limits.heldRequestsPerCaller
                     ),
                 assets: assets,
                 transferCapacity: transferCapacity,

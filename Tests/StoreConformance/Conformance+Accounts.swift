@@ -96,8 +96,8 @@ extension StoreConformance {
                 #expect(try transaction.endTokens(.session(.two), at: .noon) == 2)
                 #expect(try transaction.ancestors(of: .three) == [.two, .one])
                 #expect(try transaction.ancestors(of: .four).isEmpty)
-                #expect(try transaction.removeSession(.two) == [.two, .three])
-                #expect(try transaction.removeSession(.two).isEmpty)
+                #expect(try transaction.removeSessions(begunWith: .two) == [.two, .three])
+                #expect(try transaction.removeSessions(begunWith: .two).isEmpty)
             }
         },
         Check("H3: ended tokens expire now, and a session's end is known") { store in

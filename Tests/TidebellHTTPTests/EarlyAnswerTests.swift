@@ -28,6 +28,46 @@ struct EarlyAnswerTests {
         }
     }
 
+    @Test(
+        "A head beyond its bounds is refused, also to a client that sends all of it first",
+        arguments: ["a field", "fields", "the target"]
+    )
+    func longHead(part: String) async throws {
+        let count = 20 << 20
+        let head =
+            switch part {
+            case "a field": "GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: count)
+            case "fields": "GET / HTTP/1.1" + String(repeating: "\r\nX: y", count: count / 6)
+            default: "GET /" + String(repeating: "x", count: count) + " HTTP/1.1"
+            }
+        let api = try await TestAPI()
+        try await api.serving { port in
+            let connection = try RawConnection(port)
+            let answer = try await connection.request(head + "\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 431 Request Header Fields Too Large\r\n"))
+            #expect(answer.contains("at most 81920 bytes and 1000 fields (head)"))
+            connection.endSending()
+            #expect(try await connection.rest().isEmpty)
+        }
+    }
+
+    @Test(
+        "What is no request is answered, and a request before it first", arguments: [false, true])
+    func noRequest(afterAnother: Bool) async throws {
+        let api = try await TestAPI()
+        try await api.serving { port in
+            let connection = try RawConnection(port)
+            let before = afterAnother ? "GET /health HTTP/1.1\r\nHost: here\r\n\r\n" : ""
+            try connection.send(before + String(repeating: "no request\r\n", count: 1000))
+            connection.endSending()
+            let answer = try await connection.rest()
+            let parts = answer.components(separatedBy: "HTTP/1.1 ").dropFirst()
+            #expect(parts.last?.hasPrefix("400 Bad Request\r\n") == true)
+            #expect(parts.count == (afterAnother ? 2 : 1))
+        }
+        #expect(api.log.lines.isEmpty)
+    }
+
     @Test("S13: a client that asks whether to send its body is told to, or is refused")
     func expectations() async throws {
         let api = try await TestAPI()

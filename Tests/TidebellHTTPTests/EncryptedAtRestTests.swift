@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Logging
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -103,7 +104,7 @@ struct EncryptedAtRestTests {
 
     @Test("REC-11: what apps encrypt stands in no file of the data folder, whatever was done")
     func plainText() async throws {
-        let api = try await TestAPI()
+        let api = try await TestAPI(logLevel: .trace)
         try await api.makeZone("Notes")
         try await subscribe(api)
         // Saved, changed in part, repeated under the same name, in conflict, deleted.
@@ -123,6 +124,11 @@ struct EncryptedAtRestTests {
         )
         _ = try await api.cloud.pipeline.drain()
         #expect(try words(Self.secrets + [Self.plain], in: api.folder) == [Self.plain])
+        let log = Data(api.log.lines.joined(separator: "\n").utf8)
+        #expect(api.log.lines.contains { $0.hasPrefix("request answered") })
+        for word in Self.secrets {
+            #expect(Self.spellings(of: word).allSatisfy { log.range(of: $0) == nil }, "\(word)")
+        }
     }
 
     @Test("Without a root key the same words are found: the search can fail")
@@ -197,6 +203,44 @@ struct EncryptedAtRestTests {
         #expect(answer.status == 500)
         #expect(answer.error?.reason.contains("'n2'") == true)
         #expect(try await lookup(api, "n1").status == 200)
+    }
+
+    @Test("A backup without keys has no zone's key, and nobody reads its encrypted fields")
+    func backupWithoutKeys() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        _ = try await save(api, "n1", Self.fields)
+        let place = api.folder.appendingPathExtension("backups")
+        defer { try? FileManager.default.removeItem(at: place) }
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        for isWithoutKeys in [false, true] {
+            let backup = place.appendingPathComponent("backup-\(isWithoutKeys)")
+            var options = Backup.Options()
+            options.withoutKeys = isWithoutKeys
+            _ = try Backup.make(of: DataFolder(api.folder), to: backup, at: TestAPI.start, options)
+            let data = DataFolder(place.appendingPathComponent("restored-\(isWithoutKeys)"))
+            _ = try await Restoring.run(backup, to: data, replacing: false, at: TestAPI.start)
+            let store = try data.openStore(for: .serving)
+            let log = FailureLog()
+            let cloud = CloudServices(
+                store: store, rootKey: TestAPI.rootKey,
+                time: Time(now: { TestAPI.start }, clock: api.clock),
+                logger: Logger(label: "test") { _ in log }
+            )
+            let key = try await store.read {
+                try $0.zones(["Notes"], in: Self.database($0)).first?.fieldKey
+            }
+            let answer = await cloud.respond(
+                .post, api.target("private/records/lookup"),
+                body: Array(
+                    #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"n1"}]}"#.utf8))
+            let text = String(decoding: try await answer.body.collect(), as: UTF8.self)
+            #expect((key == StoredZoneKey.none) == isWithoutKeys)
+            #expect(text.contains("wordOfTheSecret") == !isWithoutKeys, "\(text)")
+            #expect((answer.status == 200) == !isWithoutKeys, "\(text)")
+            #expect(Self.secrets.allSatisfy { !text.contains($0) } == isWithoutKeys)
+            try await store.close()
+        }
     }
 
     @Test("REC-11: a deleted zone forgets its key, a new one of the name has another")

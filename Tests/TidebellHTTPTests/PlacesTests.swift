@@ -199,7 +199,7 @@ struct PlacesTests {
                             for await _ in held.stream { break }
                             try await writer.write([1])
                         },
-                        from: one
+                        from: api.origin(one)
                     ))
                 #expect(answer.status == 200)
             }

@@ -376,7 +376,8 @@ struct ShareTests {
         #expect(
             refused.error
                 == WireError(
-                    .throttled, "you make more than 2 requests a second: wait a little",
+                    .throttled,
+                    "you make more than 2 requests a second: wait a little (requestRate)",
                     retryAfter: 1
                 )
         )

@@ -68,9 +68,11 @@ struct GroupCommitTests {
                     refused
                         == WireError(
                             .tryAgainLater,
-                            "the server has more requests waiting than it can hold", retryAfter: 1
+                            "4096 requests wait for the store already (waitingWrites)",
+                            retryAfter: 1
                         )
                 )
+                #expect((refused ?? nil)?.bound == .waitingWrites)
                 #expect(others.allSatisfy { $0 == nil })
                 #expect(others.count == GroupCommit.waitingWrites + 1)
             }

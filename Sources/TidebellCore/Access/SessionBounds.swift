@@ -30,7 +30,7 @@ package enum SessionBounds {
         for session in alike where living.count > limit && !kept.contains(session.id) {
             // It may have ended with the one it was begun with.
             guard living.contains(session.id) else { continue }
-            living.subtract(try transaction.removeSession(session.id))
+            living.subtract(try transaction.removeSessions(begunWith: session.id))
         }
         guard living.count <= limit else { throw WireError.tooManySessions(limit) }
     }
@@ -43,6 +43,6 @@ extension WireError {
                 + "the one before, down to this one: sign one of them out, which ends those "
                 + "after it, or sign in with the password",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.sessions)
     }
 }

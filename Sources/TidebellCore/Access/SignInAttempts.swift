@@ -160,8 +160,10 @@ extension WireError {
         until end: Instant, at now: Instant
     ) -> WireError {
         WireError(
-            .throttled, "too many sign-ins with wrong passwords: try again later",
+            .throttled,
+            "too many sign-ins with wrong passwords, of which there may be "
+                + "\(SignInAttempts.maximumFailures) in 15 minutes: try again later",
             retryAfter: Double(max(0, end.rawValue - now.rawValue)) / 1000
-        )
+        ).naming(.wrongPasswords)
     }
 }

@@ -52,7 +52,7 @@ extension WireError {
         badRequest(
             "the records of the request hold more than \(limit) bytes; ask for fewer at a time",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.namedRecordBytes)
     }
 
     /// Returns the error without what only extended clients may see.

@@ -88,7 +88,7 @@ extension ModifyZones {
                     + "\(call.limits.zonesPerDatabase) of the database (zonesPerDatabase); "
                     + "delete some first",
                 ckCode: CKErrorCode.limitExceeded
-            )
+            ).naming(.zonesPerDatabase)
         }
         let position = try transaction.advance(database.id, by: 1, at: call.now)
         let created = try transaction.createZones([(name, position)], in: database.id)

@@ -48,7 +48,7 @@ struct SubscriptionSet {
                 "more than \(limits.subscriptionsPerUser) subscriptions in the \(scope) database; "
                     + "delete some first",
                 ckCode: CKErrorCode.limitExceeded
-            )
+            ).naming(.subscriptionsPerUser)
         }
         let total = bytes - (before?.bytes ?? 0) + summary.bytes
         // What shrinks is let through, also where the bound was another before.
@@ -60,7 +60,7 @@ struct SubscriptionSet {
                     + "of at most \(limits.subscriptionBytesPerUser) (subscriptionBytesPerUser); "
                     + "delete some, or shorten its filters",
                 ckCode: CKErrorCode.limitExceeded
-            )
+            ).naming(.subscriptionBytesPerUser)
         }
         remove(id)
         add(summary)

@@ -21,7 +21,7 @@ extension UploadAssets {
                 "\(awaited) uploads were asked for and have not come, of at most \(limit) "
                     + "(awaitedUploadsPerUser); send their files, or wait",
                 retryAfter: Double(call.limits.uploadTokenLifetime.components.seconds) / 10
-            )
+            ).naming(.awaitedUploadsPerUser)
         }
         var uploads: [AwaitedUpload] = []
         var names: [String] = []

@@ -178,6 +178,6 @@ extension ScanBound {
                 + "'\(WireError.shortened(query.recordType))' that one query looks at (querySort); "
                 + "query one zone, or leave the order to the client",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.querySort)
     }
 }

@@ -109,14 +109,14 @@ struct Quota {
     var bytes: Int64
     /// Whose it is, and the name of the bound.
     var owner: String
-    var bound: String
+    var bound: WireError.Bound
 
     func passed(byRecord name: String, of growth: Int64, used: Int64) -> WireError {
         WireError(
             .quotaExceeded,
             "record '\(WireError.shortened(name))' needs \(growth) bytes more; \(owner) hold "
-                + "\(used) of at most \(bytes) bytes (\(bound)); delete some first"
-        )
+                + "\(used) of at most \(bytes) bytes (\(bound.rawValue)); delete some first"
+        ).naming(bound)
     }
 
     /// There is no room for a file either.
@@ -124,8 +124,8 @@ struct Quota {
         WireError(
             .quotaExceeded,
             "there is no room for files: \(owner) hold \(used) of at most \(bytes) bytes "
-                + "(\(bound)); delete some first"
-        )
+                + "(\(bound.rawValue)); delete some first"
+        ).naming(bound)
     }
 }
 
@@ -137,12 +137,12 @@ extension ZoneAccess {
             return limits.containerQuota.map {
                 Quota(
                     bytes: $0, owner: "the public records of the container",
-                    bound: "containerQuota"
+                    bound: .containerQuota
                 )
             }
         }
         return limits.userQuota.map {
-            Quota(bytes: $0, owner: "the private records of the user", bound: "userQuota")
+            Quota(bytes: $0, owner: "the private records of the user", bound: .userQuota)
         }
     }
 

@@ -74,7 +74,7 @@ struct RecordSchema {
             "record type '\(WireError.shortened(type))' would be one more than the "
                 + "\(limits.recordTypesPerContainer) of the container (recordTypesPerContainer)",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.recordTypesPerContainer)
     }
 
     private func checkCount(
@@ -89,7 +89,7 @@ struct RecordSchema {
             "record type '\(WireError.shortened(type))' would have \(total) fields of at most "
                 + "\(limits.fieldsPerType) (fieldsPerType)",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.fieldsPerType)
     }
 
     /// Fails unless a value is encrypted where its field is, and may be (REC-11).

@@ -9,7 +9,6 @@ package final class BodyBytes: Sendable {
     private static let retryAfter = 2.0
 
     private let limits: ShareLimits
-    private let metrics: HTTPMetrics
 
     private struct State {
         var total = 0
@@ -26,10 +25,7 @@ package final class BodyBytes: Sendable {
 
     private let state = Mutex(State())
 
-    init(limits: ShareLimits, metrics: HTTPMetrics) {
-        self.limits = limits
-        self.metrics = metrics
-    }
+    init(limits: ShareLimits) { self.limits = limits }
 
     /// Bytes of an answer, or of the body of a sign-in, that are not worth counting: a
     /// connection has as many in its buffers.
@@ -108,35 +104,25 @@ package final class BodyBytes: Sendable {
     package var current: Int { state.withLock { $0.total } }
 
     private func add(_ bytes: Int, of caller: Caller?) throws {
-        try count(
-            state.withLock { state in
-                if let refusal = refusal(of: bytes, of: caller, isOnly: false, in: state) {
-                    return refusal
-                }
-                state.add(bytes, of: caller)
-                return nil
-            })
+        try state.withLock { state in
+            if let refusal = refusal(of: bytes, of: caller, isOnly: false, in: state) {
+                throw refusal.naming(.bodyBytes)
+            }
+            state.add(bytes, of: caller)
+        }
     }
 
     private func addAnswer(_ bytes: Int, of caller: Caller?, mayBeRefused: Bool) throws {
-        try count(
-            state.withLock { state in
-                // Small requests beside this one do not matter.
-                let isOnly = caller.map { state.callers[$0, default: 0] <= Self.uncounted }
-                if mayBeRefused,
-                    let refusal = refusal(of: bytes, of: caller, isOnly: isOnly ?? false, in: state)
-                {
-                    return refusal
-                }
-                state.add(bytes, of: caller)
-                return nil
-            })
-    }
-
-    private func count(_ refusal: WireError?) throws {
-        guard let refusal else { return }
-        metrics.refused(.bodyBytes)
-        throw refusal
+        try state.withLock { state in
+            // Small requests beside this one do not matter.
+            let isOnly = caller.map { state.callers[$0, default: 0] <= Self.uncounted }
+            if mayBeRefused,
+                let refusal = refusal(of: bytes, of: caller, isOnly: isOnly ?? false, in: state)
+            {
+                throw refusal.naming(.bodyBytes)
+            }
+            state.add(bytes, of: caller)
+        }
     }
 
     private func refusal(

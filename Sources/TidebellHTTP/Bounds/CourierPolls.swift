@@ -60,7 +60,7 @@ package final class CourierPolls: Sendable {
                         .throttled,
                         "\(Self.mostPerCourier) polls of this courier have just begun",
                         retryAfter: Self.retryAfter
-                    )
+                    ).naming(.courierPolls)
                 }
                 oldest = own.removeFirst()
             }

@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Metrics
+import TidebellWire
 
-/// What the API counts of its own bounds.
+/// What the API counts of bounds: its own, and those that errors name (``WireError/bound``).
 package struct HTTPMetrics: Sendable {
-    /// A bound that a request or a connection was refused by.
-    package enum Bound: String, Sendable, CaseIterable {
-        /// Connections of all.
-        case connections
-        /// Connections from one address.
-        case connectionsPerAddress
-        /// Bytes of the bodies of requests and answers.
-        case bodyBytes
-        /// The time a request may take to arrive.
-        case bodyTime
-        /// Requests a second.
-        case requestRate
-        /// Streams, polls or transfers of all.
-        case heldRequests
-        /// The same of one caller.
-        case heldRequestsPerCaller
-        /// Sign-ins that wait for their turn.
-        case waitingSignIns
-        /// Wrong passwords.
-        case wrongPasswords
-    }
+    package typealias Bound = WireError.Bound
 
     private let refusals: [Bound: Counter]
 
@@ -43,4 +24,9 @@ package struct HTTPMetrics: Sendable {
 
     /// Counts a refusal.
     package func refused(_ bound: Bound) { refusals[bound]?.increment() }
+
+    /// Counts a refusal that an error tells, if it does.
+    func count(_ error: WireError) {
+        if let bound = error.bound { refused(bound) }
+    }
 }

@@ -15,7 +15,6 @@ package final class HeldRequests: Sendable {
     /// The most of callers who are no users, all together.
     private let strangersShare: Int
     private let kind: String
-    private let metrics: HTTPMetrics
 
     private struct State {
         var count = 0
@@ -33,13 +32,12 @@ package final class HeldRequests: Sendable {
     package init(
         capacity: Int = HeldRequests.defaultCapacity,
         share: Int = ShareLimits().heldRequestsPerCaller, strangersShare: Int? = nil,
-        of kind: String = "streams and polls", metrics: HTTPMetrics = HTTPMetrics()
+        of kind: String = "streams and polls"
     ) {
         self.capacity = capacity
         self.share = share
         self.strangersShare = strangersShare ?? capacity
         self.kind = kind
-        self.metrics = metrics
     }
 
     /// A place among the held requests, given back with its last reference.
@@ -62,22 +60,20 @@ package final class HeldRequests: Sendable {
             let isStranger = caller.isStranger
             guard state.count < capacity, !isStranger || state.strangers < strangersShare else {
                 let most = state.count < capacity ? strangersShare : capacity
-                metrics.refused(.heldRequests)
                 return WireError(
                     .tryAgainLater,
                     "the server already holds \(most) \(kind)"
                         + (state.count < capacity ? " of who is not signed in" : ""),
                     retryAfter: Self.retryAfter
-                )
+                ).naming(.heldRequests)
             }
             if let caller {
                 let own = state.callers[caller, default: 0]
                 guard own < share else {
-                    metrics.refused(.heldRequestsPerCaller)
                     return WireError(
                         .throttled, "the server already holds \(share) \(kind) of yours",
                         retryAfter: Self.retryAfter
-                    )
+                    ).naming(.heldRequestsPerCaller)
                 }
                 state.callers[caller] = own + 1
             }

@@ -8,10 +8,9 @@ package final class RequestPace: Sendable {
     private let rates: Mutex<RequestRates<Caller>>
     private let perSecond: Int
     private let uptime: @Sendable () -> Int64
-    private let metrics: HTTPMetrics
 
     /// Creates a bound; nil where the limits know none.
-    init?(limits: ShareLimits, clock: any Clock<Duration>, metrics: HTTPMetrics) {
+    init?(limits: ShareLimits, clock: any Clock<Duration>) {
         guard limits.requestsPerSecond > 0 else { return nil }
         perSecond = limits.requestsPerSecond
         rates = Mutex(
@@ -20,18 +19,16 @@ package final class RequestPace: Sendable {
             )
         )
         uptime = clock.nanoseconds()
-        self.metrics = metrics
     }
 
     /// Counts a request, or fails with `THROTTLED`.
     package func count(_ caller: Caller) throws {
         let now = uptime()
         guard let wait = rates.withLock({ $0.count(caller, at: now) }) else { return }
-        metrics.refused(.requestRate)
         throw WireError(
             .throttled, "you make more than \(perSecond) requests a second: wait a little",
             retryAfter: max(1, (Double(wait) / 1_000_000_000).rounded(.up))
-        )
+        ).naming(.requestRate)
     }
 }
 

@@ -17,8 +17,8 @@ package struct Shares: Sendable {
     ) {
         self.limits = limits
         self.metrics = metrics
-        bodies = BodyBytes(limits: limits, metrics: metrics)
-        pace = RequestPace(limits: limits, clock: clock, metrics: metrics)
+        bodies = BodyBytes(limits: limits)
+        pace = RequestPace(limits: limits, clock: clock)
     }
 
     /// The share a request counts on: the account's, or that of its address.

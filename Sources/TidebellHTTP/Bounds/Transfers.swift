@@ -15,8 +15,7 @@ package struct Transfers: Sendable {
         let share = min(shares.limits.transfersPerCaller, max(1, half / 4))
         func bound(_ kind: String) -> HeldRequests {
             HeldRequests(
-                capacity: half, share: share, strangersShare: max(1, half / 2), of: kind,
-                metrics: shares.metrics
+                capacity: half, share: share, strangersShare: max(1, half / 2), of: kind
             )
         }
         uploads = bound("uploads of files")

@@ -5,6 +5,30 @@ import HTTPTypes
 import TidebellCore
 import TidebellWire
 
+/// The answer to a write of many items, each of which may have failed.
+protocol ItemAnswer: Sendable {
+    /// Why items failed.
+    var failures: [WireError] { get }
+}
+
+extension ModifyRecords.Response: ItemAnswer {
+    var failures: [WireError] {
+        records.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
+    }
+}
+
+extension ModifyZones.Response: ItemAnswer {
+    var failures: [WireError] {
+        zones.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
+    }
+}
+
+extension ModifySubscriptions.Response: ItemAnswer {
+    var failures: [WireError] {
+        subscriptions.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
+    }
+}
+
 extension Exchange {
     /// The longest request ID.
     private static let requestIDLength = 255
@@ -33,43 +57,48 @@ extension Exchange {
     /// - Parameter shorten: What is kept of an answer that is longer than
     ///   ``Limits/keptAnswerLength``: what was done, without what can be fetched. Nil when
     ///   nothing was done: then nothing is kept, and the write may be tried again.
-    func write<Answer: Sendable>(
+    func write<Answer: ItemAnswer>(
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Answer,
         json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void,
         shortened shorten: @escaping @Sendable (Answer) -> Answer? = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
             let answer = try await transaction(run)
+            countRefusals(in: answer)
             return .json { encode(answer, &$0) }
         }
         let digest = digest
         let call = call
         let key = cloud.rootKey
         let fingerprint = key?.fingerprint(ofDigest: digest) ?? digest
-        let (body, isRepeated) = try await transaction { transaction in
+        let (body, new) = try await transaction { transaction -> ([UInt8], Answer?) in
             if let kept = try transaction.keptAnswer(to: id) {
                 // Servers before version 4 kept the digest itself.
                 guard kept.fingerprint == fingerprint || kept.fingerprint == digest else {
                     throw WireError.reused(id)
                 }
-                return (try key?.opened(answer: kept.body, to: id) ?? kept.body, true)
+                return (try key?.opened(answer: kept.body, to: id) ?? kept.body, nil)
             }
             let answer = try run(transaction)
             let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
             var kept = KeptAnswer(fingerprint: fingerprint, body: body)
             if body.count > call.limits.keptAnswerLength {
-                guard let short = shorten(answer) else { return (body, false) }
+                guard let short = shorten(answer) else { return (body, answer) }
                 kept.body = JSONWriter.write(capacity: 512) { encode(short, &$0) }
             }
             if let key { kept.body = try key.sealed(answer: kept.body, to: id) }
             try transaction.keepAnswer(
                 kept, to: id, at: call.now, exceeding: call.limits.keptAnswerBytesPerUser
             )
-            return (body, false)
+            return (body, answer)
         }
         var response = WebResponse.json(body)
-        response.isRepeated = isRepeated
+        if let new { countRefusals(in: new) } else { response.isRepeated = true }
         return response
+    }
+
+    private func countRefusals(in answer: some ItemAnswer) {
+        for error in answer.failures { cloud.shares.metrics.count(error) }
     }
 
     /// The name the client gave the write; nil where it gave none.

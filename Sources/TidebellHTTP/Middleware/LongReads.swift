@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Metrics
 import Synchronization
 import TidebellCore
 import TidebellWire
@@ -37,20 +36,14 @@ package final class LongReads: Sendable {
     private let bounds: LongReadBounds
     private let atOnce: Int
     private let atOnceByCaller: Int
-    private let refusals: Counter
     private let state = Mutex(State())
 
     /// Creates the gate.
-    package init(
-        _ bounds: LongReadBounds, factory: any MetricsFactory = MetricsSystem.factory
-    ) {
+    package init(_ bounds: LongReadBounds) {
         self.bounds = bounds
         let processors = ProcessInfo.processInfo.activeProcessorCount
         atOnce = max(1, bounds.atOnce ?? processors / 2)
         atOnceByCaller = max(1, bounds.atOnceByCaller ?? atOnce / 2)
-        refusals = Counter(
-            label: "tidebell.refusals", dimensions: [("bound", "longReads")], factory: factory
-        )
     }
 
     /// Runs a long read when its caller's turn has come; fails at once with
@@ -87,7 +80,6 @@ package final class LongReads: Sendable {
                 case .success(false):
                     if Task.isCancelled || presence?.hasLeft == true { giveUp(id, of: caller) }
                 case .failure(let refusal):
-                    refusals.increment()
                     continuation.resume(throwing: refusal)
                 }
             }
@@ -186,13 +178,13 @@ extension WireError {
             "\(most) long reads of \(who) wait already (longReads.\(bound)); "
                 + "wait for their answers, or ask for less at a time",
             retryAfter: LongReads.retryAfter
-        )
+        ).naming(.longReads)
     }
 
     fileprivate static func tooManyLongReads(_ most: Int) -> WireError {
         WireError(
             .tryAgainLater, "\(most) long reads wait already (longReads.waiting)",
             retryAfter: LongReads.retryAfter
-        )
+        ).naming(.longReads)
     }
 }

@@ -23,6 +23,7 @@ extension WebServices {
     func failure(_ error: any Error, of request: WebRequest, uuid: String) -> WebResponse {
         switch error {
         case let error as WireError:
+            cloud.shares.metrics.count(error)
             return answer(error, of: request, uuid: uuid)
         case let error as StoreUnavailable:
             // Logged where it began: not by every request that meets it.

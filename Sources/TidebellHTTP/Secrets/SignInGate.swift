@@ -28,7 +28,6 @@ package final class SignInGate: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
     private let clock: any Clock<Duration>
-    private let metrics: HTTPMetrics
     private let check: @Sendable (_ password: String, _ hash: String?) throws -> Bool
 
     /// Creates a gate.
@@ -36,18 +35,20 @@ package final class SignInGate: Sendable {
     /// - Parameters:
     ///   - check: What compares a password with its hash, as slowly as it likes.
     package init(
-        clock: any Clock<Duration> = ContinuousClock(), metrics: HTTPMetrics = HTTPMetrics(),
+        clock: any Clock<Duration> = ContinuousClock(),
         check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
             try Password.matches($0, $1)
         }
     ) {
         self.clock = clock
-        self.metrics = metrics
         self.check = check
     }
 
     /// The sign-ins that wait for their turn now.
     package var waiting: Int { state.withLock { $0.line.count } }
+
+    /// Whether somebody's password is checked now.
+    package var hasTurn: Bool { state.withLock { $0.isBusy } }
 
     /// Who tries a password.
     struct Origin {
@@ -96,14 +97,9 @@ package final class SignInGate: Sendable {
     private func begin(
         _ name: String, from address: String?, at now: Instant
     ) throws -> (delay: Duration, isKnown: Bool) {
-        do {
-            return try state.withLock { state in
-                let isKnown = state.attempts.knows(name, from: address)
-                return (try state.attempts.begin(name, from: address, at: now), isKnown)
-            }
-        } catch {
-            metrics.refused(.wrongPasswords)
-            throw error
+        try state.withLock { state in
+            let isKnown = state.attempts.knows(name, from: address)
+            return (try state.attempts.begin(name, from: address, at: now), isKnown)
         }
     }
 
@@ -148,12 +144,12 @@ package final class SignInGate: Sendable {
         }
         outcome.granted?.turn.resume()
         guard let refused = outcome.refused else { return }
-        metrics.refused(.waitingSignIns)
         refused.turn.resume(
             throwing: WireError(
-                .tryAgainLater, "many sign-ins are waiting: try again",
+                .tryAgainLater,
+                "\(SignInLine<Waiter>.capacity) sign-ins wait for their turn already: try again",
                 retryAfter: Self.retryAfter
-            )
+            ).naming(.waitingSignIns)
         )
     }
 

@@ -91,7 +91,12 @@ package struct HTTPServer: Service {
                     additionalChannelHandlers: [
                         UnreadTimeout(Self.unreadTimeout),
                         RequestWatch(connections, shares: shares),
-                    ]
+                    ],
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: RequestWatch.headBytes,
+                        maxHeaderListSize: RequestWatch.headBytes,
+                        maxHeaderFieldCount: RequestWatch.headFields
+                    )
                 )
             ),
             configuration: ApplicationConfiguration(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 import TidebellCore
 import TidebellWire
@@ -23,7 +24,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// Said on the channel by who reads the body of the request that comes.
     struct WantsBody: Sendable {}
 
-    /// How many bytes of an unwanted body are thrown away: the longest file of a web client.
+    /// Bytes of the head of a request, of its target and its fields.
+    static let headBytes = 80 * 1024
+    /// Fields of a head.
+    static let headFields = 1000
+    /// How many bytes of an unwanted body, or head, are thrown away: the longest file of a web client.
     private static let lingerBytes = 64 << 20
     /// The rest of an unwanted body that a connection outlives.
     private static let smallRest = 64 * 1024
@@ -62,6 +67,8 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private var awaitsContinue = false
     /// Whether the client sends nothing more.
     private var inputIsClosed = false
+    /// Whether what comes cannot be read as requests any more.
+    private var isUnreadable = false
     /// When throwing away ends at the latest, what was thrown away, and the answer's sending.
     private var lingering: (end: NIODeadline, bytes: Int, sent: EventLoopFuture<Void>)?
 
@@ -197,7 +204,8 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             answerHasBegun = false
             let sent = promise ?? context.eventLoop.makePromise()
             context.write(data, promise: sent)
-            if closesAfterAnswer {
+            // Below zero it is that to a request that could not be read.
+            if closesAfterAnswer || isUnreadable && unanswered < 0 {
                 linger(after: sent.futureResult, context)
             } else {
                 // Who reads slowly is not idle; `UnreadTimeout` ends who does not read at all.
@@ -273,23 +281,64 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         sent.whenComplete { _ in bound.value.close(promise: nil) }
     }
 
+    // MARK: Requests that cannot be read
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch (error, phase) {
+        case (ByteToMessageDecoderError.dataReceivedInErrorState(_, let bytes), _):
+            if case .lingering = phase { throwAway(.body(bytes), context) }
+        case (let error as HTTPParserError, .idle): refuse(error, context)
+        case (is HTTPParserError, .refused(let refusal)): refuse(refusal, context)
+        default:
+            // The answers to the requests before it come first.
+            isUnreadable = isUnreadable || error is HTTPParserError
+            context.fireErrorCaught(error)
+        }
+    }
+
+    /// Answers a head that is too long, or none. Whoever sends it may read only when all is
+    /// sent, so the rest is thrown away as that of a body.
+    private func refuse(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
+        guard case .headerOverflow = error else {
+            let answer = WireError.badRequest("what came is no HTTP/1.1 request: \(error)")
+            return sendLast(.badRequest, answer, context)
+        }
+        metrics.refused(.head)
+        let answer = WireError.badRequest(
+            "the head of a request has at most \(Self.headBytes) bytes and "
+                + "\(Self.headFields) fields"
+        ).naming(.head)
+        sendLast(.requestHeaderFieldsTooLarge, answer, context)
+    }
+
     // MARK: Refusals
 
     private func refuse(_ refusal: Connections.Refusal, _ context: ChannelHandlerContext) {
-        let reason =
+        let (reason, bound) =
             switch refusal {
-            case .full: "the server has no place for more connections now"
+            case .full:
+                ("the server has no place for more connections now", WireError.Bound.connections)
             case .tooManyFromAddress(let count):
-                "the server has \(count) connections from your address already"
+                (
+                    "the server has \(count) connections from your address already",
+                    .connectionsPerAddress
+                )
             }
         let seconds = 5
-        let error = WireError(.tryAgainLater, reason, retryAfter: Double(seconds))
+        let error = WireError(.tryAgainLater, reason, retryAfter: Double(seconds)).naming(bound)
+        sendLast(.serviceUnavailable, error, with: [.retryAfter: "\(seconds)"], context)
+    }
+
+    private func sendLast(
+        _ status: HTTPResponse.Status, _ error: WireError, with more: HTTPFields = [:],
+        _ context: ChannelHandlerContext
+    ) {
         let body = JSONWriter.write(capacity: 256) { error.write(to: &$0) }
-        let fields: HTTPFields = [
-            .connection: "close", .retryAfter: "\(seconds)",
-            .contentType: "application/json; charset=UTF-8", .contentLength: "\(body.count)",
-        ]
-        sendLast(.init(status: .serviceUnavailable, headerFields: fields), body, context)
+        var fields = more
+        fields[.connection] = "close"
+        fields[.contentType] = "application/json; charset=UTF-8"
+        fields[.contentLength] = "\(body.count)"
+        sendLast(.init(status: status, headerFields: fields), body, context)
     }
 
     /// Sends an answer of this place, which is the connection's last one.
@@ -331,12 +380,12 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         switch phase {
         case .receiving where unanswered == 1 && !answerHasBegun:
             metrics.refused(.bodyTime)
-            sendLast(
-                .init(
-                    status: .requestTimeout,
-                    headerFields: [.connection: "close", .contentLength: "0"]
-                ), [], context
-            )
+            let seconds = limits.bodyTime.components.seconds
+            let answer = WireError.badRequest(
+                "the request did not arrive in \(seconds) s and 1 s for each "
+                    + "\(limits.leastBodyRate) bytes"
+            ).naming(.bodyTime)
+            sendLast(.requestTimeout, answer, context)
             // Whoever reads the body learns that it was cut short.
             context.fireChannelRead(wrapInboundOut(.end(nil)))
             context.fireChannelReadComplete()

@@ -51,7 +51,9 @@ final class GroupCommit: Sendable {
     func submit(_ write: any WaitingWrite) {
         let refusal = state.withLock { state -> (any Error)? in
             guard !state.isClosed else { return SQLiteStore.closedError }
-            guard state.waiting.count < Self.waitingWrites else { return SQLiteStore.busyError }
+            guard state.waiting.count < Self.waitingWrites else {
+                return SQLiteStore.tooManyWaiting(Self.waitingWrites, .waitingWrites)
+            }
             state.waiting.append(write)
             // Under the lock, so that no drain is enqueued after ``close()``.
             if !state.isDraining { pool.asyncWriteWithoutTransaction { self.drain($0) } }

@@ -57,7 +57,7 @@ extension SQLiteTransaction {
         return Set(ended).count
     }
 
-    func removeSession(_ session: SessionID) throws -> Set<SessionID> {
+    func removeSessions(begunWith session: SessionID) throws -> Set<SessionID> {
         let ended = Set(
             try connection.rows(
                 "DELETE FROM web_token WHERE session IN (\(Self.withChildren)) RETURNING session",

@@ -93,6 +93,7 @@ package struct WireError: Error, Sendable, Hashable {
     /// Where a user can sign in.
     package var redirectURL: String?
     package var detail: Detail?
+    var unsaid = Unsaid()
 
     /// Creates an error.
     package init(

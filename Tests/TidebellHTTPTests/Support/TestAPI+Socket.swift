@@ -7,7 +7,7 @@ import TidebellHTTP
 extension TestAPI {
     /// Serves this cloud on a free port while `body` runs, with what `change` makes of it.
     func serving(
-        _ change: (inout Cloud) -> Void = { _ in },
+        connectionLimit: Int = 300, _ change: (inout Cloud) -> Void = { _ in },
         drainClock: any Clock<Duration> = ContinuousClock(),
         _ body: @escaping @Sendable (RawConnection.Port) async throws -> Void
     ) async throws {
@@ -15,12 +15,13 @@ extension TestAPI {
         // A connection of a busy machine's test is neither idle nor slow.
         var limits = served.shares.limits
         limits.giveTime(.patience)
-        served.shares = Shares(limits: limits, clock: served.time.clock)
+        served.shares = Shares(
+            limits: limits, clock: served.time.clock, metrics: served.shares.metrics)
         change(&served)
         let (running, started) = AsyncStream.makeStream(of: Int.self)
         let server = HTTPServer(
             WebServices(cloud: served), at: HTTPServer.SocketPlace(host: "127.0.0.1", port: 0),
-            connectionLimit: 300, drainClock: drainClock
+            connectionLimit: connectionLimit, drainClock: drainClock
         ) { started.yield($0.port) }
         let services = ServiceGroup(
             services: [server], logger: Logger(label: "test") { _ in FailureLog() })

@@ -19,7 +19,7 @@ final class TestAPI: Sendable {
     let cloud: CloudServices
     let clock: StepClock
     /// What the log says of failures.
-    let log = FailureLog()
+    let log: FailureLog
     let apiToken: String
     let webToken: String
     /// The record name of the user `me`.
@@ -30,15 +30,17 @@ final class TestAPI: Sendable {
 
     init(
         limits: Limits = Limits(), heldRequests: HeldRequests = HeldRequests(),
-        rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits()
+        rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits(),
+        logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics()
     ) async throws {
+        log = FailureLog(level: logLevel)
         let folder = Self.newFolder()
         self.folder = folder
         let clock = StepClock(at: Self.start)
         self.clock = clock
         cloud = try Self.makeCloud(
             in: folder, clock, log, limits: limits, heldRequests: heldRequests, rootKey: rootKey,
-            shares: shares
+            shares: shares, metrics: metrics
         )
         let firstRun = try await cloud.accounts.prepareFirstRun()
         apiToken = firstRun?.apiToken ?? ""
@@ -51,6 +53,7 @@ final class TestAPI: Sendable {
     /// Opens the store of another cloud, whose callers it knows, in a folder that it takes over.
     init(on folder: URL, knowing callers: Callers, limits: Limits = Limits()) throws {
         self.folder = folder
+        log = FailureLog(level: .error)
         clock = StepClock(at: Self.start.advanced(by: .seconds(3600)))
         (apiToken, webToken, user) = (callers.apiToken, callers.webToken, callers.user)
         cloud = try Self.makeCloud(in: folder, clock, log, limits: limits, seed: 2)
@@ -74,7 +77,7 @@ final class TestAPI: Sendable {
     private static func makeCloud(
         in folder: URL, _ clock: StepClock, _ log: FailureLog, limits: Limits,
         heldRequests: HeldRequests = HeldRequests(), rootKey: RootKey? = TestAPI.rootKey,
-        shares: ShareLimits = ShareLimits(), seed: UInt64 = 1
+        shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(), seed: UInt64 = 1
     ) throws -> CloudServices {
         CloudServices(
             store: try TestStores.open(in: folder),
@@ -88,6 +91,7 @@ final class TestAPI: Sendable {
             randomness: .seeded(seed),
             heldRequests: heldRequests,
             shares: shares,
+            metrics: metrics,
             logger: Logger(label: "test") { [log] _ in log }
         )
     }

@@ -2,6 +2,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import TidebellCore
 import TidebellPush
 import TidebellTestStores

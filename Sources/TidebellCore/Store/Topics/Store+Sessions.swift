@@ -46,12 +46,18 @@ package protocol SessionWriting: SessionReading {
 
     /// Removes all tokens of a session and of those that were begun with it: who
     /// shows one is unknown. Returns the sessions that went; what is gone is ignored.
-    @discardableResult
-    func removeSession(_ session: SessionID) throws -> Set<SessionID>
+    func removeSessions(begunWith session: SessionID) throws -> Set<SessionID>
 
     /// Removes web tokens that expired before `moment`, those of web pages that
     /// expired before `pageMoment`, at most `limit` of each; returns how many went.
     func removeWebTokens(
         expiredBefore moment: Instant, ofPagesBefore pageMoment: Instant, limit: Int
     ) throws -> Int
+}
+
+extension SessionWriting {
+    /// Removes a session, and those that were begun with it.
+    package func removeSession(_ session: SessionID) throws {
+        _ = try removeSessions(begunWith: session)
+    }
 }

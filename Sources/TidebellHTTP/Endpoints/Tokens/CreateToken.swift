@@ -57,7 +57,7 @@ extension Exchange {
         let user = try call.requireUser()
         let limit = cloud.limits.pushTokensPerUser
         let newCourier = Secret.make(from: cloud.randomness)
-        return try await self.transaction { transaction in
+        let (token, courier, gone) = try await self.transaction { transaction in
             let known = try transaction.pushToken(text)
             var token = try make(known)
             if let courier = known?.courier,
@@ -73,9 +73,11 @@ extension Exchange {
                 atMost: call.limits.devicesPerUser, at: call.now
             )
             try transaction.putPushToken(token, tells: device.key, in: call.session)
-            _ = try transaction.trimPushTokens(of: user.id, to: limit)
-            return (token, known?.courier)
+            let gone = try transaction.trimPushTokens(of: user.id, to: limit)
+            return (token, known?.courier, gone)
         }
+        if gone > 0 { cloud.shares.metrics.refused(.pushTokensPerUser) }
+        return (token, courier)
     }
 
     /// The URL a courier is polled at: whoever knows it may.

@@ -3,11 +3,14 @@ import Metrics
 import Synchronization
 
 /// A metrics backend that keeps sums of counters and the latest of gauges.
-final class Tally: MetricsFactory {
+package final class Tally: MetricsFactory {
     private let state = Mutex<[String: Double]>([:])
 
-    /// The values by label, with the route where there is one.
-    var values: [String: Double] { state.withLock(\.self) }
+    /// Creates a backend that counted nothing.
+    package init() {}
+
+    /// The values by label, with the route or bound where there is one.
+    package var values: [String: Double] { state.withLock(\.self) }
 
     private final class Entry: CounterHandler, RecorderHandler {
         let name: String
@@ -27,21 +30,21 @@ final class Tally: MetricsFactory {
         func record(_ value: Double) { tally.state.withLock { $0[name] = value } }
     }
 
-    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         Entry(label, dimensions, self)
     }
 
-    func makeRecorder(
+    package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         Entry(label, dimensions, self)
     }
 
-    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         NOOPMetricsHandler.instance
     }
 
-    func destroyCounter(_ handler: any CounterHandler) {}
-    func destroyRecorder(_ handler: any RecorderHandler) {}
-    func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension WireError {
+    /// A bound that a request or a connection was refused by, or that took something away
+    /// from a caller: what the server counts refusals by.
+    package enum Bound: String, Sendable, Hashable, CaseIterable {
+        /// Connections of all.
+        case connections
+        /// Connections from one address.
+        case connectionsPerAddress
+        /// Bytes or fields of the head of a request.
+        case head
+        /// Bytes of the bodies of requests and answers.
+        case bodyBytes
+        /// The time a request may take to arrive.
+        case bodyTime
+        /// Requests a second.
+        case requestRate
+        /// Streams, polls or transfers of all.
+        case heldRequests
+        /// The same of one caller.
+        case heldRequestsPerCaller
+        /// Polls of one courier.
+        case courierPolls
+        /// Sign-ins that wait for their turn.
+        case waitingSignIns
+        /// Wrong passwords.
+        case wrongPasswords
+        /// Sessions of an account, each begun with the one before.
+        case sessions
+        /// Long reads that wait.
+        case longReads
+        /// Writes that wait for the store.
+        case waitingWrites
+        /// Reads that wait for the store.
+        case waitingReads
+        /// What a query with an order looks at.
+        case querySort
+        /// Bytes of the records that one request names.
+        case namedRecordBytes
+        case userQuota
+        case containerQuota
+        case zonesPerDatabase
+        case recordTypesPerContainer
+        case fieldsPerType
+        case subscriptionsPerUser
+        case subscriptionBytesPerUser
+        /// Uploads that were asked for and have not come.
+        case awaitedUploadsPerUser
+        /// Push tokens; the oldest one went.
+        case pushTokensPerUser
+    }
+
+    /// What an error says to the server itself: no part of the answer, and of no weight when
+    /// errors are compared.
+    struct Unsaid: Sendable, Hashable {
+        var bound: Bound?
+
+        static func == (_: Unsaid, _: Unsaid) -> Bool { true }
+
+        func hash(into _: inout Hasher) {}
+    }
+
+    /// Returns the same error with the bound that is its reason, which it names.
+    package func naming(_ bound: Bound) -> WireError {
+        var error = self
+        error.unsaid.bound = bound
+        if !reason.contains("(\(bound.rawValue)") { error.reason += " (\(bound.rawValue))" }
+        return error
+    }
+
+    /// The bound that is the reason; nil for another reason, and for what a client received.
+    package var bound: Bound? { unsaid.bound }
+}

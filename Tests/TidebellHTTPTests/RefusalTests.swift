@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellWire
+
+@testable import TidebellHTTP
+
+/// What each bound says and counts that refuses somebody.
+@Suite("Every bound is named and counted", .hangs)
+struct RefusalTests {
+    /// How a bound is met.
+    private struct Meeting: Sendable {
+        var limits: @Sendable (inout Limits) -> Void = { _ in }
+        var shares: @Sendable (inout ShareLimits) -> Void = { _ in }
+        var heldRequests = HeldRequests()
+        /// Returns what was answered; nil where nobody was refused anything.
+        var refused: @Sendable (TestAPI) async throws -> String?
+    }
+
+    @Test(
+        "Whoever meets a bound learns its name, and is counted once",
+        arguments: WireError.Bound.allCases
+    )
+    func counted(bound: WireError.Bound) async throws {
+        let meeting = Self.meeting(bound)
+        var (limits, shares) = (Limits(), ShareLimits())
+        meeting.limits(&limits)
+        meeting.shares(&shares)
+        let tally = Tally()
+        let api = try await TestAPI(
+            limits: limits, heldRequests: meeting.heldRequests, shares: shares,
+            metrics: HTTPMetrics(factory: tally))
+        try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
+        if let text = try await meeting.refused(api) {
+            #expect(text.contains("(\(bound.rawValue)"), "\(text)")
+        }
+        #expect(
+            tally.values.filter { $0.value > 0 } == ["tidebell.refusals \(bound.rawValue)": 1])
+    }
+
+    private static func meeting(_ bound: WireError.Bound) -> Meeting {
+        switch bound {
+        case .connections: Meeting { try await full($0) }
+        case .connectionsPerAddress:
+            Meeting(shares: {
+                $0.countsLoopback = true
+                $0.connectionsPerAddress = 1
+            }) { api in
+                try await api.answer { port in
+                    let health = "GET /health HTTP/1.1\r\nHost: h\r\n\r\n"
+                    let first = try RawConnection(port)
+                    defer { first.close() }
+                    _ = try await first.request(health)
+                    return try await RawConnection(port).request(health)
+                }
+            }
+        case .head:
+            Meeting { api in
+                try await api.answer { port in
+                    let field = String(repeating: "x", count: RequestWatch.headBytes)
+                    return try await RawConnection(port)
+                        .request("GET /health HTTP/1.1\r\nX: \(field)\r\n\r\n")
+                }
+            }
+        case .bodyBytes:
+            Meeting(shares: {
+                $0.bodyBytesPerCaller = 2
+            }) { api in
+                try await api.answer { port in
+                    let head = api.head(of: "private/zones/lookup", "Content-Length: 8")
+                    return try await RawConnection(port).request(head + "        ")
+                }
+            }
+        case .bodyTime:
+            Meeting { api in
+                try await api.answer {
+                    $0.bodyTime = .zero
+                } _: { port in
+                    try await RawConnection(port)
+                        .request(api.head(of: "private/zones/lookup", "Content-Length: 8"))
+                }
+            }
+        case .requestRate:
+            Meeting(shares: {
+                $0.requestsPerSecond = 1
+                $0.burstSeconds = 1
+            }) { api in
+                try await api.untilRefused { try await $0.get("private/zones/list") }
+            }
+        case .heldRequests:
+            Meeting(heldRequests: HeldRequests(capacity: 0)) { try await $0.stream() }
+        case .heldRequestsPerCaller:
+            Meeting(heldRequests: HeldRequests(share: 0)) { try await $0.stream() }
+        case .courierPolls: Meeting { try await polls($0) }
+        case .waitingSignIns: Meeting { try await signIns($0) }
+        case .wrongPasswords:
+            Meeting { api in
+                try await api.untilRefused {
+                    try await $0.signIn("wrong horse", from: PeerAddress("192.0.2.1"))
+                }
+            }
+        case .sessions:
+            Meeting(limits: { $0.signInsPerAccount = 1 }) { api in
+                let path = api.target(under: "ext", "account/signIn")
+                let answer = try await api.send("POST", path, "{}")
+                let token = try JSONReader.read(Array(answer.text.utf8)) {
+                    try SignIn.Response(from: &$0).webAuthToken
+                }
+                return try await api.send("POST", path.replacing(api.webToken, with: token), "{}")
+                    .text
+            }
+        case .longReads: Meeting(limits: Self.fewLongReads) { try await longReads($0) }
+        case .waitingWrites, .waitingReads:
+            Meeting { try await $0.answer(ofStoreRefusing: bound) }
+        case .querySort:
+            Meeting(limits: { $0.querySort.records = 1 }) { api in
+                for name in ["a", "b"] { try await api.save(name, in: "_defaultZone") }
+                return try await api.post(
+                    "private/records/query",
+                    #"{"query":{"recordType":"Note","sortBy":[{"systemFieldName":"recordName"}]}}"#
+                ).text
+            }
+        case .namedRecordBytes:
+            Meeting(limits: { $0.namedRecordBytes = 1 }) { api in
+                _ = try await api.saveText("a")
+                return try await api.post(
+                    "private/records/lookup", #"{"records":[{"recordName":"a"}]}"#
+                ).text
+            }
+        case .userQuota: Meeting(limits: { $0.userQuota = 1 }) { try await $0.saveText("a") }
+        case .containerQuota:
+            Meeting(limits: { $0.containerQuota = 1 }) { try await $0.saveText("a", in: "public") }
+        case .recordTypesPerContainer:
+            Meeting(limits: { $0.recordTypesPerContainer = 0 }) { try await $0.saveText("a") }
+        case .fieldsPerType:
+            Meeting(limits: { $0.fieldsPerType = 0 }) { try await $0.saveText("a") }
+        case .zonesPerDatabase:
+            Meeting(limits: { $0.zonesPerDatabase = 0 }) { api in
+                try await api.post(
+                    "private/zones/modify",
+                    #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"a"}}}]}"#
+                ).text
+            }
+        case .subscriptionsPerUser:
+            Meeting(limits: { $0.subscriptionsPerUser = 0 }) { try await $0.subscribed() }
+        case .subscriptionBytesPerUser:
+            Meeting(limits: { $0.subscriptionBytesPerUser = 1 }) { try await $0.subscribed() }
+        case .awaitedUploadsPerUser:
+            Meeting(limits: { $0.awaitedUploadsPerUser = 0 }) { api in
+                try await api.post(
+                    "private/assets/upload",
+                    #"{"tokens":[{"recordName":"a","recordType":"Note","fieldName":"file"}]}"#
+                ).text
+            }
+        case .pushTokensPerUser:
+            Meeting(limits: { $0.pushTokensPerUser = 1 }) { api in
+                for _ in 0..<2 {
+                    let answer = try await api.send(
+                        "POST", api.target(under: "device", "tokens/create"),
+                        #"{"apnsEnvironment":"development","clientId":"page"}"#)
+                    #expect(answer.status == 200)
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Connections on all of which a request is under way, and one more.
+    @Sendable private static func full(_ api: TestAPI) async throws -> String {
+        try await api.answer(connectionLimit: 8) { port in
+            var open: [RawConnection] = []
+            let head = api.head(
+                of: "private/zones/lookup", "Expect: 100-continue\r\nContent-Length: 8")
+            while true {
+                let connection = try RawConnection(port)
+                let answer = try await connection.request(head)
+                guard answer.hasPrefix("HTTP/1.1 100 ") else { return answer }
+                open.append(connection)
+            }
+        }
+    }
+
+    @Sendable private static func polls(_ api: TestAPI) async throws -> String {
+        let answer = try await api.send(
+            "POST", api.target(under: "device", "tokens/create"),
+            #"{"apnsEnvironment":"development","clientId":"page"}"#)
+        let courier = try #require(answer.text.split(separator: "/courier/").last)
+            .prefix { $0 != "\"" }
+        let polls = api.cloud.webServices.cloud.courierPolls
+        let listed = try (0..<CourierPolls.mostPerCourier).map { _ in
+            try polls.begin(at: String(courier))
+        }
+        defer { withExtendedLifetime(listed) {} }
+        return try await api.send("GET", "/courier/\(courier)").text
+    }
+
+    /// One whose password is checked, those who wait, and one more.
+    @Sendable private static func signIns(_ api: TestAPI) async throws -> String? {
+        let open = DispatchSemaphore(value: 0)
+        var cloud = api.cloud.webServices.cloud
+        cloud.signIns = SignInGate { _, _ in
+            open.wait()
+            return false
+        }
+        let (gate, web) = (cloud.signIns, WebServices(cloud: cloud))
+        return try await withThrowingTaskGroup(of: String.self) { group in
+            func signIn(_ number: Int) {
+                group.addTask {
+                    let request = api.signInRequest(
+                        of: "user\(number)", "wrong horse", from: PeerAddress("192.0.2.1"))
+                    let answer = await web.respond(to: request)
+                    return String(decoding: try await answer.body.collect(), as: UTF8.self)
+                }
+            }
+            for number in 0...SignInLine<Int>.capacity {
+                signIn(number)
+                // The first one's turn has come; the others wait.
+                #expect(await eventually { gate.hasTurn && gate.waiting == number })
+            }
+            signIn(SignInLine<Int>.capacity + 1)
+            let refused = try await group.next()
+            for _ in 0...SignInLine<Int>.capacity { open.signal() }
+            try await group.waitForAll()
+            return refused
+        }
+    }
+
+    @Sendable private static func fewLongReads(_ limits: inout Limits) {
+        limits.quickQuery.records = 1
+        limits.longReads.atOnce = 1
+        limits.longReads.waitingOfUser = 0
+    }
+
+    /// A long read that goes on, and another one.
+    @Sendable private static func longReads(_ api: TestAPI) async throws -> String? {
+        for name in ["a", "b", "c"] { try await api.save(name, in: "_defaultZone") }
+        let reads = api.cloud.webServices.cloud.longReads
+        return try await reads.run(for: .user(UserID(rawValue: 4711))) {
+            try await api.post("private/records/query", #"{"query":{"recordType":"Note"}}"#).text
+        }
+    }
+}
+
+extension TestAPI {
+    /// The head of a request of `me`.
+    fileprivate func head(of path: String, _ headers: String) -> String {
+        "POST \(target(path)) HTTP/1.1\r\nHost: here\r\n\(headers)\r\n\r\n"
+    }
+
+    /// Serves on a socket until `body` has an answer.
+    fileprivate func answer(
+        connectionLimit: Int = 300, _ change: (inout ShareLimits) -> Void = { _ in },
+        _ body: @escaping @Sendable (RawConnection.Port) async throws -> String
+    ) async throws -> String {
+        let (answers, answered) = AsyncStream.makeStream(of: String.self)
+        try await serving(connectionLimit: connectionLimit) { cloud in
+            var limits = cloud.shares.limits
+            change(&limits)
+            cloud.shares = Shares(
+                limits: limits, clock: cloud.time.clock, metrics: cloud.shares.metrics)
+        } _: { port in
+            answered.yield(try await body(port))
+            answered.finish()
+        }
+        for await answer in answers { return answer }
+        return ""
+    }
+
+    /// Asks again and again, until it is refused.
+    fileprivate func untilRefused(
+        _ ask: (TestAPI) async throws -> Answer
+    ) async throws -> String {
+        while true {
+            let answer = try await ask(self)
+            if answer.status == 429 { return answer.text }
+        }
+    }
+
+    fileprivate func stream() async throws -> String {
+        try await send(
+            "GET", target(under: "ext", "notifications/stream") + "&clientId=d"
+        ).text
+    }
+
+    fileprivate func saveText(_ name: String, in scope: String = "private") async throws -> String {
+        try await post(
+            "\(scope)/records/modify",
+            """
+            {"atomic":false,"operations":[{"operationType":"create","record":{"recordName":"\(name)",\
+            "recordType":"Note","fields":{"title":{"value":"tide"}}}}]}
+            """
+        ).text
+    }
+
+    fileprivate func subscribed() async throws -> String {
+        try await post(
+            "private/subscriptions/modify",
+            """
+            {"operations":[{"operationType":"create","subscription":{"subscriptionID":"all",\
+            "subscriptionType":"database"}}]}
+            """
+        ).text
+    }
+
+    fileprivate func signInRequest(
+        of user: String = "me", _ password: String, from address: PeerAddress?
+    ) -> WebRequest {
+        let path = target(under: "ext", "account/signIn")
+            .replacing("&ckWebAuthToken=\(webToken)", with: "")
+        return WebRequest(
+            .post, path,
+            body: .bytes(Array(#"{"user":"\#(user)","password":"\#(password)"}"#.utf8)),
+            from: origin(address))
+    }
+
+    fileprivate func signIn(_ password: String, from address: PeerAddress?) async throws -> Answer {
+        let response = await cloud.respond(to: signInRequest(password, from: address))
+        return Answer(
+            status: response.status,
+            text: String(decoding: try await response.body.collect(), as: UTF8.self))
+    }
+
+    /// What a caller gets of a store whose waiting calls are too many; that the store itself
+    /// refuses them so is proven where it is.
+    fileprivate func answer(ofStoreRefusing bound: WireError.Bound) async throws -> String {
+        var cloud = cloud.webServices.cloud
+        cloud.store = FullStore(cloud.store, bound)
+        let request = WebRequest(
+            .post, target("private/zones/modify"), body: .bytes(Array(#"{"operations":[]}"#.utf8)))
+        let answer = await WebServices(cloud: cloud).respond(to: request)
+        return String(decoding: try await answer.body.collect(), as: UTF8.self)
+    }
+}
+
+/// A store that can take no more writes, or no more reads.
+private final class FullStore: Store {
+    private let base: any Store
+    private let bound: WireError.Bound
+
+    init(_ base: any Store, _ bound: WireError.Bound) {
+        self.base = base
+        self.bound = bound
+    }
+
+    var identity: UInt64 { base.identity }
+    var incarnation: Incarnation { base.incarnation }
+
+    private func refuse(as bound: WireError.Bound) throws {
+        guard bound == self.bound else { return }
+        throw WireError(.tryAgainLater, "many requests wait").naming(bound)
+    }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try refuse(as: .waitingWrites)
+        return try await base.write(body)
+    }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try refuse(as: .waitingReads)
+        return try await base.read(body)
+    }
+
+    func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
+    func close() async throws { try await base.close() }
+}
