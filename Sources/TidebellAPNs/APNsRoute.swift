@@ -74,7 +74,9 @@ package final class APNsRoute: PushRoute, Service {
     }
 
     /// Says that the log has more.
-    package func publish(_ notifications: [StoredNotification]) {
+    package func publish(
+        _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
+    ) {
         wake.raise()
     }
 

@@ -123,7 +123,9 @@ package final class CourierMailboxes: PushRoute {
 
     /// Wakes the polls that wait for the users of the notifications, which must be
     /// in the log already.
-    package func publish(_ notifications: [StoredNotification]) {
+    package func publish(
+        _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
+    ) {
         let bells = registry.withLock { registry in
             Set(notifications.map(\.user)).flatMap { user in
                 registry.byUser[user].map { Array($0.values) } ?? []

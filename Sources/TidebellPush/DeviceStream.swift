@@ -83,6 +83,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
         private mutating func readPage() async throws {
             let (device, after, isFirst) = (stream.device, cursor, !hasStarted)
             let (listener, watch) = (stream.listener, stream.streams.watch)
+            let queue = stream.seat.queue
             let limit = stream.streams.configuration.notificationsPerPage
             let read = try await stream.streams.store.read {
                 reader -> (NotificationSequence, [StoredNotification])? in
@@ -90,10 +91,13 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 if let listener, let watch, try !watch.mayHear(listener, in: reader) { return nil }
                 // A cursor from a store that was since restored from a backup
                 // would keep the device deaf until the log catches up.
-                let start = isFirst ? Swift.min(after, try reader.notificationHead()) : after
+                let head = try reader.notificationHead()
+                let start = isFirst ? Swift.min(after, head) : after
                 let notifications = try reader.notifications(
                     for: device.user, after: start, excludingOrigin: device.clientID, limit: limit
                 )
+                // Here, so that what is published after the read is known to follow it.
+                if notifications.count < limit { queue.read(upTo: head) }
                 return (start, notifications)
             }
             guard let (start, notifications) = read else { return stream.seat.queue.end() }

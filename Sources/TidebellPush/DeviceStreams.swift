@@ -76,17 +76,19 @@ package final class DeviceStreams: PushRoute, Service {
     }
 
     /// Hands notifications to the connected devices of their users, but not to
-    /// their origin. They must be in the log already, and come in its order.
-    package func publish(_ notifications: [StoredNotification]) {
+    /// their origin. They must be in the log already, those of a user in its order.
+    package func publish(
+        _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
+    ) {
+        var ends = ends
         for notification in notifications {
             let queues = registry.withLock { registry in
                 registry.queues[notification.user].map { Array($0.values) } ?? []
             }
             guard !queues.isEmpty else { continue }
+            let before = ends.updateValue(notification.sequence, forKey: notification.user)
             let live = LiveNotification(notification)
-            for queue in queues where queue.clientID != notification.originClient {
-                queue.append(live)
-            }
+            for queue in queues { queue.append(live, after: before ?? .start) }
         }
     }
 

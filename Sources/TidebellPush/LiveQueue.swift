@@ -13,11 +13,13 @@ final class LiveNotification: Sendable {
     }
 
     let event: StreamEvent
+    let originClient: String?
     let place: Place?
     let isBackground: Bool
 
     init(_ notification: StoredNotification) {
         event = StreamEvent(notification)
+        originClient = notification.originClient
         isBackground = notification.isBackground
         place = notification.collapseID.map { collapseID in
             Place(
@@ -35,7 +37,7 @@ final class LiveQueue: Sendable {
     /// What the stream does next.
     enum Next {
         case event(StreamEvent)
-        /// The queue was full and let everything go: the log has it.
+        /// The queue let everything go, or one is missing in it: the log has it.
         case overflowed
         /// Nothing to tell, but a sign of life is due.
         case silence
@@ -45,6 +47,9 @@ final class LiveQueue: Sendable {
 
     private struct State {
         var waiting: [LiveNotification] = []
+        /// The log up to here was read, or came; nil before the first read.
+        var known: NotificationSequence?
+        /// Whether the stream has to read the log: too many waited, or one is missing.
         var hasOverflowed = false
         var needsSignOfLife = false
         var hasEnded = false
@@ -63,11 +68,27 @@ final class LiveQueue: Sendable {
         self.metrics = metrics
     }
 
-    /// Adds a notification, in place of one it replaces.
-    func append(_ notification: LiveNotification) {
+    /// Adds a notification, in place of one it replaces; one that the device caused is only
+    /// known from then on.
+    ///
+    /// - Parameter end: Where its user's log ended before it. Where one between that and what
+    ///   is known has not come, because another pipeline has yet to publish it, the stream
+    ///   reads the log.
+    func append(_ notification: LiveNotification, after end: NotificationSequence) {
         let overflows = state.withLock { state in
+            let sequence = notification.event.sequence
+            // One after it came before it, and had the log read.
+            if let known = state.known, sequence <= known { return false }
+            let isNext = state.known.map { end <= $0 } ?? false
+            if state.known != nil { state.known = sequence }
             // The stream reads the log from its cursor; that finds this one too.
             guard !state.hasOverflowed, !state.hasEnded else { return false }
+            guard isNext else {
+                state.waiting = []
+                state.hasOverflowed = true
+                return false
+            }
+            guard notification.originClient != clientID else { return false }
             if let place = notification.place, !state.waiting.isEmpty {
                 state.waiting.removeAll { $0.place == place }
             }
@@ -81,6 +102,11 @@ final class LiveQueue: Sendable {
         }
         if overflows { metrics.streamOverflows.increment() }
         bell.raise()
+    }
+
+    /// Notes that the log was read up to a place.
+    func read(upTo place: NotificationSequence) {
+        state.withLock { $0.known = max($0.known ?? place, place) }
     }
 
     /// Ends the stream: nothing that waits is given out.

@@ -21,11 +21,15 @@ struct OutboxBatch {
 
     /// How far an entry is told.
     struct Progress {
+        var database: DatabaseID
         var entry: Int64
         var toldThrough: SubscriptionSerial
     }
 
     private(set) var items: [Item] = []
+    /// The leases of the databases that have something to tell, and what their places in the
+    /// queue were.
+    private(set) var held: [(lease: OutboxLease, version: OutboxVersion)] = []
     private(set) var databases: [DatabaseID: StoredDatabase] = [:]
     /// The owners of the candidates: nobody whom no notification could reach.
     private(set) var users: [UserID: StoredUser] = [:]
@@ -51,13 +55,20 @@ struct OutboxBatch {
     /// An entry with more candidates than that is read as far as that, and the
     /// last of the batch: who is told later than others still is told in order.
     ///
-    /// - Parameter progress: How far an entry is told that could not be changed.
+    /// - Parameters:
+    ///   - leases: The databases, held before the snapshot was taken.
+    ///   - progress: How far an entry is told that could not be changed.
     init(
+        of leases: [OutboxLease],
         from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
             & BadgeReading,
         within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
-        let outboxes = try reader.outboxes(limit: bounds.entriesPerPass)
+        let outboxes = try reader.outboxes(
+            of: leases.map(\.database), limit: bounds.entriesPerPass
+        )
+        let versions = Dictionary(uniqueKeysWithValues: outboxes.map { ($0.database, $0.version) })
+        held = leases.compactMap { lease in versions[lease.database].map { (lease, $0) } }
         let entries = outboxes.flatMap(\.entries)
         depth = entries.count
         oldest = entries.filter { $0.damage != .row }.map(\.committedAt).min()

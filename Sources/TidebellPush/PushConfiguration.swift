@@ -11,6 +11,10 @@ package struct PushConfiguration: Sendable, Hashable {
     /// Bytes of subscriptions that one pass reads: the one that passes it is the last.
     /// What is read once is held against all changes of the pass.
     package var subscriptionBytesPerPass = 8 * 1024 * 1024
+    /// How long a pass may hold databases before others may claim them.
+    package var leaseDuration = Duration.seconds(30)
+    /// Passes that fail one after the other before the pipeline rests.
+    package var failuresPerRound = 8
     /// How long a lost wake-up can delay a push.
     package var pollInterval = Duration.seconds(5)
     /// How long a pass waits for more changes to merge (PUSH-2).
@@ -20,7 +24,7 @@ package struct PushConfiguration: Sendable, Hashable {
     package var spread = Duration.zero
     /// What goes first from a payload that is too long (PRUNE-5).
     package var pruning = PruningOrder.header
-    /// The wait before a failed pass is tried again; doubles with each failure.
+    /// The wait before a database is tried again whose pass failed; doubles with each failure.
     package var firstRetry = Duration.milliseconds(100)
     /// The longest such wait.
     package var longestRetry = Duration.seconds(30)

@@ -11,6 +11,8 @@ package struct PushMetrics: Sendable {
     let coalesced: Counter
     /// Passes that failed and are tried again.
     let failures: Counter
+    /// Databases whose part of a pass was thrown away, because others had claimed them.
+    let lostLeases: Counter
     /// Passes that ended early because their subscriptions had too many bytes.
     let cutPasses: Counter
     /// Changes that could not be read, and were set aside.
@@ -49,6 +51,7 @@ package struct PushMetrics: Sendable {
         pruned = counter("notifications.pruned")
         coalesced = counter("notifications.coalesced")
         failures = counter("passes.failed")
+        lostLeases = counter("leases.lost")
         cutPasses = counter("passes.cut")
         damagedChanges = counter("changes.damaged")
         damagedSubscriptions = counter("subscriptions.damaged")

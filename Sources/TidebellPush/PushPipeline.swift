@@ -12,14 +12,14 @@ import TidebellWire
 /// before it is visible; all devices of a user get the same notification ID; the
 /// origin is left out; order for one user and subscription is commit order.
 package final class PushPipeline: Service {
-    private let store: any Store
+    let store: any Store
     private let routes: [any PushRoute]
-    private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Instant
-    private let makeUUID: @Sendable () -> UUID
-    private let logger: Logger
-    private let configuration: PushConfiguration
-    private let metrics: PushMetrics
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Instant
+    let makeUUID: @Sendable () -> UUID
+    let logger: Logger
+    let configuration: PushConfiguration
+    let metrics: PushMetrics
     private let reached: @Sendable (PassStep) async throws -> Void
     private let turnstile = Turnstile()
     private let damage: DamageReport
@@ -54,80 +54,94 @@ package final class PushPipeline: Service {
         self.reached = reached
     }
 
-    /// Tells every change that is pending now, and returns how many notifications
-    /// that made; fails with the store's error, having lost nothing.
+    /// Tells every change that is pending now and that nobody else is telling, and returns
+    /// how many notifications that made; fails with the first error of a pass, having lost
+    /// nothing.
     ///
     /// May be called while ``run()`` runs. A cancelled task ends it after the stage that
     /// is under way: what is pending then stays in the outbox.
     package func drain() async throws -> Int {
-        var count = 0
-        while let told = try await pass() { count += told }
-        return count
+        let round = try await round()
+        if let failure = round.failure { throw failure }
+        return round.notifications
     }
 
-    /// One round through all stages; nil when nothing was pending.
+    /// Passes until none has anything to do, or too many fail one after the other; fails
+    /// where the store itself seems to be in trouble.
+    func round() async throws -> PassRound {
+        var round = PassRound()
+        var failures = 0
+        while failures < configuration.failuresPerRound {
+            switch try await pass() {
+            case .nothing(let nextVesting):
+                round.nextVesting = nextVesting
+                round.isComplete = true
+                return round
+            case .done(let notifications):
+                round.notifications += notifications
+                failures = 0
+            case .failed(let error):
+                round.failure = round.failure ?? error
+                failures += 1
+            }
+        }
+        return round
+    }
+
+    /// One pass through all stages, over databases that it holds meanwhile.
     ///
-    /// Only one at a time: what is committed first has to be published first.
-    private func pass() async throws -> Int? {
+    /// Only one at a time: other pipelines have leases of their own.
+    private func pass() async throws -> PassOutcome {
         try await turnstile.run {
             try Task.checkCancellation()
-            let batch = try await read()
-            try await reached(.read)
-            try Task.checkCancellation()
-            guard var plan = match(batch) else { return nil }
-            try await reached(.matched)
-            try Task.checkCancellation()
-            coalesce(&plan)
-            try await reached(.coalesced)
-            let notifications = build(plan, batch)
-            try await reached(.built)
-            let stored = try await commit(notifications, plan)
+            let claimed = try await claim()
+            guard !claimed.leases.isEmpty else { return .nothing(claimed.nextVesting) }
+            let logged: Logged
+            do {
+                logged = try await work(on: claimed.leases)
+            } catch {
+                return try await fail(claimed.leases, error)
+            }
+            // The notifications are in the log: what fails from here on is no failed pass.
             try await reached(.committed)
-            publish(stored)
+            publish(logged)
             try await reached(.published)
-            return stored.count
+            return .done(logged.notifications.count)
         }
+    }
+
+    /// All stages up to the commit.
+    private func work(on leases: [OutboxLease]) async throws -> Logged {
+        let batch = try await read(leases)
+        try await reached(.read)
+        try Task.checkCancellation()
+        guard var plan = match(batch) else {
+            await giveBack(leases, batch)
+            return Logged()
+        }
+        try await reached(.matched)
+        try Task.checkCancellation()
+        coalesce(&plan)
+        try await reached(.coalesced)
+        let notifications = build(plan, batch)
+        try await reached(.built)
+        let logged = try await commit(notifications, plan, batch)
+        await giveBack(leases, batch, after: plan)
+        return logged
     }
 }
 
 // MARK: - The stages
 
 extension PushPipeline {
-    /// What a pass is going to do to the store.
-    struct Plan {
-        var matches: [SubscriptionMatch] = []
-        /// What is told of the matches.
-        var told: [CoalescedMatch] = []
-        /// Decodes the fields of the changed records, once for all stages.
-        var builder = NotificationBuilder()
-        /// `firesOnce` subscriptions that are used up (SUB-19).
-        var consumed: [StoredSubscription] = []
-        /// The changes that are told in full.
-        var changes: [OutboxEntry] = []
-        /// The newest of them of each database, in the order of the batch.
-        var lastEntries: [(database: DatabaseID, entry: Int64)] = []
-        /// The entry after it, where it has more subscribers than a pass tells,
-        /// and how far it is told.
-        var unfinished: OutboxBatch.Progress?
-        /// Whether how far can be noted with the entry.
-        var isUnfinishedChangeable = true
-        /// Those of the changes that could not be read.
-        var damaged: [OutboxEntry] { changes.filter { $0.damage != nil } }
-
-        /// Notes that a change is told in full.
-        mutating func finish(_ entry: OutboxEntry) {
-            changes.append(entry)
-            if lastEntries.last?.database == entry.database { lastEntries.removeLast() }
-            lastEntries.append((entry.database, entry.id))
-        }
-    }
-
     /// Reads what is pending, and all that the rules ask about it.
-    func read() async throws -> OutboxBatch {
+    func read(_ leases: [OutboxLease]) async throws -> OutboxBatch {
         let configuration = configuration
         let progress = unchangeable.withLock { $0 }
         let batch = try await store.read { reader in
-            try OutboxBatch(from: reader, within: configuration, goingOnFrom: progress)
+            try OutboxBatch(
+                of: leases, from: reader, within: configuration, goingOnFrom: progress
+            )
         }
         damage.report(batch)
         if batch.isCutByBytes { metrics.cutPasses.increment() }
@@ -137,9 +151,9 @@ extension PushPipeline {
     }
 
     /// Decides which subscriptions fire; nil for an empty batch.
-    func match(_ batch: OutboxBatch) -> Plan? {
+    func match(_ batch: OutboxBatch) -> PassPlan? {
         guard !batch.items.isEmpty else { return nil }
-        var plan = Plan()
+        var plan = PassPlan()
         var matcher = SubscriptionMatcher()
         for item in batch.items where plan.matches.count < configuration.notificationsPerPass {
             let outcome = matcher.matches(
@@ -149,7 +163,9 @@ extension PushPipeline {
             )
             plan.matches += outcome.matches
             if let toldThrough = outcome.toldThrough ?? item.readThrough {
-                plan.unfinished = .init(entry: item.entry.id, toldThrough: toldThrough)
+                plan.unfinished = .init(
+                    database: item.entry.database, entry: item.entry.id, toldThrough: toldThrough
+                )
                 plan.isUnfinishedChangeable = item.entry.damage != .row
                 break
             }
@@ -160,7 +176,7 @@ extension PushPipeline {
     }
 
     /// Drops what a newer match of the batch replaces.
-    func coalesce(_ plan: inout Plan) {
+    func coalesce(_ plan: inout PassPlan) {
         plan.told = NotificationCoalescer.coalesced(plan.matches) {
             plan.builder.collapseID(of: $0)
         }
@@ -168,7 +184,7 @@ extension PushPipeline {
     }
 
     /// Makes the notifications, each with its payload, encoded once and pruned.
-    func build(_ plan: Plan, _ batch: OutboxBatch) -> [BuiltNotification] {
+    func build(_ plan: PassPlan, _ batch: OutboxBatch) -> [BuiltNotification] {
         var builder = plan.builder
         var badges = BadgeCounters(batch.badges)
         let moment = now()
@@ -199,118 +215,59 @@ extension PushPipeline {
     /// Makes the notifications durable and the outbox entries told, or told as far
     /// as they are, in one transaction: the point after which a push exists.
     ///
-    /// Badges are counted again there, from what the store has then: a user may
-    /// have set one since the batch was read (NOTIF-14). Of users who were removed or
-    /// disabled since, nothing is written.
+    /// What of it is about a database whose lease was lost is thrown away. Badges are counted
+    /// again there, from what the store has then: a user may have set one since the batch was
+    /// read (NOTIF-14). Of users who were removed or disabled since, nothing is written.
     func commit(
-        _ notifications: [BuiltNotification], _ plan: Plan
-    ) async throws -> [StoredNotification] {
+        _ notifications: [BuiltNotification], _ plan: PassPlan, _ batch: OutboxBatch
+    ) async throws -> Logged {
         let keepsExplanations = configuration.keepsExplanations
-        let damaged = plan.damaged
-        // A row that cannot be read cannot be removed either.
-        let kept = Set(damaged.filter { $0.damage == .row }.map(\.database))
-        let stored = try await store.write { transaction in
+        let (logged, held) = try await store.write { transaction in
+            let held = try Set(
+                batch.held.filter { try transaction.holds($0.lease, at: $0.version) }
+                    .map(\.lease.database)
+            )
+            let plan = plan.part(of: held)
             let reachable = try transaction.reachableUsers(
                 among: Set(notifications.map(\.notification.user))
             )
             let notifications = try transaction.numbered(
-                notifications.filter { reachable[$0.notification.user] != nil }
+                notifications.filter {
+                    held.contains($0.notification.database)
+                        && reachable[$0.notification.user] != nil
+                }
             )
-            let stored =
-                notifications.isEmpty
-                ? [] : try transaction.appendNotifications(notifications.map(\.notification))
-            for subscription in plan.consumed { try subscription.remove(from: transaction) }
-            for entry in damaged where entry.damage == .event {
-                try transaction.setToldThrough(.setAside, ofOutboxEntry: entry.id)
-            }
-            for (database, entry) in plan.lastEntries {
-                try transaction.markTold(
-                    upTo: entry, in: database,
-                    keeping: keepsExplanations || kept.contains(database)
+            var logged = Logged()
+            if !notifications.isEmpty {
+                logged.ends = try transaction.newestNotifications(of: Set(reachable.keys))
+                logged.notifications = try transaction.appendNotifications(
+                    notifications.map(\.notification)
                 )
             }
-            if let unfinished = plan.unfinished, plan.isUnfinishedChangeable {
-                try transaction.setToldThrough(
-                    unfinished.toldThrough, ofOutboxEntry: unfinished.entry)
-            }
+            try plan.settle(in: transaction, keeping: keepsExplanations)
             if keepsExplanations {
-                try ToldAccount(of: plan.changes, notifications, as: stored).keep(in: transaction)
+                try ToldAccount(of: plan.changes, notifications, as: logged.notifications)
+                    .keep(in: transaction)
             }
-            return stored
+            return (logged, held)
         }
-        if !plan.isUnfinishedChangeable { unchangeable.withLock { $0 = plan.unfinished } }
-        damage.report(damaged)
-        metrics.built.increment(by: stored.count)
-        metrics.pruned.increment(by: stored.count { $0.fullPayload != nil })
-        return stored
+        let lost = batch.held.count - held.count
+        if lost > 0 { metrics.lostLeases.increment(by: lost) }
+        let told = plan.part(of: held)
+        if !told.isUnfinishedChangeable { unchangeable.withLock { $0 = told.unfinished } }
+        damage.report(told.damaged)
+        metrics.built.increment(by: logged.notifications.count)
+        metrics.pruned.increment(by: logged.notifications.count { $0.fullPayload != nil })
+        return logged
     }
 
     /// Hands the notifications to every route. A route that is away finds them in
     /// the log.
-    func publish(_ notifications: [StoredNotification]) {
-        guard !notifications.isEmpty else { return }
-        for route in routes { route.publish(notifications) }
-        logger.debug("notifications published", metadata: ["count": "\(notifications.count)"])
-    }
-}
-
-// MARK: - The service
-
-extension PushPipeline {
-    /// Runs until the task is cancelled or the service group shuts down
-    /// gracefully; what is pending then stays in the outbox for the next start.
-    package func run() async throws {
-        // Before the first pass, so that no commit falls between the two.
-        let commits = store.outboxCommits()
-        let wake = WakeSignal(isRaised: true)
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in commits { wake.raise() } }
-                group.addTask { await self.raise(wake) }
-                await self.tell(whenever: wake)
-                group.cancelAll()
-            }
-        }
-    }
-
-    /// Covers wake-ups that got lost.
-    private func raise(_ wake: WakeSignal) async {
-        // Sleeping fails by cancellation only, which is the end.
-        while (try? await clock.sleep(for: configuration.pollInterval)) != nil {
-            wake.raise()
-        }
-    }
-
-    private func tell(whenever wake: WakeSignal) async {
-        var failures = 0
-        while await wake.wait() {
-            do {
-                if configuration.coalescingWindow > .zero {
-                    try await clock.sleep(for: configuration.coalescingWindow)
-                }
-                _ = try await drain()
-                if failures > 0 { logger.notice("push pipeline works again") }
-                failures = 0
-            } catch {
-                guard !Task.isCancelled else { return }
-                failures += 1
-                await rest(after: failures, error)
-                wake.raise()
-            }
-        }
-    }
-
-    private func rest(after failures: Int, _ error: any Error) async {
-        metrics.failures.increment()
-        if failures == 1 {
-            // Once, not at every try: the next news is that it works again.
-            logger.warning(
-                "push pipeline failed; pushes wait in the outbox and are tried again",
-                metadata: ["error": "\(error)"]
-            )
-        }
-        // Cancellation ends the rest; the caller's next wait notices it.
-        try? await clock.sleep(for: configuration.retryDelay(after: failures))
+    func publish(_ logged: Logged) {
+        guard !logged.notifications.isEmpty else { return }
+        for route in routes { route.publish(logged.notifications, after: logged.ends) }
+        logger.debug(
+            "notifications published", metadata: ["count": "\(logged.notifications.count)"])
     }
 }
 
@@ -327,15 +284,6 @@ extension BadgeWriting {
         badges.number(&notifications)
         try putBadges(badges.counts)
         return notifications
-    }
-}
-
-extension StoredSubscription {
-    /// Removes the subscription unless it was saved anew since it was read.
-    fileprivate func remove(from transaction: some SubscriptionWriting) throws {
-        let id: Set = [subscription.subscriptionID]
-        guard try transaction.subscriptions(id, of: user, in: database) == [self] else { return }
-        try transaction.removeSubscriptions(id, of: user, in: database)
     }
 }
 

@@ -7,7 +7,15 @@ import TidebellCore
 /// whom it tells and is late, never lossy. Publishing is a hint that the log has
 /// more.
 package protocol PushRoute: Sendable {
-    /// Says that notifications are in the log, in its order. Returns at once;
+    /// Says that notifications are in the log, those of a user in its order. Returns at once;
     /// what the route does about it happens elsewhere.
-    func publish(_ notifications: [StoredNotification])
+    ///
+    /// Other pipelines publish at the same time: what comes first need not be the first in a
+    /// user's log.
+    ///
+    /// - Parameter ends: Where the log of each of their users ended before; users whose log was
+    ///   empty are left out.
+    func publish(
+        _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
+    )
 }

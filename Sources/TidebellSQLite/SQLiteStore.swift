@@ -38,6 +38,7 @@ package final class SQLiteStore: OpenedStore {
     let pool: DatabasePool
     private let writes: GroupCommit
     private let log: WriteAheadLog
+    private let leases = OutboxLeases()
     private let outbox = OutboxSignal()
     private let access = OutboxSignal()
     private let server: ServerLock?
@@ -61,7 +62,8 @@ package final class SQLiteStore: OpenedStore {
         self.server = server
         file = FileIdentity(path: pool.path)
         writes = GroupCommit(
-            pool, log: log, outbox: outbox, access: access, troubles: troubles, note: life.note
+            pool, log: log, leases: leases, outbox: outbox, access: access, troubles: troubles,
+            note: life.note
         )
     }
 
@@ -182,6 +184,22 @@ package final class SQLiteStore: OpenedStore {
         try await pool.writeWithoutTransaction { [life, identity] _ in
             life.note?.begin(StoreNote(identity: identity, progress: begun))
         }
+    }
+
+    package func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        while true {
+            // All that are held may stand before the first that is not.
+            let limit = claim.limit + leases.count
+            let queue = try await read { try $0.queuedDatabases(limit: limit) }
+            let isWhole = queue.count < limit
+            let claimed = leases.claim(claim, from: queue, isWhole: isWhole)
+            // Otherwise others claimed all of these since they were counted.
+            if isWhole || !claimed.leases.isEmpty { return claimed }
+        }
+    }
+
+    package func returnOutboxes(_ leases: [ReturnedLease]) {
+        self.leases.take(leases)
     }
 
     package func outboxCommits() -> AsyncStream<Void> {

@@ -30,6 +30,8 @@ package struct CloudServices: Sendable {
     /// The way to Apple's push service.
     package let apns: APNsRoute
     private let webhookRoute: WebhookRoute
+    private let pipelines:
+        @Sendable (@escaping @Sendable (PassStep) async throws -> Void) -> PushPipeline
     /// What removes what nobody needs any more.
     package let maintenance: Maintenance
 
@@ -99,12 +101,15 @@ package struct CloudServices: Sendable {
         self.apns = apns
         self.store = store
         self.streams = streams
-        pipeline = PushPipeline(
-            store: store, routes: [streams, couriers, apns, webhookRoute], clock: time.clock,
-            now: time.now,
-            makeUUID: randomness.makeUUID, logger: logger, configuration: push, metrics: metrics,
-            reached: reached
-        )
+        let routes: [any PushRoute] = [streams, couriers, apns, webhookRoute]
+        pipelines = { [push] reached in
+            PushPipeline(
+                store: store, routes: routes, clock: time.clock, now: time.now,
+                makeUUID: randomness.makeUUID, logger: logger, configuration: push,
+                metrics: metrics, reached: reached
+            )
+        }
+        pipeline = pipelines(reached)
         accounts = Accounts(store: store, time: time, randomness: randomness)
         let tokenUses = TokenUses()
         maintenance = Maintenance(
@@ -137,6 +142,13 @@ package struct CloudServices: Sendable {
             ),
             publicURL: publicURL
         )
+    }
+
+    /// Makes a further pipeline, which shares the work on the store with ``pipeline``.
+    package func makePipeline(
+        reached: @escaping @Sendable (PassStep) async throws -> Void
+    ) -> PushPipeline {
+        pipelines(reached)
     }
 
     /// What must run beside the API, in the order to start it: the journal, which

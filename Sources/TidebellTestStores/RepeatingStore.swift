@@ -79,6 +79,14 @@ package final class RepeatingStore: OpenedStore {
     package var cameBackOlder: Bool { base.cameBackOlder }
     package var troubles: StoreTroubles { base.troubles }
 
+    package func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        try await base.claimOutboxes(claim)
+    }
+
+    package func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try await base.returnOutboxes(leases)
+    }
+
     package func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     package func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
     package func probe() async throws { try await base.probe() }

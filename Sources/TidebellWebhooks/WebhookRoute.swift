@@ -52,7 +52,9 @@ package final class WebhookRoute: PushRoute, Service {
         self.logger = logger
     }
 
-    package func publish(_ notifications: [StoredNotification]) {
+    package func publish(
+        _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
+    ) {
         wakeAll()
     }
 

@@ -2,21 +2,22 @@
 import Simulation
 import TidebellProcesses
 
-/// Goes through many walks: `tidebell-simulate --seeds 1-2000`; with `--returns` the store
-/// comes back from older moments.
+/// Goes through many walks: `tidebell-simulate --seeds 1-2000`; with `--pipelines 3` so many
+/// share the work, with `--returns` at the end the store comes back from older moments.
 @main
 struct Simulate {
     static func main() async throws {
         var arguments = CommandLine.arguments.dropFirst().map(\.self)
         let hasReturns = arguments.last == "--returns"
         if hasReturns { arguments.removeLast() }
+        let pipelines = try pipelines(&arguments)
         let seeds = try seeds(arguments)
         let clock = ContinuousClock()
         let start = clock.now
         var failed: [UInt64] = []
         var total = Simulation.Tally()
         for seed in seeds {
-            let walk = Walk(seed: seed, hasReturns: hasReturns)
+            let walk = Walk(seed: seed, hasReturns: hasReturns, pipelines: pipelines)
             do {
                 total += try await Simulation.run(walk)
             } catch {
@@ -35,6 +36,14 @@ struct Simulate {
         )
     }
 
+    /// Takes `--pipelines 3` from the end; one where it is not there.
+    private static func pipelines(_ arguments: inout [String]) throws -> Int {
+        guard arguments.count == 4, arguments[2] == "--pipelines" else { return 1 }
+        guard let count = Int(arguments[3]), count > 0 else { throw Usage() }
+        arguments.removeLast(2)
+        return count
+    }
+
     /// Reads `--seeds 7` or `--seeds 1-2000`.
     private static func seeds(_ arguments: [String]) throws -> ClosedRange<UInt64> {
         guard arguments.count == 2, arguments[0] == "--seeds" else { throw Usage() }
@@ -45,6 +54,8 @@ struct Simulate {
     }
 
     private struct Usage: Error, CustomStringConvertible {
-        let description = "usage: tidebell-simulate --seeds <first>[-<last>] [--returns]"
+        let description = """
+            usage: tidebell-simulate --seeds <first>[-<last>] [--pipelines <count>] [--returns]
+            """
     }
 }

@@ -31,6 +31,15 @@ import Testing
         }
     }
 
+    @Test(
+        "PUSH-13, PUSH-14: several pipelines share a store and lose leases; nothing is told twice",
+        arguments: 0..<6 as Range<UInt64>, [2, 3])
+    func pipelines(block: UInt64, count: Int) async {
+        for seed in block * 5 + 1...block * 5 + 5 {
+            await check(Walk(seed: seed, pipelines: count))
+        }
+    }
+
     private func check(_ walk: Walk) async {
         do {
             _ = try await Simulation.run(walk)

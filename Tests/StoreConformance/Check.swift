@@ -50,7 +50,7 @@ package enum StoreConformance {
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
         + assets + scans + references + retention + model + schema + subscriptions
         + subscriptionMatching
-        + outbox
+        + outbox + leases
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
         + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + tokens + users
         + erasure

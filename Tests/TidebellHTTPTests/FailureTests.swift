@@ -113,6 +113,8 @@ struct FailingStore: Store {
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result { throw error }
 
+    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes { throw error }
+    func returnOutboxes(_ leases: [ReturnedLease]) async throws { throw error }
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
     func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
     func close() async throws {}

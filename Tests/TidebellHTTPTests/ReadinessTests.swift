@@ -32,6 +32,11 @@ struct ReadinessTests {
             if let error = trouble.withLock({ $0 }) { throw error }
         }
 
+        func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+            throw CancellationError()
+        }
+
+        func returnOutboxes(_ leases: [ReturnedLease]) {}
         func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func close() async throws {}

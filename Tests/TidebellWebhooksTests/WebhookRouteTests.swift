@@ -17,7 +17,7 @@ struct WebhookRouteTests {
                 let first = try await world.push(["a", "b", "c"])
                 try await world.waitUntilDelivered(webhook, first[2])
                 let second = try await world.push(["d"])
-                route.publish(second)
+                route.publish(second, after: [:])
                 try await world.waitUntilDelivered(webhook, second[0])
             }
             #expect(world.receiver.arrived == ["a", "b", "c", "d"])
@@ -308,7 +308,7 @@ struct WebhookRouteTests {
                 let pushed = try await world.push(["a"])
                 try await world.passUntilDelivered(webhook, pushed[0])
                 _ = try await world.store.write { try $0.removeWebhook(webhook.id) }
-                route.publish(try await world.push(["b"]))
+                route.publish(try await world.push(["b"]), after: [:])
                 // The next one is added by a look that also woke the first.
                 let next = try await world.webhook(to: "https://other.example")
                 let later = try await world.push(["c"])

@@ -106,6 +106,8 @@ package struct OutboxEntry: Sendable, Hashable {
 /// The oldest entries of one database that are not told yet, in commit order.
 package struct DatabaseOutbox: Sendable, Hashable {
     package var database: DatabaseID
+    /// What the database's place in the queue is.
+    package var version: OutboxVersion
     package var entries: [OutboxEntry]
     /// Whether the database may have further entries.
     package var mayHaveMore: Bool
@@ -113,10 +115,11 @@ package struct DatabaseOutbox: Sendable, Hashable {
     package var isUnreadable: Bool
 
     package init(
-        database: DatabaseID, entries: [OutboxEntry], mayHaveMore: Bool,
+        database: DatabaseID, version: OutboxVersion, entries: [OutboxEntry], mayHaveMore: Bool,
         isUnreadable: Bool = false
     ) {
         self.database = database
+        self.version = version
         self.entries = entries
         self.mayHaveMore = mayHaveMore
         self.isUnreadable = isUnreadable

@@ -28,6 +28,7 @@ final class GroupCommit: Sendable {
     private let state = Mutex(State())
     private let pool: DatabasePool
     private let log: WriteAheadLog
+    private let leases: OutboxLeases
     private let outbox: OutboxSignal
     private let access: OutboxSignal
     private let troubles: StoreTroubles
@@ -35,11 +36,12 @@ final class GroupCommit: Sendable {
 
     /// Creates a queue for the writer connection of `pool`.
     init(
-        _ pool: DatabasePool, log: WriteAheadLog, outbox: OutboxSignal,
+        _ pool: DatabasePool, log: WriteAheadLog, leases: OutboxLeases, outbox: OutboxSignal,
         access: OutboxSignal, troubles: StoreTroubles, note: StoreNoteFile?
     ) {
         self.pool = pool
         self.log = log
+        self.leases = leases
         self.outbox = outbox
         self.access = access
         self.troubles = troubles
@@ -118,7 +120,7 @@ final class GroupCommit: Sendable {
             while let write = rest.first, !write.runsAlone || ran.isEmpty {
                 rest.removeFirst()
                 ran.append(write)
-                let transaction = SQLiteTransaction(connection)
+                let transaction = SQLiteTransaction(connection, leases: leases)
                 let failure = try attempt(write, in: transaction, on: connection)
                 if let error = connection.damage ?? failure {
                     ran.removeLast()

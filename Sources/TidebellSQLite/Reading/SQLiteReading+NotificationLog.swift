@@ -59,6 +59,19 @@ extension SQLiteReading {
         ) { try $0.value(0) }
     }
 
+    package func newestNotifications(
+        of users: Set<UserID>
+    ) throws -> [UserID: NotificationSequence] {
+        let rows: [(UserID, NotificationSequence)?] = try connection.rows(
+            """
+            SELECT value, (SELECT max(sequence) FROM notification WHERE user = wanted.value)
+            FROM json_each(?) AS wanted
+            """,
+            JSONText(users.map(\.rawValue))
+        ) { $0.isNull(1) ? nil : (try $0.value(0), try $0.value(1)) }
+        return Dictionary(uniqueKeysWithValues: rows.compactMap(\.self))
+    }
+
     package func notificationHead() throws -> NotificationSequence {
         // What was given last, even if retention has removed it since.
         try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'notification'") {

@@ -3,20 +3,32 @@ import GRDB
 import TidebellCore
 
 extension SQLiteReading {
-    package func outboxes(limit: Int) throws -> [DatabaseOutbox] {
-        let queue: [(database: DatabaseID, done: Int64)] = try connection.rows(
-            "SELECT database, done FROM outbox_queue ORDER BY turn LIMIT ?", limit
-        ) { (try $0.value(0), $0.int(1)) }
+    package func queuedDatabases(limit: Int) throws -> [DatabaseID] {
+        try connection.rows(
+            "SELECT database FROM outbox_queue ORDER BY turn LIMIT ?", limit
+        ) { try $0.value(0) }
+    }
+
+    package func outboxes(of databases: [DatabaseID], limit: Int) throws -> [DatabaseOutbox] {
+        let queue: [(database: DatabaseID, version: OutboxVersion)] = try connection.rows(
+            """
+            SELECT database, done, turn FROM json_each(?) AS wanted
+            CROSS JOIN outbox_queue ON outbox_queue.database = wanted.value ORDER BY wanted.key
+            """,
+            JSONText(databases.map(\.rawValue))
+        ) { (try $0.value(0), OutboxVersion(done: $0.int(1), turn: $0.int(2))) }
         let share = max(1, limit / max(1, queue.count))
-        return try queue.map { database, done in
+        return try queue.map { database, version in
             do {
-                let entries = try entries(of: database, after: done, limit: share)
+                let entries = try entries(of: database, after: version.done, limit: share)
                 return DatabaseOutbox(
-                    database: database, entries: entries, mayHaveMore: entries.count == share
+                    database: database, version: version, entries: entries,
+                    mayHaveMore: entries.count == share
                 )
             } catch DatabaseError.SQLITE_CORRUPT {
                 return DatabaseOutbox(
-                    database: database, entries: [], mayHaveMore: true, isUnreadable: true
+                    database: database, version: version, entries: [], mayHaveMore: true,
+                    isUnreadable: true
                 )
             }
         }

@@ -3,6 +3,16 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteTransaction {
+    func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
+        // What was claimed in memory may have been told by a commit that a snapshot of before
+        // does not show: the place in the queue knows.
+        guard leases?.holds(lease) == true else { return false }
+        return try connection.first(
+            "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
+            lease.database, version.done, version.turn
+        ) { _ in true } ?? false
+    }
+
     func appendOutbox(_ entries: [OutboxEntry]) throws {
         for entry in entries {
             try connection.run(

@@ -6,6 +6,8 @@ import TidebellCore
 /// the facets beside this file, one for each topic of ``StoreTransaction``.
 final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
+    /// Who holds which database of the outbox; nil where nothing is told.
+    let leases: OutboxLeases?
     /// Whether the outbox has entries that the pipeline is to be told of.
     var hasAppendedOutbox = false
     /// The change that gave out positions last.
@@ -24,8 +26,9 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     var hasQuietChange = false
 
     /// Wraps the writer connection inside a transaction.
-    init(_ connection: Connection) {
+    init(_ connection: Connection, leases: OutboxLeases? = nil) {
         self.connection = connection
+        self.leases = leases
     }
 
     /// What a caller gets who names something this store never gave.

@@ -57,6 +57,19 @@ final class MortalStore: Store {
         return result
     }
 
+    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        try begin()
+        let claimed = try await base.claimOutboxes(claim)
+        try end()
+        return claimed
+    }
+
+    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try begin()
+        try await base.returnOutboxes(leases)
+        try end()
+    }
+
     /// Wake-ups are all lost: the walk says when the pipeline runs.
     func outboxCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }

@@ -40,7 +40,9 @@ extension Simulation {
         }
         let rows = try await read(notifications.sorted { $0.sequence < $1.sequence })
         if !told.isEmpty || !rows.isEmpty {
-            guard let found else { throw Violation("something was told outside a pass") }
+            guard let found = found[active] else {
+                throw Violation("something was told outside a pass")
+            }
             try model.settle(told, andParts: parts, into: rows, finding: found)
         }
         let expected = Set(model.log.filter { $0.state == .living }.map(\.sequence))

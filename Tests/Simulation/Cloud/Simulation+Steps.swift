@@ -61,7 +61,7 @@ extension Simulation {
             // Seen below.
         }
         fatalStage = nil
-        meanwhile = nil
+        meanwhile = [:]
         if store.isDead {
             // A new process on the same file; what the pass had stored is found.
             let snapshot = found
@@ -78,9 +78,11 @@ extension Simulation {
         switch action {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe:
             try await change(action)
-        case .tell(let meanwhile):
-            self.meanwhile = meanwhile
-            _ = try await cloud.pipeline.drain()
+        case .tell(let meanwhile): try await tell(0, meanwhile)
+        case .tellBeside(let pipeline, let meanwhile): try await tell(pipeline, meanwhile)
+        case .leasesExpire: advance(by: PushConfiguration().leaseDuration)
+        case .several(let actions):
+            for action in actions { try await perform(action) }
         case .connect(let device): try await connect(device)
         case .disconnect(let device): streams[device] = nil
         case .read(let device, let limit, let forgets):
@@ -102,16 +104,24 @@ extension Simulation {
         }
     }
 
+    private func tell(_ pipeline: Int, _ meanwhile: Interjection?) async throws {
+        self.meanwhile[pipeline] = meanwhile
+        active = pipeline
+        _ = try await pipelines[pipeline].drain()
+    }
+
     /// What happens after each stage of a pass.
-    func reached(_ stage: PassStep) async throws {
-        if stage == .read { found = model.snapshot }
+    func reached(_ stage: PassStep, by pipeline: Int) async throws {
+        active = pipeline
+        if stage == .read { found[pipeline] = model.snapshot }
         if stage == .committed {
             try await observe()
             try await noteLogged()
         }
-        if let meanwhile, meanwhile.after == stage {
-            self.meanwhile = nil
-            try await perform(meanwhile.action)
+        if let interjection = meanwhile[pipeline], interjection.after == stage {
+            meanwhile[pipeline] = nil
+            try await perform(interjection.action)
+            active = pipeline
         }
         guard stage == fatalStage else { return }
         store.die()

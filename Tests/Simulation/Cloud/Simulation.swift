@@ -27,11 +27,15 @@ package actor Simulation {
     var apiToken = ""
     /// Streams that are open.
     var streams: [String: OpenStream] = [:]
-    /// What the latest pass found when it read.
-    var found: Snapshot?
-    /// What happens while the pipeline tells.
-    var meanwhile: Interjection?
-    /// Where the pipeline dies.
+    /// What the latest pass of each pipeline found when it read.
+    var found: [Int: Snapshot] = [:]
+    /// What happens while the pipelines tell.
+    var meanwhile: [Int: Interjection] = [:]
+    /// The pipeline that tells now: the others stand still.
+    var active = 0
+    /// The pipelines, of which the first is the cloud's.
+    var pipelines: [PushPipeline] = []
+    /// Where a pipeline dies.
     var fatalStage: PassStep?
     /// The place of the newest outbox entry there ever was.
     var newestEntry: Int64 = 0
@@ -145,16 +149,21 @@ package actor Simulation {
             ),
             randomness: randomness,
             logger: Logger(label: "walk") { _ in SwiftLogNoOpLogHandler() },
-            reached: { [weak self] step in try await self?.reached(step) }
+            reached: { [weak self] step in try await self?.reached(step, by: 0) }
         )
         running = (cloud, store, base)
+        let others = (1..<max(1, walk.pipelines)).map { number in
+            cloud.makePipeline { [weak self] step in try await self?.reached(step, by: number) }
+        }
+        pipelines = [cloud.pipeline] + others
     }
 
     /// Ends the server as a kill does: what is in memory is gone.
     func kill() async throws {
         streams = [:]
-        found = nil
+        found = [:]
         logged = []
+        pipelines = []
         guard let running else { return }
         self.running = nil
         try await running.base.close()

@@ -79,6 +79,9 @@ struct Planner {
         }
     }
 
+    /// Somebody changes records.
+    mutating func modification() -> Action { modification(by: writer()) }
+
     private mutating func modification(by writer: Writer) -> Action {
         let site: Site = dice.pick(weighted: [
             (3, Site(scope: .private, zone: "red")), (2, Site(scope: .private, zone: "blue")),

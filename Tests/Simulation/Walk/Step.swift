@@ -21,6 +21,12 @@ indirect enum Action: Sendable, Hashable {
     case unsubscribe(Writer, DatabaseScope, id: String)
     /// The pipeline tells what is pending; meanwhile something else may happen.
     case tell(meanwhile: Interjection?)
+    /// Another pipeline tells what is pending, while those before it stand still.
+    case tellBeside(pipeline: Int, meanwhile: Interjection?)
+    /// So much time passes that whoever holds a database loses it.
+    case leasesExpire
+    /// One after the other.
+    case several([Action])
     /// A device opens its stream where it left off.
     case connect(String)
     case disconnect(String)
@@ -156,6 +162,11 @@ extension Action: CustomStringConvertible {
         case .tell(nil): "the pipeline tells"
         case .tell(let meanwhile?):
             "the pipeline tells; after stage '\(meanwhile.after)': \(meanwhile.action)"
+        case .tellBeside(let pipeline, nil): "pipeline \(pipeline) tells"
+        case .tellBeside(let pipeline, let meanwhile?):
+            "pipeline \(pipeline) tells; after stage '\(meanwhile.after)': \(meanwhile.action)"
+        case .leasesExpire: "the leases expire"
+        case .several(let actions): "(\(actions.map(\.description).joined(separator: "; ")))"
         case .connect(let device): "\(device) connects"
         case .disconnect(let device): "\(device) disconnects"
         case .read(let device, let limit, let forgets):

@@ -17,11 +17,13 @@ package struct Walk: Sendable, Hashable {
     let waitingPerStream: Int
     /// Whether devices sync, and the store comes back from older moments.
     let hasReturns: Bool
+    /// How many pipelines share the work.
+    let pipelines: Int
     var steps: [Step]
 
     /// Makes the walk of a seed, of 40 to 80 steps; twice as many with returns of the store to
     /// older moments.
-    package init(seed: UInt64, hasReturns: Bool = false) {
+    package init(seed: UInt64, hasReturns: Bool = false, pipelines: Int = 1) {
         var planner = Planner(seed: seed)
         self.seed = seed
         users = planner.users
@@ -32,7 +34,9 @@ package struct Walk: Sendable, Hashable {
         steps = planner.prelude()
         while steps.count < count { steps.append(planner.step()) }
         self.hasReturns = hasReturns
+        self.pipelines = pipelines
         if hasReturns { steps = planner.returns(among: steps) }
+        if pipelines > 1 { steps = planner.sharing(steps, among: pipelines) }
     }
 }
 
@@ -41,7 +45,8 @@ extension Walk: CustomStringConvertible {
     package var description: String {
         let head =
             "seed \(seed): \(users) users; a pass takes \(entriesPerPass) entries and makes "
-            + "\(notificationsPerPass) notifications; \(waitingPerStream) notifications wait for a stream"
+            + "\(notificationsPerPass) notifications; \(waitingPerStream) notifications wait for a "
+            + "stream; \(pipelines) pipelines"
         let lines = steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
         return ([head] + lines).joined(separator: "\n")
     }

@@ -35,7 +35,7 @@ struct RandomTroubleTests {
                 }
                 sent += batch
                 try await world.append(batch)
-                route.publish([])
+                route.publish([], after: [:])
                 await world.clock.advance(by: .milliseconds(Int64(random.next() % 5000)))
             }
             run.cancel()

@@ -43,6 +43,14 @@ final class MeetingStore: Store {
         try await base.read(body)
     }
 
+    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        try await base.claimOutboxes(claim)
+    }
+
+    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try await base.returnOutboxes(leases)
+    }
+
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
     func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     func close() async throws { try await base.close() }

@@ -71,13 +71,13 @@ import TidebellWire
             try await world.subscribe(anna, .query, type: "FeedItem", info: Self.info())
             try await world.store.write { try $0.putBadges([anna.user.id: 99]) }
             try await world.create(["a", "b"], of: anna)
-            let batch = try await world.pipeline.read()
+            let batch = try await world.readBatch()
             var plan = try #require(world.pipeline.match(batch))
             world.pipeline.coalesce(&plan)
             let built = world.pipeline.build(plan, batch)
             #expect(built.map(\.payload.badge) == [100, 101])
             try await world.store.write { try $0.putBadges([anna.user.id: 0]) }
-            let stored = try await world.pipeline.commit(built, plan)
+            let stored = try await world.pipeline.commit(built, plan, batch).notifications
             #expect(try stored.map { try Badge($0.payload).value } == [1, 2])
             #expect(try await world.badges(told: anna) == [1, 2])
             #expect(try await world.badge(of: anna) == 2)
@@ -93,6 +93,7 @@ import TidebellWire
             world.store.fail(writes: 1)
             await #expect(throws: ObservedStore.Failure.self) { try await world.pipeline.drain() }
             #expect(try await world.badge(of: anna) == nil)
+            world.clock.advance(by: PushConfiguration().firstRetry)
             _ = try await world.pipeline.drain()
             #expect(try await world.badges(told: anna) == [1])
         }

@@ -140,7 +140,7 @@ extension World {
             _ = try await pipeline.drain()
         } catch is Died {
             guard end == .halfPublished else { return told }
-            streams.publish(try await log(of: anna))
+            streams.publish(try await log(of: anna), after: [:])
         }
         var iterator = stream.makeAsyncIterator()
         var cursor = told.cursor

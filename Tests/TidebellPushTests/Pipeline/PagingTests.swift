@@ -16,10 +16,13 @@ import TidebellWire
 
     /// The steps of a pass up to its commit.
     private func pass(_ world: World) async throws -> Int? {
-        let batch = try await world.pipeline.read()
+        let batch = try await world.readBatch()
         guard var plan = world.pipeline.match(batch) else { return nil }
         world.pipeline.coalesce(&plan)
-        return try await world.pipeline.commit(world.pipeline.build(plan, batch), plan).count
+        let built = world.pipeline.build(plan, batch)
+        let logged = try await world.pipeline.commit(built, plan, batch)
+        try await world.giveBack(batch)
+        return logged.notifications.count
     }
 
     @Test("An entry with many subscribers is told page by page, each of them once, in order")

@@ -115,11 +115,12 @@ import TidebellWire
             try await world.subscribe(anna, .query, type: "FeedItem", firesOnce: true)
             try await world.create(["a"], of: anna)
 
-            let batch = try await world.pipeline.read()
+            let batch = try await world.readBatch()
             var plan = try #require(world.pipeline.match(batch))
             world.pipeline.coalesce(&plan)
             try await world.subscribe(anna, .query, type: "FeedItem", info: .visual())
-            _ = try await world.pipeline.commit(world.pipeline.build(plan, batch), plan)
+            let built = world.pipeline.build(plan, batch)
+            _ = try await world.pipeline.commit(built, plan, batch)
 
             let left = try await world.store.read { reader in
                 try reader.subscriptions(nil, of: anna.user.id, in: anna.database)
@@ -214,8 +215,9 @@ import TidebellWire
             for start in [0, 4, 8, 12] {
                 try await world.create((start..<start + 4).map { "item-\($0)" }, of: anna)
             }
-            let batch = try await world.pipeline.read()
+            let batch = try await world.readBatch()
             #expect(world.pipeline.match(batch)?.matches.count == 8)
+            try await world.giveBack(batch)
             #expect(try await world.pipeline.drain() == 16)
             let told = try await world.log(of: anna).compactMap { try Told($0.payload).record }
             #expect(told == (0..<16).map { "item-\($0)" })

@@ -11,6 +11,7 @@ final class ObservedStore: Store {
         var writes = 0
         var failingReads = 0
         var failingWrites = 0
+        var claimed: [DatabaseID] = []
     }
 
     private let base: any Store
@@ -24,6 +25,8 @@ final class ObservedStore: Store {
 
     /// The reads that have ended: what is written after one is not in it.
     var reads: Int { state.withLock(\.reads) }
+    /// What the latest claim got.
+    var claimed: [DatabaseID] { state.withLock(\.claimed) }
     var identity: UInt64 { base.identity }
     var incarnation: Incarnation { base.incarnation }
 
@@ -54,6 +57,17 @@ final class ObservedStore: Store {
         defer { state.withLock { $0.reads += 1 } }
         if fails { throw Failure() }
         return try await base.read(body)
+    }
+
+    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        defer { state.withLock { $0.reads += 1 } }
+        let claimed = try await base.claimOutboxes(claim)
+        state.withLock { $0.claimed = claimed.leases.map(\.database) }
+        return claimed
+    }
+
+    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try await base.returnOutboxes(leases)
     }
 
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }

@@ -46,10 +46,11 @@ final class World: Sendable {
         )
         let end = End()
         self.end = end
+        let clock = clock
         pipeline = PushPipeline(
             store: store, routes: [streams, couriers], clock: clock,
-            now: { World.noon }, logger: log.logger, configuration: configuration,
-            metrics: metrics, reached: end.reached
+            now: { World.noon.advanced(by: clock.now.offset) }, logger: log.logger,
+            configuration: configuration, metrics: metrics, reached: end.reached
         )
     }
 

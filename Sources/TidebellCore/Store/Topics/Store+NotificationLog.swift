@@ -33,6 +33,9 @@ package protocol NotificationLogReading {
         newest count: Int
     ) throws -> NotificationSequence?
 
+    /// Returns the places of the newest notifications of users, for those who have any.
+    func newestNotifications(of users: Set<UserID>) throws -> [UserID: NotificationSequence]
+
     /// The place of the newest notification.
     func notificationHead() throws -> NotificationSequence
 

@@ -2,12 +2,15 @@
 
 /// The outbox: the committed changes of which devices are still to be told.
 package protocol OutboxReading {
-    /// Returns the oldest outbox entries of the databases whose turn it is: those that
-    /// were told longest ago, or came first. At most `limit` entries, of which each
-    /// database has an equal share, so that nobody waits for the backlog of another.
-    /// What is damaged is returned as such (``OutboxEntry/damage``), so that it holds up
-    /// nothing else.
-    func outboxes(limit: Int) throws -> [DatabaseOutbox]
+    /// Returns databases with untold changes, at most `limit`, in the order of their turns:
+    /// those that were told longest ago, or came first.
+    func queuedDatabases(limit: Int) throws -> [DatabaseID]
+
+    /// Returns the oldest outbox entries of databases, in their order, without those that have
+    /// none. At most `limit` entries, of which each database has an equal share, so that nobody
+    /// waits for the backlog of another. What is damaged is returned as such
+    /// (``OutboxEntry/damage``), so that it holds up nothing else.
+    func outboxes(of databases: [DatabaseID], limit: Int) throws -> [DatabaseOutbox]
 
     /// Returns the first entry after the one with `id` that tells of the zone's
     /// deletion; nil when there is none.
@@ -16,8 +19,19 @@ package protocol OutboxReading {
     ) throws -> OutboxEntry?
 }
 
+extension OutboxReading {
+    /// Returns the oldest outbox entries of the databases whose turn it is, whoever holds them.
+    package func outboxes(limit: Int) throws -> [DatabaseOutbox] {
+        try outboxes(of: queuedDatabases(limit: limit), limit: limit)
+    }
+}
+
 /// Changes are put into the outbox, and told.
 package protocol OutboxWriting: OutboxReading {
+    /// Whether a pass still holds a database: nobody else claimed it since, and nothing of it
+    /// was told since its place in the queue was this one. Who is told no tells nothing of it.
+    func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool
+
     /// Appends entries; their IDs are given by the store, in order.
     func appendOutbox(_ entries: [OutboxEntry]) throws
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// What a pass is going to do to the store.
+struct PassPlan {
+    var matches: [SubscriptionMatch] = []
+    /// What is told of the matches.
+    var told: [CoalescedMatch] = []
+    /// Decodes the fields of the changed records, once for all stages.
+    var builder = NotificationBuilder()
+    /// `firesOnce` subscriptions that are used up (SUB-19).
+    var consumed: [StoredSubscription] = []
+    /// The changes that are told in full.
+    private(set) var changes: [OutboxEntry] = []
+    /// The newest of them of each database, in the order of the batch.
+    private var lastEntries: [(database: DatabaseID, entry: Int64)] = []
+    /// The entry after it, where it has more subscribers than a pass tells,
+    /// and how far it is told.
+    var unfinished: OutboxBatch.Progress?
+    /// Whether how far can be noted with the entry.
+    var isUnfinishedChangeable = true
+
+    /// Those of the changes that could not be read.
+    var damaged: [OutboxEntry] { changes.filter { $0.damage != nil } }
+
+    /// The databases of which something is told.
+    var touched: Set<DatabaseID> {
+        var touched = Set(lastEntries.map(\.database))
+        if let unfinished { touched.insert(unfinished.database) }
+        return touched
+    }
+
+    /// Notes that a change is told in full.
+    mutating func finish(_ entry: OutboxEntry) {
+        changes.append(entry)
+        if lastEntries.last?.database == entry.database { lastEntries.removeLast() }
+        lastEntries.append((entry.database, entry.id))
+    }
+
+    /// What of it is about some databases.
+    func part(of databases: Set<DatabaseID>) -> PassPlan {
+        guard !touched.isSubset(of: databases) else { return self }
+        var part = self
+        part.consumed.removeAll { !databases.contains($0.database) }
+        part.changes.removeAll { !databases.contains($0.database) }
+        part.lastEntries.removeAll { !databases.contains($0.database) }
+        if let unfinished, !databases.contains(unfinished.database) {
+            part.unfinished = nil
+            part.isUnfinishedChangeable = true
+        }
+        return part
+    }
+
+    /// Takes what is told out of the outbox, and removes the subscriptions that are used up.
+    func settle(in transaction: some OutboxWriting & SubscriptionWriting, keeping: Bool) throws {
+        // A row that cannot be read cannot be removed either.
+        let kept = Set(damaged.filter { $0.damage == .row }.map(\.database))
+        for subscription in consumed { try subscription.remove(from: transaction) }
+        for entry in damaged where entry.damage == .event {
+            try transaction.setToldThrough(.setAside, ofOutboxEntry: entry.id)
+        }
+        for (database, entry) in lastEntries {
+            try transaction.markTold(
+                upTo: entry, in: database, keeping: keeping || kept.contains(database)
+            )
+        }
+        if let unfinished, isUnfinishedChangeable {
+            try transaction.setToldThrough(unfinished.toldThrough, ofOutboxEntry: unfinished.entry)
+        }
+    }
+}
+
+/// What one pass came to.
+enum PassOutcome {
+    /// Nothing could be claimed; when the next database vests that others hold, or that failed.
+    case nothing(Instant?)
+    /// So many notifications were logged.
+    case done(Int)
+    /// Its databases are tried again later.
+    case failed(any Error)
+}
+
+/// What passes came to, one after the other.
+struct PassRound {
+    /// How many notifications they logged.
+    var notifications = 0
+    /// The first error of a pass.
+    var failure: (any Error)?
+    /// Whether nothing more could be claimed.
+    var isComplete = false
+    /// When the next database vests that was passed over.
+    var nextVesting: Instant?
+}
+
+/// What a pass has put into the log.
+struct Logged: Sendable {
+    var notifications: [StoredNotification] = []
+    /// Where the logs of their users ended before.
+    var ends: [UserID: NotificationSequence] = [:]
+}
+
+extension StoredSubscription {
+    /// Removes the subscription unless it was saved anew since it was read.
+    fileprivate func remove(from transaction: some SubscriptionWriting) throws {
+        let id: Set = [subscription.subscriptionID]
+        guard try transaction.subscriptions(id, of: user, in: database) == [self] else { return }
+        try transaction.removeSubscriptions(id, of: user, in: database)
+    }
+}

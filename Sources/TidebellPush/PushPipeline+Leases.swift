@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension PushPipeline {
+    /// Claims the databases whose turn it is.
+    func claim() async throws -> ClaimedOutboxes {
+        let now = now()
+        let claimed = try await store.claimOutboxes(
+            OutboxClaim(
+                holder: LeaseHolder(rawValue: makeUUID()), now: now,
+                vestingAt: now.advanced(by: configuration.leaseDuration),
+                limit: configuration.entriesPerPass
+            )
+        )
+        if claimed.leases.isEmpty {
+            metrics.outboxDepth.record(0)
+            metrics.outboxLag.record(0)
+        }
+        return claimed
+    }
+
+    /// Gives leases back after a pass: whoever comes next may claim the databases, but those
+    /// that could not be read wait.
+    func giveBack(
+        _ leases: [OutboxLease], _ batch: OutboxBatch, after plan: PassPlan? = nil
+    ) async {
+        // Without a plan nothing was told of any: those that have entries all the same wait.
+        let stuck =
+            plan == nil ? batch.heldUp.union(batch.held.map(\.lease.database)) : batch.heldUp
+        let told = plan?.touched ?? Set(leases.map(\.database)).subtracting(stuck)
+        await giveBack(leases) { lease in
+            if stuck.contains(lease.database) { return .failed(vestingAt: retry(lease)) }
+            return told.contains(lease.database) ? .told : .untouched
+        }
+    }
+
+    /// Gives the leases of a failed pass back.
+    ///
+    /// Which of several databases failed it is found out by passes over each alone, at once.
+    /// Where the store itself is in trouble, none has, and the error is thrown on.
+    func fail(_ leases: [OutboxLease], _ error: any Error) async throws -> PassOutcome {
+        guard !error.isOfTheStore, !Task.isCancelled else {
+            await giveBack(leases) { _ in .untouched }
+            throw error
+        }
+        metrics.failures.increment()
+        let now = now()
+        await giveBack(leases) { lease in
+            .failed(vestingAt: leases.count > 1 ? now : retry(lease))
+        }
+        return .failed(error)
+    }
+
+    private func giveBack(
+        _ leases: [OutboxLease], _ outcome: (OutboxLease) -> ReturnedLease.Outcome
+    ) async {
+        let returned = leases.map { ReturnedLease($0, outcome($0)) }
+        // A lease that cannot be given back vests.
+        try? await store.returnOutboxes(returned)
+    }
+
+    /// When a database is tried again over which a pass failed.
+    private func retry(_ lease: OutboxLease) -> Instant {
+        now().advanced(by: configuration.retryDelay(after: lease.failures + 1))
+    }
+}
+
+extension Error {
+    /// Whether the store can do nothing for anybody now.
+    fileprivate var isOfTheStore: Bool {
+        self is StoreUnavailable || (self as? WireError)?.code == .tryAgainLater
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import TidebellCore
+
+extension StoreConformance {
+    static let leases: [Check] = [
+        Check("H7: a database has one holder; the next claim gets others, in their turns") {
+            store in
+            try await store.appendChanges(in: 7, 2, 5)
+            let first = try await store.claim(limit: 2)
+            #expect(first.leases.map(\.database.rawValue) == [7, 2])
+            #expect(first.nextVesting == nil)
+            let second = try await store.claim(limit: 9)
+            #expect(second.leases.map(\.database.rawValue) == [5])
+            #expect(second.nextVesting == .vesting)
+            #expect(try await store.claim() == ClaimedOutboxes(leases: [], nextVesting: .vesting))
+            for lease in first.leases + second.leases { #expect(try await store.holds(lease)) }
+            // What comes meanwhile to a database that is held waits for its holder.
+            try await store.appendChanges(in: 5, 8)
+            #expect(try await store.claim().leases.map(\.database.rawValue) == [8])
+        },
+        Check("H7: a lease vests; who claims next holds it, and the first no more") { store in
+            try await store.appendChanges(in: 7)
+            let first = try #require(try await store.claim().leases.first)
+            #expect(try await store.claim(at: Instant.vesting.before).leases == [])
+            // Nobody else has it: still theirs.
+            #expect(try await store.holds(first))
+            let second = try #require(try await store.claim(at: .vesting).leases.first)
+            #expect(try await store.holds(second))
+            #expect(try await !store.holds(first))
+            // Given back by who has lost it, it stays with the other.
+            try await store.returnOutboxes([ReturnedLease(first, .told)])
+            #expect(try await store.holds(second))
+            #expect(try await store.claim(at: .vesting).leases == [])
+        },
+        Check("H7: what is given back is free at once, and its former holder holds it no more") {
+            store in
+            try await store.appendChanges(in: 7, 2)
+            let leases = try await store.claim().leases
+            try await store.returnOutboxes([
+                ReturnedLease(leases[0], .told), ReturnedLease(leases[1], .untouched),
+            ])
+            for lease in leases { #expect(try await !store.holds(lease)) }
+            let again = try await store.claim().leases
+            #expect(again.map(\.database) == leases.map(\.database))
+            #expect(again.map(\.failures) == [0, 0])
+        },
+        Check("PUSH-14: who was told of before is not told by who read it before") { store in
+            try await store.appendChanges(in: 7)
+            try await store.appendChanges(in: 7)
+            let lease = try #require(try await store.claim().leases.first)
+            let outbox = try #require(try await store.outbox(of: lease))
+            let isHeld = try await store.write { transaction throws in
+                let before = try transaction.holds(lease, at: outbox.version)
+                let serial = SubscriptionSerial(rawValue: 3)
+                try transaction.setToldThrough(serial, ofOutboxEntry: outbox.entries[0].id)
+                return [before, try transaction.holds(lease, at: outbox.version)]
+            }
+            #expect(isHeld == [true, false])
+            let next = try #require(try await store.outbox(of: lease))
+            let isStillHeld = try await store.write { transaction throws in
+                let before = try transaction.holds(lease, at: next.version)
+                let last = next.entries[1].id
+                try transaction.markTold(upTo: last, in: lease.database, keeping: false)
+                // The queue begins anew.
+                try transaction.appendOutbox([.change(of: "new", in: lease.database)])
+                return [before, try transaction.holds(lease, at: next.version)]
+            }
+            #expect(isStillHeld == [true, false])
+        },
+        Check("H7: a database that failed is given out alone, after a wait; others meanwhile") {
+            store in
+            try await store.appendChanges(in: 7, 2, 5)
+            let later = Instant.noon.advanced(by: .seconds(9))
+            let all = try await store.claim().leases
+            try await store.returnOutboxes([
+                ReturnedLease(all[0], .failed(vestingAt: .noon)),
+                ReturnedLease(all[1], .failed(vestingAt: later)),
+                ReturnedLease(all[2], .untouched),
+            ])
+            // One that failed, and those that did not, take turns.
+            var claimed: [[Int64]] = []
+            for _ in 0..<4 {
+                let given = try await store.claim()
+                #expect(given.nextVesting == later)
+                claimed.append(given.leases.map(\.database.rawValue))
+                try await store.returnOutboxes(given.leases.map { ReturnedLease($0, .untouched) })
+            }
+            #expect(claimed == [[7], [5], [7], [5]])
+            let failed = try await store.claim().leases
+            #expect(failed.map(\.failures) == [1])
+            try await store.returnOutboxes(failed.map { ReturnedLease($0, .told) })
+            #expect(try await store.claim().leases.map(\.database.rawValue) == [7, 5])
+            let last = try await store.claim(at: later).leases
+            #expect(last.map(\.database.rawValue) == [2])
+            #expect(last.map(\.failures) == [1])
+        },
+        Check("H7: the lease of a claim that the clock has gone back behind vests") { store in
+            try await store.appendChanges(in: 7)
+            let first = try #require(try await store.claim().leases.first)
+            let second = try #require(
+                try await store.claim(at: Instant.noon.before).leases.first)
+            #expect(try await store.holds(second))
+            #expect(try await !store.holds(first))
+        },
+        Check("H7: of many who claim at once, none gets what another has") { store in
+            try await store.appendChanges(in: 1, 2, 3, 4, 5, 6, 7, 8, 9)
+            let claimed = try await withThrowingTaskGroup(of: [OutboxLease].self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        var all: [OutboxLease] = []
+                        while true {
+                            let claimed = try await store.claim(limit: 2).leases
+                            guard !claimed.isEmpty else { return all }
+                            all += claimed
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(claimed.map(\.database.rawValue).sorted() == Array(1...9))
+        },
+        Check("PUSH-13: where the logs of users end is found for all of them at once") { store in
+            try await store.write { transaction throws in
+                let log = try transaction.appendNotifications([
+                    .push("a"), .push("b", to: .ben), .push("c"),
+                ])
+                let ends = try transaction.newestNotifications(
+                    of: [.anna, .ben, UserID(rawValue: 99)])
+                #expect(ends == [.anna: log[2].sequence, .ben: log[1].sequence])
+            }
+        },
+    ]
+}
+
+extension Instant {
+    fileprivate static let vesting = Instant.noon.advanced(by: .seconds(30))
+
+    fileprivate var before: Instant { Instant(rawValue: rawValue - 1) }
+}
+
+extension Store {
+    fileprivate func appendChanges(in databases: Int64...) async throws {
+        try await write { transaction in
+            try transaction.appendOutbox(
+                databases.map { .change(of: "zone", in: DatabaseID(rawValue: $0)) })
+        }
+    }
+
+    /// Claims until ``Instant/vesting``, or for half a minute from then on.
+    fileprivate func claim(at now: Instant = .noon, limit: Int = 9) async throws -> ClaimedOutboxes
+    {
+        try await claimOutboxes(
+            OutboxClaim(
+                holder: LeaseHolder(rawValue: UUID()), now: now,
+                vestingAt: max(.vesting, now.advanced(by: .seconds(30))), limit: limit
+            )
+        )
+    }
+
+    fileprivate func outbox(of lease: OutboxLease) async throws -> DatabaseOutbox? {
+        try await read { try $0.outboxes(of: [lease.database], limit: 99).first }
+    }
+
+    /// Whether a lease is held, as far as the store knows now.
+    fileprivate func holds(_ lease: OutboxLease) async throws -> Bool {
+        try await write { transaction in
+            let outbox = try transaction.outboxes(of: [lease.database], limit: 9).first
+            return try outbox.map { try transaction.holds(lease, at: $0.version) } ?? false
+        }
+    }
+}
