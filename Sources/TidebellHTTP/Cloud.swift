@@ -37,6 +37,8 @@ package struct Cloud: Sendable {
     /// What callers have of the server now.
     package var shares: Shares
     package var limits: Limits
+    /// The schemas that requests asked for last.
+    package let schemas: SchemaCache
     /// Where reads wait that look at much.
     package var longReads: LongReads
     package var time: Time
@@ -82,6 +84,7 @@ package struct Cloud: Sendable {
         signIns = SignInGate(clock: time.clock)
         self.rootKey = rootKey
         self.limits = limits
+        schemas = SchemaCache(capacity: limits.cachedSchemaFields)
         longReads = LongReads(limits.longReads)
         self.time = time
         self.randomness = randomness

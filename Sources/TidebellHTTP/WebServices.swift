@@ -155,6 +155,7 @@ package struct WebServices: Sendable {
             storeIdentity: cloud.store.identity,
             storeIncarnation: cloud.store.incarnation,
             limits: cloud.limits,
+            schemas: cloud.schemas,
             uuids: CallUUIDs(after: cloud.randomness.makeUUID()),
             assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL),
             fieldCipher: cloud.rootKey ?? NoFieldCipher()

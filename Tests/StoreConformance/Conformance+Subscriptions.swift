@@ -59,6 +59,37 @@ extension StoreConformance {
             }
             #expect(fields == ["Note": ["a": StoredField(.double), "b": StoredField(.int64)]])
         },
+        Check("A schema has a new revision with all that is added, another one has not") { store in
+            try await store.write { transaction throws in
+                let note = ["text": StoredField(.string)]
+                let released = try transaction.schemaRevision(of: .released)
+                var known: Set<SchemaRevision> = [try transaction.schemaRevision(of: .notes)]
+                for fields in [["Note": note], ["Game": note], ["Empty": [:]]] {
+                    try transaction.addFields(fields, in: .notes)
+                    let revision = try transaction.schemaRevision(of: .notes)
+                    #expect(try transaction.schemaRevision(of: .notes) == revision)
+                    #expect(known.insert(revision).inserted)
+                }
+                #expect(try transaction.schemaRevision(of: .released) == released)
+            }
+        },
+        Check("A revision that was undone never comes again") { store in
+            struct Undone: Error { var revision: SchemaRevision }
+            var known: Set<SchemaRevision> = []
+            for type in ["Note", "Game", "Note"] {
+                do {
+                    try await store.write { transaction throws in
+                        try transaction.addFields([type: [:]], in: .notes)
+                        throw Undone(revision: try transaction.schemaRevision(of: .notes))
+                    }
+                } catch let undone as Undone {
+                    #expect(known.insert(undone.revision).inserted)
+                }
+            }
+            #expect(known.count == 3)
+            let now = try await store.read { try $0.schemaRevision(of: .notes) }
+            #expect(!known.contains(now))
+        },
     ]
 
     static let subscriptions: [Check] = [

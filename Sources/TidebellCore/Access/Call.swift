@@ -29,6 +29,8 @@ package struct Call: Sendable {
     package var storeIncarnation: Incarnation
     /// The limits in force.
     package var limits: Limits
+    /// The schemas that calls before asked for, of the same store.
+    package var schemas: SchemaCache
     /// The UUIDs of what comes without a name.
     package var uuids: CallUUIDs
     /// Makes receipts and download URLs of assets.
@@ -54,6 +56,7 @@ package struct Call: Sendable {
         storeIdentity: UInt64,
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
+        schemas: SchemaCache = SchemaCache(),
         uuids: CallUUIDs = CallUUIDs(after: .random()),
         assetSeals: any AssetSeals = NoAssetSeals(),
         fieldCipher: any FieldCipher = NoFieldCipher()
@@ -69,6 +72,7 @@ package struct Call: Sendable {
         self.storeIdentity = storeIdentity
         self.storeIncarnation = storeIncarnation
         self.limits = limits
+        self.schemas = schemas
         self.uuids = uuids
         self.assetSeals = assetSeals
         self.fieldCipher = fieldCipher

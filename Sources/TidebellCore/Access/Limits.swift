@@ -60,6 +60,9 @@ package struct Limits: Sendable, Hashable {
     package var recordTypesPerContainer = 1000
     /// Fields of one record type.
     package var fieldsPerType = 1000
+    /// Fields and types of all containers that are remembered from call to call; some 100
+    /// bytes each.
+    package var cachedSchemaFields = 50_000
     /// Devices of one user; one more takes the place of the one unused for longest.
     package var devicesPerUser = 1000
     /// Devices of one account that are signed in to a container; one more signs the one out

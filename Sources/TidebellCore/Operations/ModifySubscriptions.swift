@@ -22,6 +22,9 @@ extension ModifySubscriptions {
         let zones = try RequestZones(
             operations.lazy.compactMap(\.subscription?.zoneID), for: call, in: transaction
         )
+        let schema = try transaction.schema(
+            of: Set(operations.lazy.compactMap(\.subscription?.queriedType)), for: call
+        )
         let database = try transaction.makeDatabase(zones.database.key)
         var subscriptions = SubscriptionSet(
             try transaction.subscriptionSummaries(of: user.id, in: database.id),
@@ -35,7 +38,7 @@ extension ModifySubscriptions {
             do {
                 try Names.checkSubscriptionID(id, limits: call.limits)
                 if let subscription = operation.subscription {
-                    try check(subscription, zones, for: call, in: transaction)
+                    try check(subscription, zones, schema, for: call)
                     try subscriptions.save(subscription, isCreated: operation.isCreation)
                     saved.append(subscription)
                     return .subscription(zones.database.answered(subscription))
@@ -62,22 +65,26 @@ extension ModifySubscriptions {
     }
 
     private static func check(
-        _ subscription: WireSubscription, _ zones: RequestZones, for call: Call,
-        in reader: some SchemaReading
+        _ subscription: WireSubscription, _ zones: RequestZones, _ schema: ContainerSchema,
+        for call: Call
     ) throws {
         try SubscriptionRules.check(subscription, in: call.scope, limits: call.limits)
         if let zoneID = subscription.zoneID, !zoneID.isDefault {
             _ = try zones.access(to: zoneID)
         }
-        guard subscription.kind == .query, let type = subscription.recordType else { return }
-        let fields = try reader.fields(of: [type], in: call.container)[type]
-        let queried = QueriedType(name: type, fields: fields, limits: call.limits)
+        guard let type = subscription.queriedType.map(schema.awaited) else { return }
         try FilterRules.check(
             subscription.filters,
-            of: "subscription '\(WireError.shortened(subscription.subscriptionID))'", on: queried
+            of: "subscription '\(WireError.shortened(subscription.subscriptionID))'", on: type,
+            call.limits
         )
-        try NotificationInfoRules.checkFields(of: subscription, on: queried)
+        try NotificationInfoRules.checkFields(of: subscription, on: type)
     }
+}
+
+extension WireSubscription {
+    /// The type of the records that its predicate is about; nil without one.
+    fileprivate var queriedType: String? { kind == .query ? recordType : nil }
 }
 
 extension ModifySubscriptions.Operation {

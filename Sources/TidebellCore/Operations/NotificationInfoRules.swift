@@ -32,7 +32,7 @@ enum NotificationInfoRules {
     /// Checks that the fields a query subscription shows have types that a payload
     /// can carry and are not stored encrypted (NINFO-20), as far as they are known:
     /// a field that no record had yet may still become anything.
-    static func checkFields(of subscription: WireSubscription, on type: QueriedType) throws {
+    static func checkFields(of subscription: WireSubscription, on type: RecordType) throws {
         guard let info = subscription.notificationInfo else { return }
         let uses: [(member: String, fields: [String]?, allowed: Set<FieldType>)] = [
             ("additionalFields", info.desiredKeys, desired),

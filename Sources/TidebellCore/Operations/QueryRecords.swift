@@ -21,8 +21,8 @@ extension QueryRecords {
         let zones = named.filter { $0.zone != nil }
         // Schema, rules
         let type = try request.query.type(for: call, in: reader)
-        try FilterRules.check(request.query.filters, of: "query", on: type)
-        try SortRules.check(request.query.sorts, on: type)
+        try FilterRules.check(request.query.filters, of: "query", on: type, call.limits)
+        try SortRules.check(request.query.sorts, on: type, call.limits)
         // Search
         let hash = request.hash(
             in: try named.first?.database.key ?? call.database().key, for: call
@@ -75,20 +75,12 @@ extension QueryRecords.Request {
 
 extension WireQuery {
     /// What is known of the queried type; fails for one that no record ever had.
-    fileprivate func type(for call: Call, in reader: some SchemaReading) throws -> QueriedType {
+    fileprivate func type(for call: Call, in reader: some SchemaReading) throws -> RecordType {
         guard !recordType.isEmpty else { throw WireError.badRequest("a query needs a record type") }
         guard recordType != Names.userRecordType else {
             // QUERY-11
             throw WireError.badRequest("records of the system type 'Users' cannot be queried")
         }
-        let known = try reader.fields(of: [recordType], in: call.container)[recordType]
-        guard let fields = known else {
-            // NB: the words are CloudKit's (QUERY-20).
-            throw WireError(
-                .notFound, "Did not find record type: \(WireError.shortened(recordType))"
-            )
-        }
-        return QueriedType(
-            name: recordType, fields: fields, mayGrow: false, limits: call.limits)
+        return try reader.schema(of: [recordType], for: call).queried(recordType)
     }
 }

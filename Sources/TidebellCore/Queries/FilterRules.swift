@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What is known of the record type that filters look at.
-package struct QueriedType: Sendable {
-    package var name: String
-    /// Its fields; nil while no record ever had the type.
-    package var fields: [String: StoredField]?
-    /// Whether a field that is not known yet may be asked for: it may come later
-    /// (ENV-1).
-    package var mayGrow: Bool
-    /// The limits in force.
-    package var limits: Limits
-
-    package init(
-        name: String, fields: [String: StoredField]?, mayGrow: Bool = true, limits: Limits
-    ) {
-        self.name = name
-        self.fields = fields
-        self.mayGrow = mayGrow
-        self.limits = limits
-    }
-}
-
 /// Which filters make sense (QUERY-2 to 11, QUERY-21), alone and beside what is
 /// known of the record type.
 ///
@@ -30,14 +9,16 @@ package struct QueriedType: Sendable {
 enum FilterRules {
     /// Checks the filters of a query; fails with `BAD_REQUEST`, saying which
     /// filter of `what` is wrong and why.
-    static func check(_ filters: [WireFilter], of what: String, on type: QueriedType) throws {
+    static func check(
+        _ filters: [WireFilter], of what: String, on type: RecordType, _ limits: Limits
+    ) throws {
         guard filters.count <= WireFilter.countLimit else {
             throw WireError.badRequest(
                 "\(what): \(filters.count) filters; at most \(WireFilter.countLimit) are allowed"
             )
         }
         for (index, filter) in filters.enumerated() {
-            guard let problem = problem(in: filter, on: type) else { continue }
+            guard let problem = problem(in: filter, on: type, limits) else { continue }
             let name = WireError.shortened(filter.subject.name)
             throw WireError.badRequest(
                 "\(what): filterBy[\(index)], \(filter.comparator.rawValue) on '\(name)': \(problem)"
@@ -46,9 +27,11 @@ enum FilterRules {
     }
 
     /// What is wrong with a filter; nil if nothing is.
-    private static func problem(in filter: WireFilter, on type: QueriedType) -> String? {
+    private static func problem(
+        in filter: WireFilter, on type: RecordType, _ limits: Limits
+    ) -> String? {
         operandProblem(filter) ?? distanceProblem(filter) ?? sizeProblem(filter.value)
-            ?? subjectProblem(filter, on: type)
+            ?? subjectProblem(filter, on: type, limits)
     }
 
     // MARK: Shape
@@ -117,7 +100,9 @@ enum FilterRules {
 
     // MARK: Subject
 
-    private static func subjectProblem(_ filter: WireFilter, on type: QueriedType) -> String? {
+    private static func subjectProblem(
+        _ filter: WireFilter, on type: RecordType, _ limits: Limits
+    ) -> String? {
         switch filter.subject {
         case .allText:
             return filter.comparator.operand == .tokens
@@ -125,7 +110,7 @@ enum FilterRules {
                 : "needs a fieldName or a systemFieldName; only tokens are looked for in all text"
         case .system(let field): return problem(in: filter, onSystem: field)
         case .field(let name):
-            guard Names.isFieldName(name, limits: type.limits) else { return badFieldName }
+            guard Names.isFieldName(name, limits: limits) else { return badFieldName }
             return problem(in: filter, onField: name, of: type)
         }
     }
@@ -162,7 +147,7 @@ enum FilterRules {
     }
 
     private static func problem(
-        in filter: WireFilter, onField name: String, of type: QueriedType
+        in filter: WireFilter, onField name: String, of type: RecordType
     ) -> String? {
         guard let fields = type.fields else { return nil }
         guard let known = fields[name] else {
@@ -226,18 +211,6 @@ enum FilterRules {
         let needed: FieldType = isOfMembers ? .stringList : .string
         return field == needed
             ? nil : "expected a field of type \(needed.rawValue), not \(field.rawValue)"
-    }
-}
-
-extension QueriedType {
-    /// What is wrong with asking for a field that no record ever had; nil where it
-    /// may come.
-    func problem(withUnknown field: String) -> String? {
-        let isSystem = WireFilter.SystemField(rawValue: field) != nil
-        guard isSystem || !mayGrow else { return nil }
-        // NB: the words are CloudKit's (QUERY-21).
-        let problem = "Did not find field: '\(field)' in type '\(name)'"
-        return isSystem ? problem + "; for the system field write systemFieldName" : problem
     }
 }
 

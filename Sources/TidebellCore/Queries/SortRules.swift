@@ -5,14 +5,14 @@ import TidebellWire
 enum SortRules {
     /// Checks the sort keys of a query; fails with `BAD_REQUEST`, saying which
     /// one is wrong and why.
-    static func check(_ sorts: [WireSort], on type: QueriedType) throws {
+    static func check(_ sorts: [WireSort], on type: RecordType, _ limits: Limits) throws {
         guard sorts.count <= WireSort.countLimit else {
             throw WireError.badRequest(
                 "query: \(sorts.count) sort keys; at most \(WireSort.countLimit) are allowed"
             )
         }
         for (index, sort) in sorts.enumerated() {
-            guard let problem = placeProblem(sort) ?? subjectProblem(sort, on: type) else {
+            guard let problem = placeProblem(sort) ?? subjectProblem(sort, on: type, limits) else {
                 continue
             }
             throw WireError.badRequest(
@@ -26,7 +26,9 @@ enum SortRules {
         return "the relativeLocation lies outside latitude -90...90, longitude -180...180"
     }
 
-    private static func subjectProblem(_ sort: WireSort, on type: QueriedType) -> String? {
+    private static func subjectProblem(
+        _ sort: WireSort, on type: RecordType, _ limits: Limits
+    ) -> String? {
         switch sort.subject {
         case .allText: return "needs a fieldName or a systemFieldName"
         case .system(let field):
@@ -37,7 +39,7 @@ enum SortRules {
                 return notSortable(field.schemaName, .reference)
             }
         case .field(let name):
-            guard Names.isFieldName(name, limits: type.limits) else {
+            guard Names.isFieldName(name, limits: limits) else {
                 return FilterRules.badFieldName
             }
             guard let field = type.fields?[name] else { return type.problem(withUnknown: name) }

@@ -69,7 +69,7 @@ extension RecordBatch {
         var added: [String: [String: StoredField]] = [:]
         for case .save(let saved) in outcomes {
             // A type is known by its first record, though that may have no field.
-            guard !saved.newFields.isEmpty || schema.known[saved.record.type] == nil else {
+            guard !saved.newFields.isEmpty || schema.stored[saved.record.type] == nil else {
                 continue
             }
             added[saved.record.type, default: [:]].merge(saved.newFields) { first, _ in first }

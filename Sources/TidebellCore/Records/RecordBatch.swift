@@ -48,7 +48,7 @@ struct RecordBatch {
     /// The names of the living records that the operations name, as their own, as parent
     /// or with `VALIDATE`.
     let living: Set<String>
-    var schema: RecordSchema
+    var schema: ContainerSchema
     /// The files the operations name.
     let assets: RecordAssets
     /// Which references of the zone's records have consequences.
@@ -84,12 +84,7 @@ struct RecordBatch {
         ).union(existing.keys)
         assets = try RecordAssets(of: request.operations, for: call, in: access, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
-        let known = try reader.fields(of: Set(types), in: call.container)
-        let hasNewTypes = types.contains { known[$0] == nil }
-        schema = RecordSchema(
-            known: known,
-            typeCount: hasNewTypes ? try reader.recordTypeCount(in: call.container) : 0
-        )
+        schema = try reader.growingSchema(of: Set(types), for: call)
     }
 
     /// Whether an operation failed.

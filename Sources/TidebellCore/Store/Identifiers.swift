@@ -135,6 +135,16 @@ package struct Incarnation: RawRepresentable, Sendable, Hashable, Comparable {
     }
 }
 
+/// What a container's schema is known by: another one whenever something is added, and one
+/// that no other content ever had or will have, be its transaction undone.
+package struct SchemaRevision: RawRepresentable, Sendable, Hashable {
+    /// The schema of a container that has not grown since revisions are kept.
+    package static let first = SchemaRevision(rawValue: [])
+
+    package let rawValue: [UInt8]
+    package init(rawValue: [UInt8]) { self.rawValue = rawValue }
+}
+
 /// What names a database before it has an ID.
 package struct DatabaseKey: Sendable, Hashable {
     package var container: ContainerKey

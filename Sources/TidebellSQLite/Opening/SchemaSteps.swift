@@ -16,7 +16,20 @@ struct SchemaSteps: Sendable {
     }
 
     /// The steps of this Tidebell, oldest first.
-    static let released = SchemaSteps(steps: [])
+    static let released = SchemaSteps(steps: [
+        // No row stands for a schema that has not grown since.
+        Step(
+            name: "schemas have revisions",
+            sql: """
+                CREATE TABLE schema_revision (
+                    container TEXT NOT NULL,
+                    environment TEXT NOT NULL,
+                    revision BLOB NOT NULL,
+                    PRIMARY KEY (container, environment)
+                ) STRICT, WITHOUT ROWID;
+                """
+        )
+    ])
 
     var steps: [Step]
 

@@ -44,6 +44,13 @@ extension SQLiteReading {
         return fields
     }
 
+    package func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {
+        try connection.first(
+            "SELECT revision FROM schema_revision WHERE container = ? AND environment = ?",
+            container.container, container.environment
+        ) { SchemaRevision(rawValue: $0.bytes(0)) } ?? .first
+    }
+
     package func recordTypeCount(in container: ContainerKey) throws -> Int {
         // From type to type by the index: a type may have many fields.
         try connection.first(

@@ -6,6 +6,15 @@ extension SQLiteTransaction {
     func addFields(
         _ fields: [String: [String: StoredField]], in container: ContainerKey
     ) throws {
+        guard !fields.isEmpty else { return }
+        try connection.run(
+            """
+            INSERT INTO schema_revision (container, environment, revision)
+            VALUES (?, ?, randomblob(16))
+            ON CONFLICT DO UPDATE SET revision = excluded.revision
+            """,
+            container.container, container.environment
+        )
         for (recordType, fields) in fields {
             // A type without fields is kept by a row without a field.
             if fields.isEmpty { try addField("", nil, of: recordType, in: container) }

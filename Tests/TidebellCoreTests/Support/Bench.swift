@@ -14,7 +14,7 @@ final class Bench: Sendable {
     let store: any OpenedStore
     let anna: StoredUser
     let otto: StoredUser
-    private let folder: URL
+    let folder: URL
     private let time = Mutex(Int64(1_000_000))
 
     init() async throws {

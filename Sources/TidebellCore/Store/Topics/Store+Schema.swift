@@ -10,6 +10,9 @@ package protocol SchemaReading {
         in container: ContainerKey
     ) throws -> [String: [String: StoredField]]
 
+    /// Returns what the schema of a container is known by.
+    func schemaRevision(of container: ContainerKey) throws -> SchemaRevision
+
     /// How many record types a container has.
     func recordTypeCount(in container: ContainerKey) throws -> Int
 }
@@ -17,6 +20,6 @@ package protocol SchemaReading {
 /// The schema of a container grows.
 package protocol SchemaWriting: SchemaReading {
     /// Adds fields (and with them types) that a container's schema lacks; those it
-    /// knows stay as they are.
+    /// knows stay as they are. The schema has a new revision, drawn by chance.
     func addFields(_ fields: [String: [String: StoredField]], in container: ContainerKey) throws
 }

@@ -1,43 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// The just-in-time schema: the first stored value of a field fixes its type, and
-/// whether it is encrypted (ENV-1, REC-11).
-struct RecordSchema {
-    /// What is stored, by record type and field.
-    let known: [String: [String: StoredField]]
-    /// What records of this batch, as far as they can be saved, add.
-    private(set) var added: [String: [String: StoredField]] = [:]
-    /// How many types the container has; 0 where the batch brings none.
-    private let typeCount: Int
-    /// The types that records of this batch bring.
-    private var newTypes: Set<String> = []
-
-    init(known: [String: [String: StoredField]], typeCount: Int) {
-        self.known = known
-        self.typeCount = typeCount
-    }
-
+// The first stored value of a field fixes its type, and whether it is encrypted (ENV-1,
+// REC-11).
+extension ContainerSchema {
     /// A record's changes as its type demands them, and the fields they would add.
-    struct Conformed {
-        var changes: [String: Field?]
-        var additions: [String: StoredField] = [:]
-    }
-
-    /// Notes what a record adds, for those after it in the batch.
-    mutating func add(_ additions: [String: StoredField], to type: String) {
-        if known[type] == nil { newTypes.insert(type) }
-        guard !additions.isEmpty else { return }
-        added[type, default: [:]].merge(additions) { first, _ in first }
+    package struct Conformed {
+        package var changes: [String: Field?]
+        package var additions: [String: StoredField] = [:]
     }
 
     /// Returns the changes with every value of the type its field has, or fails
-    /// naming the field (SAVE-13).
-    func conform(
+    /// naming the field (SAVE-13), or where the schema does not grow (ENV-1).
+    package func conform(
         _ changes: FieldChanges, of type: String, in scope: DatabaseScope, limits: Limits
     ) throws -> Conformed {
-        let (stored, earlier) = (known[type], added[type])
-        try checkCount(ofTypesWith: type, limits)
+        let (stored, earlier) = (stored[type], added[type])
+        try checkGrowth(by: type, limits)
         var conformed = Conformed(changes: changes.values)
         for (name, field) in changes.values {
             try Names.checkFieldName(name, limits: limits)
@@ -61,13 +40,20 @@ struct RecordSchema {
                 Field(value, isEncrypted: field.isEncrypted, nanoseconds: nanoseconds)
             )
         }
-        try checkCount(ofFieldsWith: conformed.additions, in: type, limits)
+        try checkGrowth(by: conformed.additions, in: type, limits)
         return conformed
     }
 
     /// H9: one caller does not fill the schema that all share.
-    private func checkCount(ofTypesWith type: String, _ limits: Limits) throws {
-        guard known[type] == nil, !newTypes.contains(type),
+    private func checkGrowth(by type: String, _ limits: Limits) throws {
+        guard stored[type] == nil else { return }
+        guard growth == .bySaving else {
+            // NB: the words are CloudKit's (ENV-1).
+            throw WireError.badRequest(
+                "Cannot create new type \(WireError.shortened(type)) in production schema"
+            )
+        }
+        guard !newTypes.contains(type),
             typeCount + newTypes.count >= limits.recordTypesPerContainer
         else { return }
         throw WireError.badRequest(
@@ -77,13 +63,20 @@ struct RecordSchema {
         ).naming(.recordTypesPerContainer)
     }
 
-    private func checkCount(
-        ofFieldsWith additions: [String: StoredField], in type: String, _ limits: Limits
+    private func checkGrowth(
+        by additions: [String: StoredField], in type: String, _ limits: Limits
     ) throws {
-        guard !additions.isEmpty else { return }
-        let earlier = (added[type] ?? [:]).keys.count { known[type]?[$0] == nil }
-        let new = additions.keys.count { known[type]?[$0] == nil && added[type]?[$0] == nil }
-        let total = (known[type]?.count ?? 0) + earlier + new
+        guard let first = additions.keys.min() else { return }
+        guard growth == .bySaving else {
+            // NB: the words are CloudKit's (ENV-1).
+            throw WireError.badRequest(
+                "Cannot create or modify field '\(WireError.shortened(first))' in record "
+                    + "'\(WireError.shortened(type))' in production schema"
+            )
+        }
+        let earlier = (added[type] ?? [:]).keys.count { stored[type]?[$0] == nil }
+        let new = additions.keys.count { stored[type]?[$0] == nil && added[type]?[$0] == nil }
+        let total = (stored[type]?.count ?? 0) + earlier + new
         guard new > 0, total > limits.fieldsPerType else { return }
         throw WireError.badRequest(
             "record type '\(WireError.shortened(type))' would have \(total) fields of at most "
