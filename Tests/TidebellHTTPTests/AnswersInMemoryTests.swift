@@ -90,7 +90,7 @@ struct AnswersInMemoryTests {
         )
         let request = WebRequest(
             .get, "/database/1/c/development/private/zones/list?ckAPIToken=secret",
-            from: PeerAddress("192.0.2.1")
+            from: .network("192.0.2.1")
         )
         do {
             let first = await cloud.respond(to: request)

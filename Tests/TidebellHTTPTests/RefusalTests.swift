@@ -237,7 +237,7 @@ struct RefusalTests {
     @Sendable private static func longReads(_ api: TestAPI) async throws -> String? {
         for name in ["a", "b", "c"] { try await api.save(name, in: "_defaultZone") }
         let reads = api.cloud.webServices.cloud.longReads
-        return try await reads.run(for: .user(UserID(rawValue: 4711))) {
+        return try await reads.run(for: .account(AccountID(rawValue: 4711))) {
             try await api.post("private/records/query", #"{"query":{"recordType":"Note"}}"#).text
         }
     }
@@ -364,6 +364,14 @@ private final class FullStore: Store {
     ) async throws -> Result {
         try refuse(as: .waitingReads)
         return try await base.read(body)
+    }
+
+    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        try await base.claimOutboxes(claim)
+    }
+
+    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try await base.returnOutboxes(leases)
     }
 
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
