@@ -177,7 +177,7 @@ struct EarlyAnswerTests {
         }
     }
 
-    @Test("S13: an unknown transfer coding ends the connection also when its body seems to be whole")
+    @Test("S13: an unknown transfer coding ends the connection, whatever seems to end its body")
     func closesAfterUnknownCoding() async throws {
         let api = try await TestAPI()
         try await api.serving { [self] port in

@@ -16,7 +16,7 @@ extension WebhookRouteTests {
                 var pushed = 0
                 try await world.passUntil {
                     pushed += 1
-                    route.publish(try await world.push(["after\(pushed)"]))
+                    route.publish(try await world.push(["after\(pushed)"]), after: [:])
                     return !world.receiver.arrived.isEmpty
                 }
             }

@@ -85,7 +85,7 @@ package struct WireError: Error, Sendable, Hashable {
     package static let longestReason = 2000
 
     /// What is wrong, naming the culprit.
-    package let reason: String
+    package internal(set) var reason: String
     /// The request's UUID; request-level errors only, never in items.
     package var uuid: String?
     /// Seconds to wait before another try.
