@@ -85,7 +85,7 @@ struct AnswersInMemoryTests {
         limits.bodyBytesPerCaller = 10_000
         limits.countsLoopback = true
         let cloud = CloudServices(
-            store: FailingStore(error: WireError.badRequest(String(repeating: "x", count: 9000))),
+            store: FailingStore(error: WireError.badRequest(String(repeating: "\u{1}", count: 9000))),
             shares: limits, logger: Logger(label: "test") { _ in FailureLog() }
         )
         let request = WebRequest(

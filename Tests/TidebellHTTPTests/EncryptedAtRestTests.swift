@@ -235,7 +235,7 @@ struct EncryptedAtRestTests {
                 body: Array(
                     #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"n1"}]}"#.utf8))
             let text = String(decoding: try await answer.body.collect(), as: UTF8.self)
-            #expect((key == StoredZoneKey.none) == isWithoutKeys)
+            #expect((key == .lost) == isWithoutKeys)
             #expect(text.contains("wordOfTheSecret") == !isWithoutKeys, "\(text)")
             #expect((answer.status == 200) == !isWithoutKeys, "\(text)")
             #expect(Self.secrets.allSatisfy { !text.contains($0) } == isWithoutKeys)

@@ -178,7 +178,8 @@ struct StreamTests {
         #expect(
             refused.error
                 == WireError(
-                    .throttled, "the server already holds 1 streams and polls of yours",
+                    .throttled,
+                    "the server already holds 1 streams and polls of yours (heldRequestsPerCaller)",
                     retryAfter: 30
                 )
         )

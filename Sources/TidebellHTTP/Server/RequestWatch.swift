@@ -300,7 +300,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// sent, so the rest is thrown away as that of a body.
     private func refuse(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
         guard case .headerOverflow = error else {
-            let answer = WireError.badRequest("what came is no HTTP/1.1 request: \(error)")
+            let answer = WireError.badRequest("what came is no request of HTTP: \(error)")
             return sendLast(.badRequest, answer, context)
         }
         metrics.refused(.head)
