@@ -84,8 +84,10 @@ struct AnswersInMemoryTests {
         var limits = ShareLimits()
         limits.bodyBytesPerCaller = 10_000
         limits.countsLoopback = true
+        // Its characters take six bytes each in JSON.
+        let error = WireError.badRequest(String(repeating: "\u{1}", count: 9000))
         let cloud = CloudServices(
-            store: FailingStore(error: WireError.badRequest(String(repeating: "\u{1}", count: 9000))),
+            store: FailingStore(error: error),
             shares: limits, logger: Logger(label: "test") { _ in FailureLog() }
         )
         let request = WebRequest(
