@@ -29,18 +29,19 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Floor 0: the vocabulary client and server share.
+        // Floor 0: the vocabulary client and server share; time, chance, locks and waits.
         .target(name: "TidebellWire", swiftSettings: strict),
+        .target(name: "TidebellScheduling", swiftSettings: strict),
         // Floor 1: the rules, without clock, randomness or I/O.
         .target(
-            name: "TidebellCore", dependencies: ["TidebellWire"],
+            name: "TidebellCore", dependencies: ["TidebellWire", "TidebellScheduling"],
             exclude: ["DESIGN.md", "Store/WRITING-A-STORE.md"], swiftSettings: strict
         ),
         // Floor 2: an engine below the rules, the pipeline beside it.
         .target(
             name: "TidebellSQLite",
             dependencies: [
-                "TidebellCore",
+                "TidebellCore", "TidebellScheduling",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -50,7 +51,7 @@ let package = Package(
         .target(
             name: "TidebellPush",
             dependencies: [
-                "TidebellCore",
+                "TidebellCore", "TidebellScheduling",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -62,7 +63,7 @@ let package = Package(
         .target(
             name: "TidebellAPNs",
             dependencies: [
-                "TidebellPush",
+                "TidebellPush", "TidebellScheduling",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -78,7 +79,7 @@ let package = Package(
         .target(
             name: "TidebellWebhooks",
             dependencies: [
-                "TidebellPush",
+                "TidebellPush", "TidebellScheduling",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -92,7 +93,7 @@ let package = Package(
         .target(
             name: "TidebellHTTP",
             dependencies: [
-                "TidebellCore", "TidebellPush",
+                "TidebellCore", "TidebellPush", "TidebellScheduling",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -116,7 +117,7 @@ let package = Package(
             name: "TidebellServer",
             dependencies: [
                 "TidebellEngines", "TidebellSQLite", "TidebellHTTP", "TidebellPush", "TidebellAPNs",
-                "TidebellWebhooks",
+                "TidebellWebhooks", "TidebellScheduling",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -128,7 +129,7 @@ let package = Package(
         .executableTarget(
             name: "tidebell",
             dependencies: [
-                "CloudKit", "TidebellServer",
+                "CloudKit", "TidebellServer", "TidebellScheduling",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -138,20 +139,22 @@ let package = Package(
         .target(
             name: "CloudKit",
             dependencies: [
-                "TidebellWire", "CoreLocation", "TidebellTransport", "TidebellNetwork",
-                "CTidebellNetwork",
+                "TidebellWire", "CoreLocation", "TidebellScheduling", "TidebellTransport",
+                "TidebellNetwork", "CTidebellNetwork",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
         // How the client's requests travel. CloudKit links the network and does not import it.
-        .target(name: "TidebellTransport", swiftSettings: strict),
+        .target(
+            name: "TidebellTransport", dependencies: ["TidebellScheduling"], swiftSettings: strict
+        ),
         .target(name: "CTidebellNetwork"),
         .target(
             name: "TidebellNetwork",
             dependencies: [
-                "TidebellTransport", "CTidebellNetwork",
+                "TidebellTransport", "TidebellScheduling", "CTidebellNetwork",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -163,6 +166,7 @@ let package = Package(
             name: "TidebellTesting",
             dependencies: [
                 "CloudKit", "TidebellServer", "TidebellAPNs", "TidebellTestStores",
+                "TidebellScheduling",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -194,14 +198,15 @@ let package = Package(
             name: "tidebell-benchmarks",
             dependencies: [
                 "CloudKit", "TidebellProcesses", "TidebellPush", "TidebellSQLite",
-                "TidebellTesting", "tidebell",
+                "TidebellScheduling", "TidebellTesting", "tidebell",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Benchmarks", exclude: ["README.md", "run"], swiftSettings: strict
         ),
         // The stores that tests run on, by one setting.
         .target(
-            name: "TidebellTestStores", dependencies: ["TidebellCore", "TidebellEngines"],
+            name: "TidebellTestStores",
+            dependencies: ["TidebellCore", "TidebellEngines", "TidebellScheduling"],
             swiftSettings: strict
         ),
         // What tests of several targets wait with, and take chance from.
@@ -215,6 +220,11 @@ let package = Package(
             name: "StoreConformance",
             dependencies: ["TidebellCore", "TestSupport"],
             path: "Tests/StoreConformance",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TidebellSchedulingTests",
+            dependencies: ["TidebellScheduling", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -6,6 +6,7 @@ import TidebellCore
 import TidebellProcesses
 import TidebellPush
 import TidebellSQLite
+import TidebellScheduling
 import TidebellWire
 
 /// What one change costs beside many query subscriptions with equality
@@ -27,12 +28,16 @@ struct MatchingBenchmark {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-matching-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try SQLiteStore.open(at: folder.appendingPathComponent("store.sqlite").path)
+        let store = try SQLiteStore.open(
+            at: folder.appendingPathComponent("store.sqlite").path, time: .system,
+            randomness: .system
+        )
         let database = try await fill(store)
         let stages = Stages()
         let pipeline = PushPipeline(
             store: store, routes: [], clock: ContinuousClock(),
-            now: { Instant(rawValue: 0) }, logger: Logger(label: "bench"),
+            now: { Instant(rawValue: 0) }, makeUUID: Randomness.system.makeUUID,
+            logger: Logger(label: "bench"),
             reached: { stages.reached($0) }
         )
         for number in 0..<Self.passes {

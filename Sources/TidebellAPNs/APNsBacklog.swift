@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellScheduling
 
 /// What one container's lane has to do, and when: pure, told the time.
 ///
@@ -239,8 +240,7 @@ extension APNsConfiguration {
     func wait(
         failures: Int, atLeast: Duration, atMost: Duration, jitter: Double
     ) -> Duration {
-        // Twenty doublings pass any sensible ceiling; more would only overflow.
-        let grown = min(atMost, firstWait * (1 << min(max(failures - 1, 0), 20)))
-        return max(grown, atLeast) * (1 + 0.25 * jitter)
+        Backoff(first: firstWait, longest: atMost, spread: .longer(by: 0.25))
+            .wait(after: failures, atLeast: atLeast, jitter: jitter)
     }
 }

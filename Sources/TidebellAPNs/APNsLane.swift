@@ -2,6 +2,7 @@
 import Synchronization
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 /// The pushes of one container and environment on their way to Apple's service.

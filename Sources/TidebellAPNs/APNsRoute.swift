@@ -4,6 +4,7 @@ import ServiceLifecycle
 import Synchronization
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 /// Pushes to devices of Apple's, by Apple's push service.

@@ -22,7 +22,7 @@ package struct APNsSurroundings: Sendable {
         journal: DeliveryJournal,
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        jitter: @escaping @Sendable () -> Double,
         logger: Logger,
         metrics: APNsMetrics = APNsMetrics(),
         onIdle: @escaping @Sendable () -> Void = {}

@@ -2,6 +2,7 @@
 import Synchronization
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 
 /// Makes the places of many targets durable in one transaction: whatever comes
 /// while one is written shares the next.

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 /// What the API works with: the store, the pipeline's ends, time and chance.
@@ -53,7 +54,7 @@ package struct Cloud: Sendable {
         store: any Store,
         streams: DeviceStreams,
         couriers: CourierMailboxes,
-        journal: DeliveryJournal = DeliveryJournal(),
+        journal: DeliveryJournal,
         nativeTokenRegistered: @escaping @Sendable (StoredPushToken, ContainerKey) -> Void = {
             _, _ in
         },
@@ -63,10 +64,10 @@ package struct Cloud: Sendable {
         assets: any AssetStore = NoAssetStore(),
         transferCapacity: Int = Cloud.transferCapacity,
         rootKey: RootKey? = nil,
-        shares: Shares = Shares(),
+        shares: Shares,
         limits: Limits = Limits(),
         time: Time,
-        randomness: Randomness = .system,
+        randomness: Randomness,
         logger: Logger
     ) {
         self.store = store
@@ -90,66 +91,4 @@ package struct Cloud: Sendable {
         self.randomness = randomness
         self.logger = logger
     }
-}
-
-/// The time of day, and waiting; both are injected so that tests can hold them.
-package struct Time: Sendable {
-    package var now: @Sendable () -> Instant
-    package var clock: any Clock<Duration>
-    /// How long this time has been measured: what durations are measured with, because the
-    /// time of day may be set.
-    package var elapsed: @Sendable () -> Duration
-
-    /// Creates a time; what has elapsed is measured with `clock` unless something else is
-    /// given.
-    package init(
-        now: @escaping @Sendable () -> Instant, clock: any Clock<Duration>,
-        elapsed: (@Sendable () -> Duration)? = nil
-    ) {
-        self.now = now
-        self.clock = clock
-        self.elapsed = elapsed ?? Self.elapsed(on: clock)
-    }
-
-    private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
-    }
-
-    /// The machine's time.
-    package static let system = Time(
-        now: { Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) },
-        clock: ContinuousClock()
-    )
-}
-
-/// Where UUIDs and secrets come from; injected so that a seed decides a test.
-package struct Randomness: Sendable {
-    package var makeUUID: @Sendable () -> UUID
-    /// Makes bytes that nobody can guess.
-    package var makeBytes: @Sendable (_ count: Int) -> [UInt8]
-
-    /// Creates a source.
-    package init(
-        makeUUID: @escaping @Sendable () -> UUID,
-        makeBytes: @escaping @Sendable (_ count: Int) -> [UInt8]
-    ) {
-        self.makeUUID = makeUUID
-        self.makeBytes = makeBytes
-    }
-
-    /// Makes a number from 0 to 1, for waits that shall not all end at once.
-    package func makeFraction() -> Double {
-        let value = makeBytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        return Double(value) / Double(UInt32.max)
-    }
-
-    /// The machine's secure source.
-    package static let system = Randomness(
-        makeUUID: { UUID.random() },
-        makeBytes: { count in
-            var generator = SystemRandomNumberGenerator()
-            return (0..<count).map { _ in generator.next() }
-        }
-    )
 }

@@ -2,6 +2,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import TidebellScheduling
 import TidebellTransport
 
 // Files are read and written piece by piece: memory does not grow with them.
@@ -16,7 +17,9 @@ extension NetworkTransport {
             FileBody(file: file, moved: moved, failure: failure), length: .known(file.size)
         )
         do {
-            return try await whileMoving(moved, stallTimeout: stallTimeout) { [message] in
+            return try await whileMoving(
+                moved, stallTimeout: stallTimeout, on: ContinuousClock()
+            ) { [message] in
                 let response = try await Self.client.execute(message, deadline: .distantFuture)
                 return try await collect(response, upTo: Self.maximumRefusalSize)
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 import TidebellWire
 
 /// A notification for whoever polls a courier.
@@ -126,21 +127,21 @@ package final class CourierMailboxes: PushRoute {
     package func publish(
         _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
     ) {
-        let bells = registry.withLock { registry in
+        let wakes = registry.withLock { registry in
             Set(notifications.map(\.user)).flatMap { user in
                 registry.byUser[user].map { Array($0.values) } ?? []
             }
         }
-        for bell in bells { bell.raise() }
+        for wake in wakes { wake.raise() }
     }
 
     /// Tells waiting polls that the courier's token got another device: CloudKit
     /// JS registers a page's second container while the first one's poll waits.
     package func refresh(courier: String) {
-        let bells = registry.withLock { registry in
+        let wakes = registry.withLock { registry in
             registry.byCourier[courier].map { Array($0.values) } ?? []
         }
-        for bell in bells { bell.raise() }
+        for wake in wakes { wake.raise() }
     }
 
     // MARK: -
@@ -190,10 +191,10 @@ package final class CourierMailboxes: PushRoute {
 
     /// Waits without end; nil when the task is cancelled, or the courier ended.
     private func wait(for courier: String) async throws -> CourierMessage? {
-        let bell = WakeSignal()
+        let wake = WakeSignal()
         let id = registry.withLock { registry in
             registry.nextID += 1
-            registry.byCourier[courier, default: [:]][registry.nextID] = bell
+            registry.byCourier[courier, default: [:]][registry.nextID] = wake
             return registry.nextID
         }
         var watched: Set<UserID> = []
@@ -211,21 +212,21 @@ package final class CourierMailboxes: PushRoute {
             let unwatched = look.users.subtracting(watched)
             if ending == nil {
                 // The next look finds that the token tells nobody.
-                ending = watch?.watch(.courier(token: look.token)) { bell.raise() }
+                ending = watch?.watch(.courier(token: look.token)) { wake.raise() }
             }
             guard unwatched.isEmpty else {
-                raise(bell, id, for: unwatched)
+                raise(wake, id, for: unwatched)
                 watched.formUnion(unwatched)
                 // Something may have come before anybody watched: look again.
                 continue
             }
-            guard await bell.wait() else { return nil }
+            guard await wake.wait() else { return nil }
         }
     }
 
-    private func raise(_ bell: WakeSignal, _ id: UInt64, for users: Set<UserID>) {
+    private func raise(_ wake: WakeSignal, _ id: UInt64, for users: Set<UserID>) {
         registry.withLock { registry in
-            for user in users { registry.byUser[user, default: [:]][id] = bell }
+            for user in users { registry.byUser[user, default: [:]][id] = wake }
         }
     }
 

@@ -3,6 +3,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 
 /// What the routes did, for who asks later why a push came or did not.
 ///
@@ -43,13 +44,13 @@ package final class DeliveryJournal: Service {
     private let clock: any Clock<Duration>
     private let logger: Logger
     private let state = Mutex(State())
-    private let bell = WakeSignal()
+    private let wake = WakeSignal()
 
     /// Creates a journal that writes to a store; without one it forgets all it
     /// is told.
     package init(
-        store: (any Store)? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
+        store: (any Store)?,
+        clock: any Clock<Duration>,
         logger: Logger = Logger(label: "tidebell.deliveries")
     ) {
         self.store = store
@@ -69,7 +70,7 @@ package final class DeliveryJournal: Service {
             }
             return state.waiting.count - state.start == 1
         }
-        if isFirst { bell.raise() }
+        if isFirst { wake.raise() }
     }
 
     /// How many attempts wait to be written.
@@ -89,7 +90,7 @@ package final class DeliveryJournal: Service {
     /// gracefully, then what still waits.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            while await self.bell.wait() {
+            while await self.wake.wait() {
                 await self.writeUntilEmpty()
             }
         }

@@ -2,6 +2,7 @@
 import ServiceLifecycle
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 
 /// The devices that hold a connection open, by user.
 ///
@@ -25,19 +26,23 @@ package final class DeviceStreams: PushRoute, Service {
     let configuration: PushConfiguration
     let metrics: PushMetrics
     private let clock: any Clock<Duration>
+    /// Makes a number from 0 to 1 that spreads what is told.
+    private let jitter: @Sendable () -> Double
     let watch: ListenerWatch?
     private let registry = Mutex(Registry())
 
     /// Creates an empty registry; ``run()`` keeps its connections alive.
     package init(
         store: any Store,
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration>,
+        jitter: @escaping @Sendable () -> Double,
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(),
         watch: ListenerWatch? = nil
     ) {
         self.store = store
         self.clock = clock
+        self.jitter = jitter
         self.configuration = configuration
         self.metrics = metrics
         self.watch = watch
@@ -120,7 +125,7 @@ package final class DeviceStreams: PushRoute, Service {
     func spread() async {
         guard configuration.spread > .zero else { return }
         // Cancelled while waiting: who waits looks for that itself.
-        try? await clock.sleep(for: configuration.spread * Double.random(in: 0...1))
+        try? await clock.sleep(for: configuration.spread * jitter())
     }
 
     private func close(_ id: UInt64, of user: UserID) {

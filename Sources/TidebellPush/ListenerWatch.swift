@@ -3,6 +3,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 
 /// Ends the streams and polls of those who may hear no more: signed out, expired,
 /// disabled, removed, or of a device that another user took over.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 
 /// A published notification, one object for all devices that are told.
 final class LiveNotification: Sendable {
@@ -60,7 +61,7 @@ final class LiveQueue: Sendable {
     private let limit: Int
     private let metrics: PushMetrics
     private let state = Mutex(State())
-    private let bell = WakeSignal()
+    private let wake = WakeSignal()
 
     init(clientID: String, limit: Int, metrics: PushMetrics) {
         self.clientID = clientID
@@ -101,7 +102,7 @@ final class LiveQueue: Sendable {
             return false
         }
         if overflows { metrics.streamOverflows.increment() }
-        bell.raise()
+        wake.raise()
     }
 
     /// Notes that the log was read up to a place.
@@ -115,7 +116,7 @@ final class LiveQueue: Sendable {
             state.hasEnded = true
             state.waiting = []
         }
-        bell.raise()
+        wake.raise()
     }
 
     /// Whether the device may hear no more.
@@ -124,7 +125,7 @@ final class LiveQueue: Sendable {
     /// Asks for a sign of life on the connection.
     func beat() {
         state.withLock { $0.needsSignOfLife = true }
-        bell.raise()
+        wake.raise()
     }
 
     /// Returns what comes next; nil when the task is cancelled, having taken
@@ -139,7 +140,7 @@ final class LiveQueue: Sendable {
                 guard !Task.isCancelled else { return nil }
             }
             if let next = take() { return next }
-            guard await bell.wait() else { return nil }
+            guard await wake.wait() else { return nil }
         }
     }
 

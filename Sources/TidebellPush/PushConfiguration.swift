@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellScheduling
 
 /// The bounds and delays of the pipeline and its routes.
 package struct PushConfiguration: Sendable, Hashable {
@@ -24,10 +25,8 @@ package struct PushConfiguration: Sendable, Hashable {
     package var spread = Duration.zero
     /// What goes first from a payload that is too long (PRUNE-5).
     package var pruning = PruningOrder.header
-    /// The wait before a database is tried again whose pass failed; doubles with each failure.
-    package var firstRetry = Duration.milliseconds(100)
-    /// The longest such wait.
-    package var longestRetry = Duration.seconds(30)
+    /// The waits before a database is tried again whose pass failed.
+    package var retry = Backoff(first: .milliseconds(100), longest: .seconds(30))
     /// Notifications that wait for one slow device before it is sent back to the
     /// log.
     package var waitingPerStream = 64
@@ -44,10 +43,4 @@ package struct PushConfiguration: Sendable, Hashable {
 
     /// Creates the default configuration.
     package init() {}
-
-    /// The wait after `failures` failures in a row (1 or more).
-    func retryDelay(after failures: Int) -> Duration {
-        // Ten doublings pass any sensible ceiling; more would only overflow.
-        min(longestRetry, firstRetry * (1 << min(max(failures - 1, 0), 10)))
-    }
 }

@@ -62,7 +62,7 @@ extension PushPipeline {
 
     /// When a database is tried again over which a pass failed.
     private func retry(_ lease: OutboxLease) -> Instant {
-        now().advanced(by: configuration.retryDelay(after: lease.failures + 1))
+        now().advanced(by: configuration.retry.wait(after: lease.failures + 1))
     }
 }
 

@@ -2,6 +2,7 @@
 import Logging
 import ServiceLifecycle
 import TidebellCore
+import TidebellScheduling
 
 extension PushPipeline {
     /// Runs until the task is cancelled or the service group shuts down
@@ -58,7 +59,7 @@ extension PushPipeline {
 
         mutating func wait(_ configuration: PushConfiguration) -> Duration {
             rounds += 1
-            return configuration.retryDelay(after: rounds)
+            return configuration.retry.wait(after: rounds)
         }
     }
 

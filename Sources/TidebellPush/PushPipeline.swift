@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 import TidebellWire
 
 /// Turns committed changes into notifications, and notifications into pushes.
@@ -21,7 +22,8 @@ package final class PushPipeline: Service {
     let configuration: PushConfiguration
     let metrics: PushMetrics
     private let reached: @Sendable (PassStep) async throws -> Void
-    private let turnstile = Turnstile()
+    /// Lets one pass run at a time: the loop's, or that of whoever drains.
+    private let passing = FairLock()
     private let damage: DamageReport
     /// How far an entry is told that cannot be changed, for the next pass; after a start it is
     /// told from the beginning. One is enough: its database keeps its turn.
@@ -36,7 +38,7 @@ package final class PushPipeline: Service {
         routes: [any PushRoute],
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
-        makeUUID: @escaping @Sendable () -> UUID = { UUID.random() },
+        makeUUID: @escaping @Sendable () -> UUID,
         logger: Logger,
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(),
@@ -92,7 +94,7 @@ package final class PushPipeline: Service {
     ///
     /// Only one at a time: other pipelines have leases of their own.
     private func pass() async throws -> PassOutcome {
-        try await turnstile.run {
+        try await passing.withLock {
             try Task.checkCancellation()
             let claimed = try await claim()
             guard !claimed.leases.isEmpty else { return .nothing(claimed.nextVesting) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellWire
 
 /// What changing an account needs of the store.
@@ -17,7 +18,7 @@ package struct Accounts: Sendable {
     let randomness: Randomness
 
     /// Creates accounts over a store.
-    package init(store: any Store, time: Time = .system, randomness: Randomness = .system) {
+    package init(store: any Store, time: Time, randomness: Randomness) {
         self.store = store
         self.time = time
         self.randomness = randomness

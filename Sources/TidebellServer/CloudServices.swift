@@ -6,6 +6,7 @@ import TidebellAPNs
 import TidebellCore
 import TidebellHTTP
 import TidebellPush
+import TidebellScheduling
 import TidebellWebhooks
 
 /// The whole cloud without a socket: store, push pipeline and API.
@@ -54,8 +55,8 @@ package struct CloudServices: Sendable {
         rootKey: RootKey? = nil,
         limits: Limits = Limits(),
         push: PushConfiguration = PushConfiguration(),
-        time: Time = .system,
-        randomness: Randomness = .system,
+        time: Time,
+        randomness: Randomness,
         heldRequests: HeldRequests? = nil,
         transferCapacity: Int = Cloud.transferCapacity,
         shares: ShareLimits = ShareLimits(),
@@ -79,7 +80,8 @@ package struct CloudServices: Sendable {
         )
         self.watch = watch
         let streams = DeviceStreams(
-            store: store, clock: time.clock, configuration: push, metrics: metrics, watch: watch
+            store: store, clock: time.clock, jitter: randomness.makeFraction, configuration: push,
+            metrics: metrics, watch: watch
         )
         let couriers = CourierMailboxes(
             store: store, clock: time.clock, now: time.now, configuration: push,
@@ -88,8 +90,7 @@ package struct CloudServices: Sendable {
         let devices = DeviceSeal(key: assets.sealKey)
         webhookRoute = WebhookRoute(
             store: store, naming: { devices.deviceID(of: $0, usedBy: $1) }, clock: time.clock,
-            now: time.now, journal: journal,
-            logger: logger
+            now: time.now, jitter: randomness.makeFraction, journal: journal, logger: logger
         )
         let apns = APNsRoute(
             apns,

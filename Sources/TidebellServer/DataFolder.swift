@@ -5,6 +5,7 @@ import TidebellCore
 import TidebellEngines
 import TidebellHTTP
 import TidebellSQLite
+import TidebellScheduling
 
 /// The folder that holds a cloud.
 package struct DataFolder: Sendable {
@@ -81,11 +82,14 @@ package struct DataFolder: Sendable {
     /// Opens the store, in a new folder if there is none. What the operator can
     /// put right fails with ``OperatorError``, also that only the database is gone.
     package func openStore(
-        for purpose: StorePurpose, by factory: any StoreFactory = StoreEngine.sqlite.factory
+        for purpose: StorePurpose, by factory: any StoreFactory = StoreEngine.sqlite.factory,
+        time: Time, randomness: Randomness
     ) throws -> any OpenedStore {
         try checkIsNotLost()
         do {
-            return try factory.open(in: url, for: purpose)
+            return try factory.open(
+                in: url, for: purpose, time: time, randomness: randomness
+            )
         } catch {
             throw OperatorError(error.description)
         }

@@ -4,6 +4,7 @@ import ServiceLifecycle
 import Synchronization
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 
 /// Encrypts what older versions left in clear text, and removes what nobody needs any more:
 /// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for

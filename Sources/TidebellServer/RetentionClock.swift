@@ -2,6 +2,7 @@
 import Synchronization
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 
 /// The moment from which retention counts back: the time of day, but believed only as far as
 /// the server has run.

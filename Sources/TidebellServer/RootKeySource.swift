@@ -2,6 +2,7 @@
 import Foundation
 import TidebellHTTP
 import TidebellSQLite
+import TidebellScheduling
 import TidebellWire
 
 /// Where the server has its root key from.

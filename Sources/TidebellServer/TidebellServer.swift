@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import UnixSignals
 
 /// The server: a cloud in a data folder, on a socket.
@@ -30,7 +31,8 @@ package struct TidebellServer: Sendable {
         self.logger = logger
         let folder = DataFolder(configuration.dataFolder)
         // The store first: its lock says that no other server is at the files.
-        let store = try folder.openStore(for: .serving)
+        let (time, randomness) = (Time.system, Randomness.system)
+        let store = try folder.openStore(for: .serving, time: time, randomness: randomness)
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
         troubles.nameDefects()
@@ -43,7 +45,7 @@ package struct TidebellServer: Sendable {
         do {
             (rootKey, givenUp) = try await folder.openRootKey(
                 from: configuration.rootKey, for: store,
-                acceptsLoss: configuration.acceptsLostKeys, at: Time.system.now()
+                acceptsLoss: configuration.acceptsLostKeys, at: time.now()
             )
         } catch {
             try await store.close()
@@ -56,6 +58,8 @@ package struct TidebellServer: Sendable {
             rootKey: rootKey,
             limits: configuration.limits,
             push: configuration.push,
+            time: time,
+            randomness: randomness,
             heldRequests: HeldRequests(
                 capacity: configuration.heldRequests,
                 share: configuration.shares.heldRequestsPerCaller
@@ -89,6 +93,7 @@ package struct TidebellServer: Sendable {
             connectionLimit: min(
                 configuration.connections ?? openFiles.connections, openFiles.connections
             ),
+            drainClock: ContinuousClock(),
             onRunning: onRunning
         )
         var group = ServiceGroupConfiguration(

@@ -2,6 +2,7 @@
 import Foundation
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellWebhooks
 import TidebellWire
 
@@ -22,7 +23,7 @@ package struct Webhooks: Sendable {
     /// Creates webhooks over a store.
     package init(
         store: any Store, poster: any WebhookPoster = HTTPWebhookPoster(),
-        time: Time = .system, randomness: Randomness = .system
+        time: Time, randomness: Randomness
     ) {
         self.store = store
         self.poster = poster

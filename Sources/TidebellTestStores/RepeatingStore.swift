@@ -2,15 +2,18 @@
 import Foundation
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 
 /// Opens stores that run the body of every write twice.
 struct RepeatingFactory: StoreFactory {
     let base: any StoreFactory
 
     func open(
-        in folder: URL, for purpose: StorePurpose, newIdentity: UInt64?, now: (() -> Instant)?
+        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> any OpenedStore {
-        let store = try base.open(in: folder, for: purpose, newIdentity: newIdentity, now: now)
+        let store = try base.open(
+            in: folder, for: purpose, time: time, randomness: randomness
+        )
         return RepeatingStore(store)
     }
 }

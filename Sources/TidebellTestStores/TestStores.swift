@@ -2,6 +2,7 @@
 import Foundation
 import TidebellCore
 import TidebellEngines
+import TidebellScheduling
 
 /// The stores that tests run on: of one engine, which one setting names for all of them.
 package enum TestStores {
@@ -36,5 +37,15 @@ package enum TestStores {
         in folder: URL, for purpose: StorePurpose = .serving
     ) throws -> any OpenedStore {
         try factory.open(in: folder, for: purpose)
+    }
+}
+
+extension StoreFactory {
+    /// Opens the store of a folder on the machine's time and chance: for tests in which
+    /// neither matters.
+    package func open(
+        in folder: URL, for purpose: StorePurpose = .serving
+    ) throws(StoreOpenError) -> any OpenedStore {
+        try open(in: folder, for: purpose, time: .system, randomness: .system)
     }
 }

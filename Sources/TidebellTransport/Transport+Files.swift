@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellScheduling
 
 /// A file on its way to the server.
 package struct TransportFile: Sendable {
@@ -37,7 +38,7 @@ extension Transport {
 /// Runs `body` and ends it with `timedOut` when the counter stands still for a time: a
 /// file may take as long as it takes, as long as it moves.
 package func whileMoving<Value: Sendable>(
-    _ counter: Locked<Int>, stallTimeout: Duration,
+    _ counter: Locked<Int>, stallTimeout: Duration, on clock: any Clock<Duration>,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value.self) { group in
@@ -46,7 +47,7 @@ package func whileMoving<Value: Sendable>(
             var seen = -1
             while seen != counter.current {
                 seen = counter.current
-                try await Task.sleep(for: stallTimeout)
+                try await clock.sleep(for: stallTimeout)
             }
             throw TransportError.timedOut(stallTimeout)
         }

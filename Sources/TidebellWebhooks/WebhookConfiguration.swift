@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellScheduling
 
 /// The bounds and delays of webhooks.
 package struct WebhookConfiguration: Sendable, Hashable {
@@ -13,12 +14,11 @@ package struct WebhookConfiguration: Sendable, Hashable {
     /// How often a notification that fails while others are delivered is tried again
     /// beside them.
     package var quickTries = 5
-    /// The wait before the first such try; doubles with each further one.
-    package var quickRetry = Duration.milliseconds(50)
-    /// The wait after a first failure of the receiver; doubles with each further one.
-    package var firstRetry = Duration.seconds(1)
-    /// The longest wait the route decides on itself.
-    package var longestRetry = Duration.seconds(300)
+    /// The waits before such tries.
+    package var quickRetry = Backoff(first: .milliseconds(50), longest: .seconds(60))
+    /// The waits after failures of the receiver; scattered, so that webhooks do not come all
+    /// at once to a receiver they share.
+    package var retry = Backoff(first: .seconds(1), longest: .seconds(300), spread: .shorter)
     /// The longest wait a receiver can ask for with `Retry-After`.
     package var longestRetryAfter = Duration.seconds(3600)
     /// Tries after which a notification that the receiver refuses is skipped.
@@ -32,19 +32,14 @@ package struct WebhookConfiguration: Sendable, Hashable {
 
     /// The wait before a notification is tried again that failed so often in passing.
     func quickDelay(after failures: Int) -> Duration {
-        // The doublings are few; more would only overflow.
-        failures == 0 ? .zero : quickRetry * (1 << min(failures - 1, 10))
+        failures == 0 ? .zero : quickRetry.wait(after: failures)
     }
 
-    /// The wait after `failures` failures in a row (1 or more).
-    ///
-    /// - Parameter jitter: A random number from 0 to 1: how much of the second
-    ///   half of the wait is waited, so that webhooks do not come all at once to
-    ///   a receiver they share.
+    /// The wait after `failures` failures in a row (1 or more), of which a receiver may make
+    /// it longer.
     func retryDelay(after failures: Int, retryAfter: Duration?, jitter: Double) -> Duration {
-        // Ten doublings pass any sensible ceiling; more would only overflow.
-        let most = min(longestRetry, firstRetry * (1 << min(max(failures - 1, 0), 10)))
-        let delay = most * (0.5 + 0.5 * min(max(jitter, 0), 1))
-        return max(delay, min(retryAfter ?? .zero, longestRetryAfter))
+        retry.wait(
+            after: failures, atLeast: min(retryAfter ?? .zero, longestRetryAfter), jitter: jitter
+        )
     }
 }

@@ -2,6 +2,7 @@
 import Logging
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 
 /// Delivers the notifications of one webhook, for as long as it is enabled.
 ///
@@ -11,8 +12,8 @@ struct WebhookDelivery: Sendable {
 
     let route: WebhookRoute
     let id: WebhookID
-    /// Rung when the log may have more.
-    let bell: WakeSignal
+    /// Raised when the log may have more.
+    let wake: WakeSignal
 
     /// Runs until the webhook is removed or disabled, or the task is cancelled;
     /// fails with the store's error.
@@ -43,7 +44,7 @@ struct WebhookDelivery: Sendable {
                     queue.rested()
                 case .idle:
                     try await save(queue.delivered, &bookmark)
-                    guard await bell.wait() else { return }
+                    guard await wake.wait() else { return }
                     queue.woke()
                 }
             }
@@ -131,7 +132,7 @@ struct WebhookDelivery: Sendable {
         _ sequence: NotificationSequence, _ outcome: WebhookOutcome,
         into queue: inout WebhookQueue
     ) async throws -> Bool {
-        let event = queue.finished(sequence, outcome, jitter: .random(in: 0...1))
+        let event = queue.finished(sequence, outcome, jitter: route.jitter())
         report(event, sequence)
         guard outcome == .gone else { return true }
         let (id, delivered) = (id, queue.delivered)

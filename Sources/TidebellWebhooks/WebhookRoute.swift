@@ -5,6 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 
 /// Posts the notifications of containers to the URLs that their operator named:
 /// for code on other servers, and for other push services.
@@ -23,11 +24,13 @@ package final class WebhookRoute: PushRoute, Service {
     let poster: any WebhookPoster
     let clock: any Clock<Duration>
     let now: @Sendable () -> Instant
+    /// Makes a number from 0 to 1 that spreads retries.
+    let jitter: @Sendable () -> Double
     let journal: DeliveryJournal
     let configuration: WebhookConfiguration
     let metrics: WebhookMetrics
     let logger: Logger
-    private let bells = Mutex<[WebhookID: WakeSignal]>([:])
+    private let wakes = Mutex<[WebhookID: WakeSignal]>([:])
 
     /// Creates a route; ``run()`` starts it.
     package init(
@@ -36,6 +39,7 @@ package final class WebhookRoute: PushRoute, Service {
         poster: any WebhookPoster = HTTPWebhookPoster(),
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
+        jitter: @escaping @Sendable () -> Double,
         journal: DeliveryJournal,
         configuration: WebhookConfiguration = WebhookConfiguration(),
         metrics: WebhookMetrics = WebhookMetrics(),
@@ -46,6 +50,7 @@ package final class WebhookRoute: PushRoute, Service {
         self.poster = poster
         self.clock = clock
         self.now = now
+        self.jitter = jitter
         self.journal = journal
         self.configuration = configuration
         self.metrics = metrics
@@ -74,7 +79,7 @@ package final class WebhookRoute: PushRoute, Service {
     }
 
     private func wakeAll() {
-        for bell in bells.withLock({ Array($0.values) }) { bell.raise() }
+        for wake in wakes.withLock({ Array($0.values) }) { wake.raise() }
     }
 
     private func startNewOnes(in group: inout DiscardingTaskGroup) async {
@@ -86,19 +91,19 @@ package final class WebhookRoute: PushRoute, Service {
             return logger.debug("webhooks cannot be read", metadata: ["error": "\(error)"])
         }
         for webhook in webhooks where webhook.disabledReason == nil {
-            let bell = WakeSignal()
-            let isNew = bells.withLock { bells in
-                guard bells[webhook.id] == nil else { return false }
-                bells[webhook.id] = bell
+            let wake = WakeSignal()
+            let isNew = wakes.withLock { wakes in
+                guard wakes[webhook.id] == nil else { return false }
+                wakes[webhook.id] = wake
                 return true
             }
-            if isNew { group.addTask { await self.deliver(webhook.id, bell) } }
+            if isNew { group.addTask { await self.deliver(webhook.id, wake) } }
         }
     }
 
-    private func deliver(_ id: WebhookID, _ bell: WakeSignal) async {
+    private func deliver(_ id: WebhookID, _ wake: WakeSignal) async {
         do {
-            try await WebhookDelivery(route: self, id: id, bell: bell).run()
+            try await WebhookDelivery(route: self, id: id, wake: wake).run()
         } catch {
             // The next round starts it anew, from the place it has stored.
             if !Task.isCancelled {
@@ -108,7 +113,7 @@ package final class WebhookRoute: PushRoute, Service {
                 )
             }
         }
-        bells.withLock { $0[id] = nil }
+        wakes.withLock { $0[id] = nil }
     }
 }
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 
 /// `tidebell backup`.

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TidebellHTTP
 import TidebellSQLite
+import TidebellScheduling
 import TidebellServer
 
 /// `tidebell check`.

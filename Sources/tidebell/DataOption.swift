@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import TidebellCore
+import TidebellScheduling
 import TidebellServer
 
 /// The option all commands have: which cloud.
@@ -59,7 +60,9 @@ struct DataOption: ParsableArguments {
     func withAccounts<Result: Sendable>(
         _ body: (Accounts) async throws -> Result
     ) async throws -> Result {
-        try await withExistingStore { try await body(Accounts(store: $0)) }
+        try await withExistingStore {
+            try await body(Accounts(store: $0, time: .system, randomness: .system))
+        }
     }
 
     /// Runs `body` on the accounts of the cloud, which begins here if there is none.
@@ -67,7 +70,9 @@ struct DataOption: ParsableArguments {
         _ body: (Accounts) async throws -> Result
     ) async throws -> Result {
         let isNew = !DataFolder(folder).hasStore
-        let result = try await withStore { try await body(Accounts(store: $0)) }
+        let result = try await withStore {
+            try await body(Accounts(store: $0, time: .system, randomness: .system))
+        }
         // No result: what was done is said by the command.
         if isNew { announce("There was no cloud in \(shortPath); it begins now.") }
         return result
@@ -77,13 +82,17 @@ struct DataOption: ParsableArguments {
     func withWebhooks<Result: Sendable>(
         _ body: (Webhooks) async throws -> Result
     ) async throws -> Result {
-        try await withExistingStore { try await body(Webhooks(store: $0)) }
+        try await withExistingStore {
+            try await body(Webhooks(store: $0, time: .system, randomness: .system))
+        }
     }
 
     private func withStore<Result: Sendable>(
         _ body: (any Store) async throws -> Result
     ) async throws -> Result {
-        let store = try DataFolder(folder).openStore(for: .administering)
+        let store = try DataFolder(folder).openStore(
+            for: .administering, time: .system, randomness: .system
+        )
         do {
             let result = try await body(store)
             try await store.close()

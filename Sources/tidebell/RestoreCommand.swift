@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 
 /// `tidebell restore`.

@@ -4,6 +4,7 @@ import Logging
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
@@ -224,7 +225,7 @@ struct EncryptedAtRestTests {
             let log = FailureLog()
             let cloud = CloudServices(
                 store: store, rootKey: TestAPI.rootKey,
-                time: Time(now: { TestAPI.start }, clock: api.clock),
+                time: Time(now: { TestAPI.start }, clock: api.clock), randomness: .system,
                 logger: Logger(label: "test") { _ in log }
             )
             let key = try await store.read {

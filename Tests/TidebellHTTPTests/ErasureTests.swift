@@ -335,7 +335,7 @@ struct ErasureTests {
         for scope in [DatabaseScope.private, .public] {
             let call = Call(
                 container: user.container, scope: scope, user: user, now: TestAPI.start,
-                storeIdentity: 1
+                storeIdentity: 1, uuids: .unneeded
             )
             let late = ModifyRecords.Request(
                 zoneID: ZoneID(zoneName: ZoneID.defaultName),

@@ -17,7 +17,8 @@ struct FailureTests {
         headers: [String: String] = [:]
     ) async throws -> TestAPI.Answer {
         let cloud = CloudServices(
-            store: FailingStore(error: error), logger: Logger(label: "test") { _ in log }
+            store: FailingStore(error: error), time: .system, randomness: .system,
+            logger: Logger(label: "test") { _ in log }
         )
         let response = await cloud.respond(
             .get, "/database/1/c/development/private/zones/list?ckAPIToken=secret",

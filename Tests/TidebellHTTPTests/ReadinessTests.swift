@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
@@ -50,7 +51,7 @@ struct ReadinessTests {
         let clock = clock
         let cloud = CloudServices(
             store: store, time: Time(now: { clock.instant }, clock: clock),
-            logger: Logger(label: "test") { [log] _ in log }
+            randomness: .system, logger: Logger(label: "test") { [log] _ in log }
         )
         return try await ready(cloud)
     }
@@ -81,7 +82,7 @@ struct ReadinessTests {
         let clock = clock
         let cloud = CloudServices(
             store: store, time: Time(now: { clock.instant }, clock: clock),
-            logger: Logger(label: "test") { [log] _ in log }
+            randomness: .system, logger: Logger(label: "test") { [log] _ in log }
         )
         for _ in 0..<100 {
             let answer = try await ready(cloud)

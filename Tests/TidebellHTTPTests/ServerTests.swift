@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 import TidebellSQLite
 

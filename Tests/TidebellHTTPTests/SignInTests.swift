@@ -94,7 +94,7 @@ struct SignInTests {
         // From a new address it waits a second.
         async let elsewhere = signIn("me", "correct horse", from: "203.0.113.5")
         #expect(await eventually { api.clock.sleeperCount == 1 })
-        api.clock.advance(by: SignInAttempts.firstDelay)
+        api.clock.advance(by: SignInAttempts.delay.first)
         #expect(try await elsewhere.status == 200)
     }
 

@@ -170,7 +170,7 @@ struct TrustedProxyTests {
             // It waits a second for those before.
             try proxy.send(signIn(api, password: "correct horse", from: nil))
             #expect(await eventually { api.clock.sleeperCount == 1 })
-            api.clock.advance(by: SignInAttempts.firstDelay)
+            api.clock.advance(by: SignInAttempts.delay.first)
             #expect(try await proxy.next().hasPrefix("HTTP/1.1 200 "))
         }
     }
@@ -200,7 +200,7 @@ struct TrustedProxyTests {
         var passwords: [String] { begun.withLock { $0 } }
 
         func gate() -> SignInGate {
-            SignInGate { [self] password, _ in
+            SignInGate(clock: ContinuousClock()) { [self] password, _ in
                 begun.withLock { $0.append(password) }
                 open.wait()
                 return false

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellTestStores
 import TidebellServer
 import TidebellWire
@@ -21,7 +22,7 @@ struct WrongClockTests {
         let store = try TestStores.open(in: folder)
         let cloud = CloudServices(
             store: store, time: Time(now: { day.withLock(\.self) }, clock: clock),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            randomness: .system, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let tokens = try #require(try await cloud.accounts.prepareFirstRun())
         let target = TestAPI.target(

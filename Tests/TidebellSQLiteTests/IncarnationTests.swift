@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Testing
 import TidebellCore
+import TidebellScheduling
 import TidebellWire
 
 @testable import TidebellSQLite
@@ -152,7 +153,10 @@ final class LostLifeTests {
     }
 
     private func open(_ purpose: StorePurpose = .serving) throws -> SQLiteStore {
-        try SQLiteStore.open(at: path, for: purpose, newIdentity: 7, now: { self.moment })
+        try SQLiteStore.open(
+            at: path, for: purpose,
+            time: Time(now: { [moment] in moment }, clock: ContinuousClock())
+        )
     }
 
     /// Makes a change in the store, as a record is one; in a user's database if one is named.

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Testing
 import TidebellCore
+import TidebellScheduling
 import TidebellWire
 
 @testable import TidebellSQLite
@@ -57,11 +58,14 @@ final class OpeningTests {
 
     @Test("A store keeps the identity it was made with")
     func identityStays() async throws {
-        let identity = UInt64.max - 3
-        let first = try SQLiteStore.open(at: path, newIdentity: identity)
-        #expect(first.identity == identity)
+        let chance = Randomness(makeUUID: Randomness.system.makeUUID) { count in
+            Array(repeating: 0xFE, count: count)
+        }
+        let first = try SQLiteStore.open(at: path, randomness: chance)
+        let identity = first.identity
+        #expect(identity == 0xFEFE_FEFE_FEFE_FEFE)
         try await first.close()
-        let second = try SQLiteStore.open(at: path, newIdentity: 5)
+        let second = try SQLiteStore.open(at: path)
         #expect(second.identity == identity)
         try await second.close()
     }

@@ -4,6 +4,7 @@ import GRDB
 import Synchronization
 import Testing
 import TidebellCore
+import TidebellScheduling
 
 @testable import TidebellSQLite
 
@@ -20,7 +21,7 @@ final class TroubleTests {
 
     @Test("M3: trouble is news once when it begins and once when nothing failed for a while")
     func news() {
-        let now = Mutex(ContinuousClock.now)
+        let now = Mutex(Duration.zero)
         let troubles = StoreTroubles { now.withLock { $0 } }
         let heard = Mutex<[StoreTroubles.News]>([])
         troubles.observe { news in heard.withLock { $0.append(news) } }
@@ -44,9 +45,12 @@ final class TroubleTests {
 
     @Test("M3: a store where larger writes meet a full disk is not ready, though a row fits")
     func rowsStillFit() async throws {
-        let now = Mutex(ContinuousClock.now)
+        let now = Mutex(Duration.zero)
         let store = try SQLiteStore.open(
-            at: path, troubles: StoreTroubles { now.withLock { $0 } }
+            at: path,
+            time: Time(
+                now: Time.system.now, clock: ContinuousClock(), elapsed: { now.withLock { $0 } }
+            )
         )
         let pages = try await store.pool.writeWithoutTransaction { database in
             let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0

@@ -16,8 +16,10 @@ struct HTTPWebhookTests {
     func signed() async throws {
         try await World.run { world in
             try await Receiver.serving([.ok]) { receiver, url in
-                let (webhook, secret) = try await Webhooks(store: world.store)
-                    .add(for: World.container, url: url)
+                let (webhook, secret) = try await Webhooks(
+                    store: world.store, time: .system, randomness: .system
+                )
+                .add(for: World.container, url: url)
                 let pushed = try await world.push(["n-1"])
                 try await world.running(poster: HTTPWebhookPoster()) { _ in
                     try await world.waitUntilDelivered(webhook, pushed[0])
@@ -87,7 +89,8 @@ struct HTTPWebhookTests {
     func badURL(url: String) async throws {
         try await World.run { world throws in
             await #expect(throws: OperatorError.self) {
-                try await Webhooks(store: world.store).add(for: World.container, url: url)
+                try await Webhooks(store: world.store, time: .system, randomness: .system)
+                    .add(for: World.container, url: url)
             }
             #expect(try await world.store.read { try $0.webhooks() }.isEmpty)
         }
@@ -96,7 +99,9 @@ struct HTTPWebhookTests {
     @Test("An operator adds, lists, tests, enables and removes webhooks")
     func administration() async throws {
         try await World.run { world in
-            let webhooks = Webhooks(store: world.store, poster: world.receiver)
+            let webhooks = Webhooks(
+                store: world.store, poster: world.receiver, time: .system, randomness: .system
+            )
             let (webhook, _) = try await webhooks.add(
                 for: World.container, url: "https://a.example"
             )
@@ -131,7 +136,7 @@ struct HTTPWebhookTests {
     @Test("A container has a bounded number of webhooks")
     func bounded() async throws {
         try await World.run { world in
-            let webhooks = Webhooks(store: world.store)
+            let webhooks = Webhooks(store: world.store, time: .system, randomness: .system)
             for number in 0..<Webhooks.mostPerContainer {
                 _ = try await webhooks.add(
                     for: World.container, url: "https://a.example/\(number)"

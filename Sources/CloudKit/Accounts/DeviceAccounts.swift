@@ -21,7 +21,7 @@ final class DeviceAccounts: Sendable {
     private let clock: any Clock<Duration>
     private let known: Locked<KnownAccounts>
     private let watcher = Locked<Task<Void, Never>?>(nil)
-    private let listeners = Locked<[UUID: AsyncStream<Void>.Continuation]>([:])
+    private let listeners = Locked<[String: AsyncStream<Void>.Continuation]>([:])
     private let posts = DispatchQueue(label: "CKAccountChanged")
 
     /// Creates the accounts of a device.
@@ -86,7 +86,7 @@ final class DeviceAccounts: Sendable {
 
     /// A signal after each change of an account from now on.
     func changes() -> AsyncStream<Void> {
-        let id = UUID.random()
+        let id = NewIdentifier.make()
         let (stream, continuation) = AsyncStream<Void>.makeStream(
             bufferingPolicy: .bufferingNewest(1)
         )

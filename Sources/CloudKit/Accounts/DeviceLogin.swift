@@ -197,7 +197,7 @@ package struct DeviceLogin: Sendable {
         keepsDevice: Bool = false
     ) async throws(CKError) {
         // The server forgets the device that asks: one it never knew, then.
-        let device = keepsDevice ? UUID.random().uuidString : configuration.deviceID
+        let device = keepsDevice ? NewIdentifier.make() : configuration.deviceID
         _ = try await connection(of: session, device: device).send(SignOut.self, EmptyBody())
     }
 

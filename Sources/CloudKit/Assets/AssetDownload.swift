@@ -118,14 +118,17 @@ private struct AssetDownload: Sendable {
         let path = try AssetUploads.path(of: url)
         let configuration = try database.container.place().configuration
         let staging = AssetStaging(of: configuration)
+        let date = database.container.session.date
         let (place, file) = try await AssetFile.onDisk {
-            staging.purgeIfDue(receiving: stored.size, now: Date())
+            staging.purgeIfDue(receiving: stored.size, now: date())
             let place = try staging.makePlace()
             return (place, try StagedFile(place))
         }
         try await receive(path, size: stored.size, into: file)
         let stamp = try await AssetFile.onDisk {
-            try file.finish(size: stored.size, checksum: stored.fileChecksum)
+            try file.finish(
+                size: stored.size, checksum: stored.fileChecksum, at: date()
+            )
         }
         asset.setDownloaded(to: place, stamp: stamp)
     }
@@ -212,7 +215,9 @@ private struct AssetDownload: Sendable {
         _ chunks: AsyncThrowingStream<[UInt8], any Error>, upTo size: Int64, into file: StagedFile
     ) async throws {
         let pieces = Locked(0)
-        try await whileMoving(pieces, stallTimeout: options.timeout) {
+        try await whileMoving(
+            pieces, stallTimeout: options.timeout, on: database.container.session.clock
+        ) {
             for try await chunk in chunks {
                 pieces.withLock { $0 += 1 }
                 guard file.size + Int64(chunk.count) <= size else {

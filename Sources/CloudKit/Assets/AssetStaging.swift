@@ -40,7 +40,7 @@ struct AssetStaging: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
-        return folder.appendingPathComponent(UUID.random().uuidString.lowercased())
+        return folder.appendingPathComponent(NewIdentifier.make().lowercased())
     }
 
     /// Purges at the first use in this process, and after every ``bytesPerPurge``.
@@ -129,13 +129,16 @@ final class StagedFile: @unchecked Sendable {
     }
 
     /// Gives the file its name if it is what the server said; returns its stamp.
-    func finish(size expected: Int64, checksum text: String) throws -> FileStamp {
+    func finish(
+        size expected: Int64, checksum text: String, at date: Date
+    ) throws -> FileStamp {
         guard size == expected else {
             throw Mismatch(description: "it has \(size) bytes instead of \(expected)")
         }
         guard FileChecksum.text(ofDigest: checksum.finalize()) == text else {
             throw Mismatch(description: "its checksum is not the one the record names")
         }
+        setModificationDate(date, of: descriptor)
         guard rename(draft, place.path) == 0, let stamp = FileStamp(descriptor: descriptor)
         else { throw Self.failure() }
         return stamp

@@ -27,11 +27,10 @@ package final class DeviceSession: Sendable {
     /// The way to the server of the configuration.
     let transport: any Transport
     private let reachesOtherServers: Bool
-    let clock: any Clock<Duration>
+    /// The device's time; the date is for what is compared with what an earlier process did.
+    private let time: Time
     /// A random number from 0 to 1 each time: how much of their spread waits take.
     let jitter: @Sendable () -> Double
-    /// The date, for what is compared with what an earlier process did.
-    let date: @Sendable () -> Date
     /// The waits servers asked for.
     let throttles = Locked(Throttles())
     /// Where operations run that were added to a database or a container.
@@ -51,21 +50,33 @@ package final class DeviceSession: Sendable {
     private let defaultContainer = Locked(WeakContainer())
     private let onlyContainer = Locked<String?>(nil)
 
+    /// What waits wait with.
+    var clock: any Clock<Duration> { time.clock }
+
+    /// The date, for what is compared with what an earlier process did.
+    @Sendable func date() -> Date { time.now().date }
+
+    /// Creates a device on the machine's time and chance.
+    package convenience init(configuration: DeviceConfiguration, transport: any Transport) {
+        self.init(
+            configuration: configuration, transport: transport, time: .system,
+            jitter: Randomness.system.makeFraction
+        )
+    }
+
     /// Creates a device.
     package init(
         configuration: DeviceConfiguration,
         transport: any Transport,
-        clock: any Clock<Duration> = ContinuousClock(),
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) },
-        date: @escaping @Sendable () -> Date = { Date() }
+        time: Time,
+        jitter: @escaping @Sendable () -> Double
     ) {
         self.configuration = .success(configuration)
-        accounts = DeviceAccounts(self.configuration, clock: clock)
+        accounts = DeviceAccounts(self.configuration, clock: time.clock)
         self.transport = transport
         reachesOtherServers = false
-        self.clock = clock
+        self.time = time
         self.jitter = jitter
-        self.date = date
         operations = Self.makeOperationQueue()
     }
 
@@ -80,10 +91,9 @@ package final class DeviceSession: Sendable {
             configuration = .failure(error)
             transport = NoTransport()
         }
-        clock = ContinuousClock()
-        jitter = { .random(in: 0...1) }
-        date = { Date() }
-        accounts = DeviceAccounts(configuration, clock: clock)
+        time = .system
+        jitter = Randomness.system.makeFraction
+        accounts = DeviceAccounts(configuration, clock: time.clock)
         reachesOtherServers = true
         operations = Self.makeOperationQueue()
     }

@@ -25,7 +25,7 @@ struct DeviceState: Sendable {
             // Two processes may come here at once: only one link can be made, and
             // both then read that one.
             let draft = try writeDraft(
-                UUID.random().uuidString.lowercased(), of: Self.deviceIDFile, isDurable: true
+                NewIdentifier.make().lowercased(), of: Self.deviceIDFile, isDurable: true
             )
             defer { unlink(draft.path) }
             let place = folder.appendingPathComponent(Self.deviceIDFile).path
@@ -94,7 +94,7 @@ struct DeviceState: Sendable {
 
     private func writeDraft(_ text: String, of name: String, isDurable: Bool) throws -> URL {
         try makeFolder()
-        let draft = folder.appendingPathComponent(".\(name).\(UUID.random().uuidString)")
+        let draft = folder.appendingPathComponent(".\(name).\(NewIdentifier.make())")
         let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StateError(errno) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -20,7 +20,7 @@ open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
     /// Creates an ID no push has.
     public override init() {
-        rawValue = UUID.random().uuidString.lowercased()
+        rawValue = NewIdentifier.make().lowercased()
         super.init()
     }
 

@@ -41,7 +41,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Creates an operation.
     public override init() {
-        operationID = UUID.random().uuidString
+        operationID = NewIdentifier.make()
         super.init()
     }
 
@@ -165,7 +165,7 @@ open class CKOperation: Operation, @unchecked Sendable {
             if let block = persisted.value { run.callbacks.enqueue(block) }
             let kept = longLived
             // An operation this process works on already is waited for, and replayed.
-            await journal.gate.enter { await self.carryOut(plan, kept) }
+            await journal.running.withLock { await self.carryOut(plan, kept) }
         }
         execution.withLock { execution in
             if execution.phase != .finished { execution.task = task }

@@ -34,7 +34,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
 
     /// Creates a group with an ID of its own.
     public override init() {
-        operationGroupID = UUID.random().uuidString
+        operationGroupID = NewIdentifier.make()
         state = Locked(Values())
         super.init()
     }
@@ -43,7 +43,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     public required init(coder: NSCoder) {
         let archived = coder.decodeArchiveBlob(Archived.self)
         if archived == nil { coder.failDecoding(of: Self.self) }
-        operationGroupID = archived?.operationGroupID ?? UUID.random().uuidString
+        operationGroupID = archived?.operationGroupID ?? NewIdentifier.make()
         state = Locked(archived?.values ?? Values())
         super.init()
     }

@@ -181,7 +181,7 @@ final class NotificationReceiver: Sendable {
         let stream = try await open(after: cursor, in: place)
         for try await chunk in stream.chunks {
             for event in try state.withLock({ try $0.stream.receive(chunk) }) {
-                switch state.withLock({ $0.stream.take(event, newID: .random()) }) {
+                switch state.withLock({ $0.stream.take(event, newID: NewIdentifier.uuid()) }) {
                 case .none: break
                 case .begin(let cursor):
                     keep(cursor)

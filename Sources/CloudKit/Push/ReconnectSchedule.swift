@@ -3,10 +3,10 @@
 /// When a device connects again after its stream was lost: soon at first, then later and
 /// later; scattered, so that a server that comes back is not met by all devices at once.
 struct ReconnectSchedule: Sendable {
-    /// The longest first wait; doubles with each further one.
-    static let firstDelay = Duration.milliseconds(100)
-    /// The longest wait the device decides on itself.
-    static let longestDelay = Duration.seconds(30)
+    /// The waits the device decides on itself.
+    static let backoff = Backoff(
+        first: .milliseconds(100), longest: .seconds(30), spread: .shorter
+    )
     /// The longest wait a server can ask for.
     static let longestRetryAfter = Duration.seconds(3600)
 
@@ -24,13 +24,9 @@ struct ReconnectSchedule: Sendable {
     ///   - jitter: A random number from 0 to 1: how much of the second half of the wait
     ///     is waited.
     mutating func delay(retryAfter: Double?, jitter: Double) -> Duration {
-        let doublings = min(failures, 20)  // beyond every bound, and no overflow
         failures += 1
-        let most = min(Self.firstDelay * (1 << doublings), Self.longestDelay)
-        let delay = most * (0.5 + 0.5 * min(max(jitter, 0), 1))
-        guard let retryAfter, retryAfter > 0 else { return delay }
-        let asked = Duration.seconds(min(retryAfter, Self.longestRetryAfter.seconds))
-        return max(delay, asked)
+        let asked = min(max(retryAfter ?? 0, 0), Self.longestRetryAfter.seconds)
+        return Self.backoff.wait(after: failures, atLeast: .seconds(asked), jitter: jitter)
     }
 }
 

@@ -43,7 +43,7 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
     /// Makes a name that no other record has.
     @usableFromInline
-    static func freshName() -> String { UUID.random().uuidString }
+    static func freshName() -> String { NewIdentifier.make() }
 
     /// Creates the ID of a record a server or an archive named; nothing is checked.
     init(unchecked recordName: String, zoneID: CKRecordZoneID) {

@@ -16,23 +16,18 @@
 struct RequestRetry {
     /// The most attempts of an operation that does not wait for the network.
     static let maximumAttempts = 3
-    /// The wait before the second attempt; doubles with each further one.
-    static let firstDelay = Duration.milliseconds(500)
     /// The longest wait such an operation takes upon itself; when the server asks for
     /// more, the app gets the error and decides (ERR-6).
     static let longestDelay = Duration.seconds(10)
     /// How long a write is repeated whose first attempt may have been done: an hour less
     /// than the server remembers answers.
     static let longestRepetition = Duration.seconds(23 * 3600)
-    /// The longest wait of an operation that waits for the network, unless the server
-    /// asks for more.
-    static let longestBackOff = Duration.seconds(300)
-    /// How much longer a wait may be by chance: half as long again,
-    static let spread = 0.5
-    /// but no more than this.
-    static let longestSpread = Duration.seconds(60)
-    /// Doublings of the first wait after which it is longer than any other.
-    private static let maximumDoublings = 10
+    /// The waits, unless the server asks for longer ones; only operations that wait for the
+    /// network come near the longest.
+    static let backoff = Backoff(
+        first: .milliseconds(500), longest: .seconds(300),
+        spread: .longer(by: 0.5, atMost: .seconds(60))
+    )
 
     /// Whether the request changes nothing.
     var isRead: Bool
@@ -46,26 +41,23 @@ struct RequestRetry {
     /// - Parameter jitter: A random number from 0 to 1: how much of its spread is waited
     ///   beyond the wait itself.
     func delay(after attempt: Int, _ failure: RequestFailure, jitter: Double) -> Duration? {
-        leastDelay(after: attempt, failure).map { least in
-            least + min(least * Self.spread, Self.longestSpread) * min(max(jitter, 0), 1)
+        let seconds = failure.error.retryAfterSeconds ?? 0
+        let asked = Duration.seconds(max(0, min(seconds, 1e9)))
+        return leastDelay(after: attempt, failure.cause, asked: asked).map { least in
+            Self.backoff.wait(after: attempt, atLeast: least, jitter: jitter)
         }
     }
 
-    private func leastDelay(after attempt: Int, _ failure: RequestFailure) -> Duration? {
+    /// The wait that is kept to at least; nil when the error is to be shown.
+    private func leastDelay(
+        after attempt: Int, _ cause: RequestFailure.Cause, asked: Duration
+    ) -> Duration? {
         guard isRepeatable else { return nil }
-        let doublings = min(attempt - 1, Self.maximumDoublings)
-        let backOff = min(Self.firstDelay * (1 << doublings), Self.longestBackOff)
-        let asked = failure.error.retryAfterSeconds.map {
-            Duration.seconds(max(0, min($0, 1e9)))
-        }
-        if waitsForNetwork {
-            return failure.cause == .other ? nil : max(asked ?? .zero, backOff)
-        }
+        if waitsForNetwork { return cause == .other ? nil : asked }
         guard attempt < Self.maximumAttempts else { return nil }
-        switch failure.cause {
-        case .connectionLost, .placeGone: return backOff
-        case .busy where isRead && asked ?? .zero <= Self.longestDelay:
-            return max(asked ?? .zero, backOff)
+        switch cause {
+        case .connectionLost, .placeGone: return .zero
+        case .busy where isRead && asked <= Self.longestDelay: return asked
         default: return nil
         }
     }

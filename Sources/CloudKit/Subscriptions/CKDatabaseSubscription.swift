@@ -13,7 +13,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
     @available(*, deprecated, renamed: "init(subscriptionID:)")
     public convenience init() {
-        self.init(subscriptionID: UUID.random().uuidString)
+        self.init(subscriptionID: NewIdentifier.make())
     }
 
     /// Creates a subscription.
@@ -37,7 +37,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     public required init(coder: NSCoder) {
         let values = coder.decodeArchiveBlob(Values.self)
         if values == nil { coder.failDecoding(of: CKDatabaseSubscription.self) }
-        let common = values?.common ?? Common(subscriptionID: UUID.random().uuidString)
+        let common = values?.common ?? Common(subscriptionID: NewIdentifier.make())
         type = Locked(values?.recordType)
         super.init(unchecked: .database, common)
     }

@@ -26,7 +26,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         self.init(
             recordType: recordType,
             predicate: predicate,
-            subscriptionID: UUID.random().uuidString,
+            subscriptionID: NewIdentifier.make(),
             options: querySubscriptionOptions
         )
     }
@@ -77,7 +77,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         zone = Locked(values?.zoneID)
         super.init(
             unchecked: .query,
-            values?.common ?? Common(subscriptionID: UUID.random().uuidString)
+            values?.common ?? Common(subscriptionID: NewIdentifier.make())
         )
     }
 

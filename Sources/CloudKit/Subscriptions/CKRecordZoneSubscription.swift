@@ -14,7 +14,7 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     /// Creates a subscription of a fresh UUID (SUB-21, SUB-28).
     @available(*, deprecated, renamed: "init(zoneID:subscriptionID:)")
     public convenience init(zoneID: CKRecordZone.ID) {
-        self.init(zoneID: zoneID, subscriptionID: UUID.random().uuidString)
+        self.init(zoneID: zoneID, subscriptionID: NewIdentifier.make())
     }
 
     /// Creates a subscription.
@@ -42,7 +42,7 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
         if values == nil { coder.failDecoding(of: CKRecordZoneSubscription.self) }
         zone = values?.zoneID ?? .default
         type = Locked(values?.recordType)
-        let common = values?.common ?? Common(subscriptionID: UUID.random().uuidString)
+        let common = values?.common ?? Common(subscriptionID: NewIdentifier.make())
         super.init(unchecked: .recordZone, common)
     }
 

@@ -59,8 +59,8 @@ extension SyncEngineCore {
             guard let self, !notification.isOfOther(than: container.session) else { return }
             isAccountKnown = false
             schedule.withLock { $0.accountChanged() }
-            wake.set()
-            accountWake.set()
+            wake.raise()
+            accountWake.raise()
             checkListener()
         }
         background.withLock { $0.observer = observer }

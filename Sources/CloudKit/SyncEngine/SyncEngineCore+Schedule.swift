@@ -40,23 +40,25 @@ extension SyncEngineCore {
     func want(_ work: SyncSchedule.Work) {
         guard automaticallySync else { return }
         schedule.withLock { $0.want(work) }
-        wake.set()
+        wake.raise()
     }
 
     /// Has a wait for the network end: something came through.
     func noteNetwork() {
         schedule.withLock { $0.networkReturned() }
-        wake.set()
+        wake.raise()
     }
 
     private func runSchedule() async {
         while !Task.isCancelled {
             switch schedule.withLock({ $0.next(at: elapsed()) }) {
-            case .idle: await wake.wait()
-            case .wait(let delay): await pause(for: delay)
+            // Being cancelled ends the loop.
+            case .idle: _ = await wake.wait()
+            case .wait(let delay):
+                await wake.wait(atMost: delay, on: container.session.clock)
             case .run(let work):
                 let error = await run(work)
-                let jitter = Double.random(in: 0...1)
+                let jitter = container.session.jitter()
                 schedule.withLock { schedule in
                     // Asked inside: a sign-in that comes later is told to the schedule.
                     schedule.ended(
@@ -86,18 +88,6 @@ extension SyncEngineCore {
         return !state.pendingRecords.isEmpty || !state.pendingZones.isEmpty
             || state.hasPendingUntrackedChanges
     }
-
-    /// Waits, or until something happens that the schedule is to be asked about.
-    private func pause(for delay: Duration) async {
-        let clock = container.session.clock
-        await withTaskGroup(of: Void.self) { group in
-            // Only being cancelled ends a sleep early.
-            group.addTask { try? await clock.sleep(for: delay) }
-            group.addTask { await self.wake.wait() }
-            await group.next()
-            group.cancelAll()
-        }
-    }
 }
 
 // MARK: - Pushes
@@ -120,12 +110,12 @@ extension SyncEngineCore {
                 continue
             }
             if failure.code == .notAuthenticated, hasSignedOut {
-                await accountWake.wait()
+                _ = await accountWake.wait()
                 continue
             }
             let delay = retries.delay(
                 retryAfter: failure.retryAfterSeconds,
-                jitter: Double.random(in: 0...1)
+                jitter: container.session.jitter()
             )
             // Only being cancelled ends a sleep early, and that ends the loop.
             try? await container.session.clock.sleep(for: delay)

@@ -4,7 +4,7 @@ import Foundation
 /// The working half of a ``CKSyncEngine``; lives as long as the engine, those that took
 /// its place, or a sync it is in the middle of.
 ///
-/// Two gates order everything. One lets a single attempt to sync run at a time; the other
+/// Two locks order everything. One lets a single attempt to sync run at a time; the other
 /// lets a single call of the delegate run at a time, and what the engine changes in its
 /// state around an event, it changes inside. So no state update can come between an event
 /// and the change that belongs to it: whoever keeps what they are handed, in order, has a
@@ -41,15 +41,15 @@ final class SyncEngineCore: Sendable {
     let schedule = Locked(SyncSchedule())
     /// The time since the engine was made, for the schedule.
     let elapsed: @Sendable () -> Duration
-    /// Set whenever there may be something to do.
-    let wake = SyncWake()
-    /// Set when somebody may have signed in.
-    let accountWake = SyncWake()
+    /// Raised whenever there may be something to do.
+    let wake = WakeSignal()
+    /// Raised when somebody may have signed in.
+    let accountWake = WakeSignal()
     /// What runs beside all attempts.
     let background = Locked(SyncBackground())
 
-    private let attempts = SyncGate()
-    private let calls = SyncGate()
+    private let attempts = FairLock()
+    private let calls = FairLock()
     private let running = Locked(Running())
 
     /// Creates the working half of an engine.
@@ -57,16 +57,10 @@ final class SyncEngineCore: Sendable {
         database = configuration.database
         state = CKSyncEngine.State(configuration.stateSerialization)
         delegateID = ObjectIdentifier(configuration.delegate)
-        elapsed = Self.stopwatch(on: configuration.database.connection.container.session.clock)
+        elapsed = Time.stopwatch(on: configuration.database.connection.container.session.clock)
         automaticallySync = configuration.automaticallySync
         wantedSubscriptionID = configuration.subscriptionID
         running.withLock { $0.delegate = configuration.delegate }
-    }
-
-    /// Returns what says how much time went by since this call.
-    private static func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let begin = clock.now
-        return { begin.duration(to: clock.now) }
     }
 
     /// Whether an engine of this configuration takes the place of the present one.
@@ -129,7 +123,7 @@ final class SyncEngineCore: Sendable {
         before: StateChange? = nil,
         after: StateChange? = nil
     ) async {
-        await calls.enter {
+        await calls.withLock {
             if let before { state.update(before) }
             await call { await $0.handleEvent(event, syncEngine: $1) }
             if let after { state.update(after) }
@@ -139,7 +133,7 @@ final class SyncEngineCore: Sendable {
 
     /// Changes the state, and hands it to the delegate.
     func change(_ body: StateChange) async {
-        await calls.enter {
+        await calls.withLock {
             state.update(body)
             await tellState()
         }
@@ -149,7 +143,7 @@ final class SyncEngineCore: Sendable {
     func ask<Answer: Sendable>(
         _ body: (any CKSyncEngineDelegate, CKSyncEngine) async -> Answer
     ) async -> Answer? {
-        await calls.enter {
+        await calls.withLock {
             let answer = await call(body)
             await tellState()
             return answer
@@ -159,7 +153,7 @@ final class SyncEngineCore: Sendable {
     /// Hands the delegate the newest state unless it has it.
     func flushState() async {
         checkOutsideDelegate("flushState()")
-        await calls.enter { await tellState() }
+        await calls.withLock { await tellState() }
     }
 
     private func tellState() async {
@@ -169,7 +163,7 @@ final class SyncEngineCore: Sendable {
         state.noteTaken()
     }
 
-    /// Calls the delegate; only inside the gate.
+    /// Calls the delegate; only under the lock of calls.
     @discardableResult
     private func call<Answer: Sendable>(
         _ body: (any CKSyncEngineDelegate, CKSyncEngine) async -> Answer
@@ -229,7 +223,7 @@ final class SyncEngineCore: Sendable {
     private func perform(
         _ body: @Sendable () async throws(CKError) -> Void
     ) async -> Result<Void, CKError> {
-        await attempts.enter {
+        await attempts.withLock {
             guard !Task.isCancelled else { return .failure(.cancelled()) }
             do throws(CKError) {
                 return .success(try await body())
@@ -242,7 +236,7 @@ final class SyncEngineCore: Sendable {
     /// Cancels all attempts, and waits until they have ended.
     func cancelAttempts() async {
         schedule.withLock { $0.cancel() }
-        wake.set()
+        wake.raise()
         let tasks = running.withLock { Array($0.attempts.values) }
         for task in tasks { task.cancel() }
         guard !isInsideDelegate else { return }
@@ -262,7 +256,7 @@ extension SyncEngineCore: SyncStateListener {
         // The app does not wait for the event; what it adds meanwhile goes with it.
         Task { [weak self] in
             guard let self else { return }
-            await calls.enter {
+            await calls.withLock {
                 running.withLock { $0.isFlushComing = false }
                 await tellState()
             }

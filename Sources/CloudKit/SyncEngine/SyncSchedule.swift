@@ -42,10 +42,8 @@ struct SyncSchedule: Sendable {
         var cause: Cause
     }
 
-    /// The first wait; doubles with each further one.
-    static let firstDelay = Duration.seconds(1)
-    /// The longest wait the engine decides on itself.
-    static let longestDelay = Duration.seconds(300)
+    /// The waits the engine decides on itself.
+    static let backoff = Backoff(first: .seconds(1), longest: .seconds(300), spread: .shorter)
     /// The longest wait a server can ask for: a week, as operations may take (LIMIT-14).
     static let longestRetryAfter = Duration.seconds(604_800)
 
@@ -141,13 +139,13 @@ struct SyncSchedule: Sendable {
     }
 
     private static func delay(_ count: Int, _ errors: [CKError], jitter: Double) -> Duration {
-        let doublings = min(count - 1, 20)  // beyond every bound, and no overflow
-        var most = min(firstDelay * (1 << doublings), longestDelay)
-        // Room is not made in a second.
-        if errors.contains(where: { $0.code == .quotaExceeded }) { most = longestDelay }
-        let delay = most * (0.5 + 0.5 * min(max(jitter, 0), 1))
+        // Room is not made in a second: the longest wait at once.
+        let isFull = errors.contains { $0.code == .quotaExceeded }
         let asked = errors.compactMap(\.retryAfterSeconds).max() ?? 0
-        return max(delay, .seconds(min(max(asked, 0), longestRetryAfter.seconds)))
+        return backoff.wait(
+            after: isFull ? .max : count,
+            atLeast: .seconds(min(max(asked, 0), longestRetryAfter.seconds)), jitter: jitter
+        )
     }
 
     private static func cause(of errors: [CKError]) -> Cause {

@@ -57,7 +57,7 @@ package struct Call: Sendable {
         storeIncarnation: Incarnation = .first,
         limits: Limits = Limits(),
         schemas: SchemaCache = SchemaCache(),
-        uuids: CallUUIDs = CallUUIDs(after: .random()),
+        uuids: CallUUIDs,
         assetSeals: any AssetSeals = NoAssetSeals(),
         fieldCipher: any FieldCipher = NoFieldCipher()
     ) {

@@ -11,6 +11,11 @@ package struct CallUUIDs: Sendable, Hashable {
         self.first = first
     }
 
+    /// For a call that names all that it makes.
+    package static let unneeded = CallUUIDs(
+        after: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    )
+
     /// The UUID of what stands at `index` in the request; no two have the same.
     package subscript(index: Int) -> UUID {
         var uuid = first.uuid

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellScheduling
 import TidebellWire
 
 /// Counts wrong passwords, so that nobody tries many and nobody locks another one out.
@@ -15,10 +16,9 @@ package struct SignInAttempts: Sendable {
     /// Wrong passwords for one account, from anywhere, after which sign-ins from new
     /// addresses wait for one another; with as many more again, twice as long.
     package static let failuresBeforeDelay = 10
-    /// The wait for the first of them.
-    package static let firstDelay = Duration.seconds(1)
-    /// The longest wait. Who would wait longer is refused, and told to come back then.
-    package static let longestDelay = Duration.seconds(30)
+    /// The wait for the first of them, and the longest. Who would wait longer is refused, and
+    /// told to come back then.
+    package static let delay = Backoff(first: .seconds(1), longest: .seconds(30))
     /// The most names, addresses or pairs counted at a time: more than one server can
     /// check in a ``window``. Beyond it those with the fewest failures are forgotten, so that
     /// made-up names do not wipe the count of another.
@@ -115,10 +115,9 @@ package struct SignInAttempts: Sendable {
         guard var count = names[name], count.failures >= Self.failuresBeforeDelay else {
             return .zero
         }
-        let doublings = min(count.failures / Self.failuresBeforeDelay - 1, 8)
-        let pause = min(Self.firstDelay * (1 << doublings), Self.longestDelay)
+        let pause = Self.delay.wait(after: count.failures / Self.failuresBeforeDelay)
         let turn = max(count.lastTurn, now).advanced(by: pause)
-        guard turn <= now.advanced(by: Self.longestDelay) else {
+        guard turn <= now.advanced(by: Self.delay.longest) else {
             throw WireError.tooManyWrongPasswords(until: turn, at: now)
         }
         count.lastTurn = turn

@@ -79,7 +79,7 @@ package struct EraseAccount: Sendable {
     ) throws -> Bool {
         let call = Call(
             container: user.container, scope: .public, user: user, now: now,
-            storeIdentity: storeIdentity, limits: limits
+            storeIdentity: storeIdentity, limits: limits, uuids: .unneeded
         )
         let request = ModifyRecords.Request(
             zoneID: ZoneID(zoneName: ZoneID.defaultName),

@@ -101,20 +101,6 @@ package struct SubscriptionSerial: RawRepresentable, Sendable, Hashable, Compara
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A moment: milliseconds since 1970. Core is told the time, it never asks.
-package struct Instant: RawRepresentable, Sendable, Hashable, Comparable {
-    package let rawValue: Int64
-    package init(rawValue: Int64) { self.rawValue = rawValue }
-
-    package static func < (left: Instant, right: Instant) -> Bool { left.rawValue < right.rawValue }
-
-    /// Returns the moment `duration` later.
-    package func advanced(by duration: Duration) -> Instant {
-        let (seconds, attoseconds) = duration.components
-        return Instant(rawValue: rawValue + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
-    }
-}
-
 /// A life of a store: begins when the store comes back from an older moment, and tells
 /// what is handed out from then on from what a lost life handed out.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellScheduling
 
 /// What a store is opened for.
 package enum StorePurpose: Sendable, Hashable {
@@ -13,23 +14,12 @@ package enum StorePurpose: Sendable, Hashable {
 package protocol StoreFactory: Sendable {
     /// Opens the store of a data folder, made with the folder if there is none.
     ///
-    /// A new store gets `newIdentity`, nil for a random one. One that is opened for serving
-    /// and came back from an older moment than the one that was served last begins a new
-    /// life, as of `now`: ``OpenedStore/cameBackOlder`` says so.
-    ///
-    /// - Parameter now: The time; nil for that of the machine.
+    /// A new store gets an identity of `randomness`. One that is opened for serving and came
+    /// back from an older moment than the one that was served last begins a new life, as of
+    /// `time`: ``OpenedStore/cameBackOlder`` says so.
     func open(
-        in folder: URL, for purpose: StorePurpose, newIdentity: UInt64?, now: (() -> Instant)?
+        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> any OpenedStore
-}
-
-extension StoreFactory {
-    /// Opens the store of a data folder, made with the folder if there is none.
-    package func open(
-        in folder: URL, for purpose: StorePurpose = .serving
-    ) throws(StoreOpenError) -> any OpenedStore {
-        try open(in: folder, for: purpose, newIdentity: nil, now: nil)
-    }
 }
 
 /// A store as who opened it has it: what happens to it, beside its transactions.

@@ -17,16 +17,18 @@ package final class StoreTroubles: Sendable {
 
     private struct State {
         var present: StoreUnavailable?
-        var lastFailure: ContinuousClock.Instant?
+        var lastFailure: Duration?
         var observer: @Sendable (News) -> Void = { _ in }
     }
 
     private let state = Mutex(State())
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let elapsed: @Sendable () -> Duration
 
     /// Creates troubles that nobody observes yet.
-    package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        self.now = now
+    ///
+    /// - Parameter elapsed: What the quiet time is measured with, as of ``Time``.
+    package init(elapsed: @escaping @Sendable () -> Duration) {
+        self.elapsed = elapsed
     }
 
     /// What is in the way of writes; nil while nothing is.
@@ -40,7 +42,7 @@ package final class StoreTroubles: Sendable {
     /// Notes that a write failed.
     package func note(_ error: any Error) {
         guard let error = error as? StoreUnavailable else { return }
-        let moment = now()
+        let moment = elapsed()
         let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
             defer {
                 state.present = error
@@ -60,7 +62,7 @@ package final class StoreTroubles: Sendable {
     package func noteSuccess() {
         let observer = state.withLock { state -> (@Sendable (News) -> Void)? in
             guard let last = state.lastFailure, state.present != nil else { return nil }
-            guard last.duration(to: now()) >= Self.quietTime else { return nil }
+            guard elapsed() - last >= Self.quietTime else { return nil }
             state.present = nil
             return state.observer
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 /// The polls that wait at each courier: few, since a page has one.

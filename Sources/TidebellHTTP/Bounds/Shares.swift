@@ -12,7 +12,7 @@ package struct Shares: Sendable {
 
     /// Creates the shares of nobody yet.
     package init(
-        limits: ShareLimits = ShareLimits(), clock: any Clock<Duration> = ContinuousClock(),
+        limits: ShareLimits = ShareLimits(), clock: any Clock<Duration>,
         metrics: HTTPMetrics = HTTPMetrics()
     ) {
         self.limits = limits

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 import TidebellCore
+import TidebellScheduling
 import TidebellWire
 
 /// Turns the tokens of a request into its user (web-services 2).

@@ -2,6 +2,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import TidebellScheduling
 import TidebellWire
 
 /// Passwords as they are stored: hashed with scrypt and a salt of their own, so that

@@ -35,7 +35,7 @@ package final class SignInGate: Sendable {
     /// - Parameters:
     ///   - check: What compares a password with its hash, as slowly as it likes.
     package init(
-        clock: any Clock<Duration> = ContinuousClock(),
+        clock: any Clock<Duration>,
         check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
             try Password.matches($0, $1)
         }

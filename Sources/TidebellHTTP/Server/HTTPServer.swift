@@ -64,7 +64,7 @@ package struct HTTPServer: Service {
         _ webServices: WebServices,
         at address: SocketPlace,
         connectionLimit: Int,
-        drainClock: any Clock<Duration> = ContinuousClock(),
+        drainClock: any Clock<Duration>,
         onRunning: @escaping @Sendable (SocketPlace) async -> Void = { _ in }
     ) {
         self.webServices = webServices

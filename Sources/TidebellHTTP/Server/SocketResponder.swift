@@ -5,6 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 
 /// Carries requests from Hummingbird to ``WebServices`` and answers back.
 struct SocketResponder: HTTPResponder {

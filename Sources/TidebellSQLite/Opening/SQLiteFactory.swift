@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellCore
+import TidebellScheduling
 
 /// Keeps the store in one file of the data folder.
 package struct SQLiteFactory: StoreFactory {
@@ -11,12 +12,11 @@ package struct SQLiteFactory: StoreFactory {
     package init() {}
 
     package func open(
-        in folder: URL, for purpose: StorePurpose, newIdentity: UInt64?, now: (() -> Instant)?
+        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
     ) throws(StoreOpenError) -> any OpenedStore {
         try SQLiteStore.open(
             at: folder.appendingPathComponent(Self.fileName).path, for: purpose,
-            newIdentity: newIdentity ?? .random(in: .min ... .max),
-            now: now ?? SQLiteStore.machineTime
+            time: time, randomness: randomness
         )
     }
 }

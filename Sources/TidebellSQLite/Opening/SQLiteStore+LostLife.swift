@@ -10,9 +10,9 @@ extension SQLiteStore {
         private let path: String
 
         /// Reads the note of the store at `path`.
-        init(at path: String, isServers: Bool) {
+        init(at path: String, isServers: Bool, elapsed: @escaping @Sendable () -> Duration) {
             self.path = path
-            note = StoreNoteFile(storeAt: path, isServers: isServers)
+            note = StoreNoteFile(storeAt: path, isServers: isServers, elapsed: elapsed)
         }
 
         /// Compares the open store with its note, begins a new life where it came back from an

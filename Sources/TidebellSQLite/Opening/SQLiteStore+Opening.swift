@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import TidebellCore
+import TidebellScheduling
 
 extension SQLiteStore {
     /// How long a connection waits for another process.
@@ -15,27 +16,26 @@ extension SQLiteStore {
     /// Opens the store in the file at `path`, created with its folder (modes
     /// 0600 and 0700) if there is none.
     ///
-    /// A new store gets `newIdentity`. One that is opened for serving and came back from an
-    /// older moment than the one that was served last begins a new life, as of `now`:
-    /// ``cameBackOlder`` says so.
+    /// A new store gets an identity of `randomness`. One that is opened for serving and came
+    /// back from an older moment than the one that was served last begins a new life, as of
+    /// `time`: ``cameBackOlder`` says so.
     package static func open(
         at path: String,
         for purpose: StorePurpose = .serving,
-        newIdentity: UInt64 = .random(in: .min ... .max),
-        now: () -> Instant = machineTime,
-        troubles: StoreTroubles = StoreTroubles()
+        time: Time,
+        randomness: Randomness
     ) throws(StoreOpenError) -> SQLiteStore {
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
         if server != nil { try checkHasOneName(path) }
-        let arrival = Arrival(at: path, isServers: server != nil)
+        let arrival = Arrival(at: path, isServers: server != nil, elapsed: time.elapsed)
         do {
             // A running server must not find its tables changed.
             let migration =
                 try server == nil && Schema.isOutdated(at: path, configuration)
                 ? ServerLock(storeAt: path) : nil
             defer { migration?.release() }
-            let identity = try Schema.prepare(at: path, configuration, newIdentity: newIdentity)
+            let identity = try Schema.prepare(at: path, configuration, randomness)
             let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
             let (incarnation, cameBackOlder) = try pool.writeWithoutTransaction { database in
@@ -43,25 +43,20 @@ extension SQLiteStore {
                 log.attach(to: database)
                 let transaction = SQLiteTransaction(Connection(database))
                 let cameBackOlder = try arrival.settle(
-                    transaction, identity: identity, at: now
+                    transaction, identity: identity, at: time.now
                 )
                 return (try transaction.incarnation(), cameBackOlder)
             }
             return SQLiteStore(
                 pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
                 life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
-                troubles: troubles
+                troubles: StoreTroubles(elapsed: time.elapsed)
             )
         } catch let error as StoreOpenError {
             throw error
         } catch {
             throw StoreOpenError(error, path: path)
         }
-    }
-
-    /// The time of the machine.
-    static let machineTime: @Sendable () -> Instant = {
-        Instant(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
     }
 
     /// Two names would have a write-ahead log each.

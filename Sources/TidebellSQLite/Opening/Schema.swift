@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import TidebellCore
+import TidebellScheduling
 
 /// The tables, and how a file is known to have them.
 enum Schema {
@@ -19,13 +20,13 @@ enum Schema {
     /// A plain connection does it, not the pool, which would first turn whatever
     /// it opens to WAL mode.
     static func prepare(
-        at path: String, _ configuration: Configuration, newIdentity: UInt64
+        at path: String, _ configuration: Configuration, _ randomness: Randomness
     ) throws -> UInt64 {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         var identity: UInt64?
         var isOutdated = false
         try queue.inTransaction(.immediate) { database in
-            identity = try prepare(database, path: path, newIdentity: newIdentity)
+            identity = try prepare(database, path: path, randomness)
             isOutdated = (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0) < version
             return .commit
         }
@@ -38,13 +39,14 @@ enum Schema {
     }
 
     private static func prepare(
-        _ database: Database, path: String, newIdentity: UInt64
+        _ database: Database, path: String, _ randomness: Randomness
     ) throws -> UInt64? {
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id")
         let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema")
         if application == 0, tables == 0 {
-            try create(in: database, identity: newIdentity)
-            return newIdentity
+            let identity = randomness.makeNumber()
+            try create(in: database, identity: identity)
+            return identity
         }
         guard application == applicationID else { throw StoreOpenError.notADatabase(path: path) }
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0

@@ -24,12 +24,15 @@ final class StoreNoteFile: @unchecked Sendable {
     /// What is noted.
     private(set) var note: StoreNote?
     private let descriptor: Int32
-    private var flushed = ContinuousClock.now
+    private let elapsed: @Sendable () -> Duration
+    private var flushed: Duration
 
     /// Opens the notes of the store at `path`. Nil where that file cannot be opened once
     /// more, or is not there yet: then nothing is noted.
-    init?(storeAt path: String, isServers: Bool) {
+    init?(storeAt path: String, isServers: Bool, elapsed: @escaping @Sendable () -> Duration) {
         self.isServers = isServers
+        self.elapsed = elapsed
+        flushed = elapsed()
         descriptor = Foundation.open("\(path)-server", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         note = StoreNote(bytes: read(StoreNote.size, at: 0))
@@ -77,13 +80,13 @@ final class StoreNoteFile: @unchecked Sendable {
         note = next
         if isMoved, isServers { write(next.bytes, at: 0) }
         if quietChanges != nil { writeQuiet() }
-        if ContinuousClock.now - flushed > Self.flushInterval { flush() }
+        if elapsed() - flushed > Self.flushInterval { flush() }
     }
 
     /// Waits until the notes are on the disk.
     func flush() {
         _ = fsync(descriptor)
-        flushed = .now
+        flushed = elapsed()
     }
 
     private func writeQuiet() {

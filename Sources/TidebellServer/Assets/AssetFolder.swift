@@ -4,6 +4,7 @@ import Logging
 import Synchronization
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellWire
 
 /// Files of records in a folder beside the store.
@@ -253,7 +254,7 @@ package final class AssetFolder: AssetStore {
 
     /// Makes a name that no other file has, of 32 hexadecimal digits.
     package static func randomName() -> String {
-        UUID.random().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+        Randomness.system.makeUUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
     }
 
     private func place(of name: String) -> URL {

@@ -2,6 +2,7 @@
 import Foundation
 import TidebellCore
 import TidebellSQLite
+import TidebellScheduling
 
 /// Puts a backup into a data folder, as a new life of its store.
 ///
@@ -232,7 +233,10 @@ package struct Restoring {
         let path = draft.appendingPathComponent(DataFolder.databaseName).path
         // Somebody may have changed it together with the manifest.
         try admit(path)
-        let store = try SQLiteStore.open(at: path, for: .serving)
+        let store = try SQLiteStore.open(
+            at: path, for: .serving, time: Time(now: { now }, clock: Time.system.clock),
+            randomness: .system
+        )
         let rootKeyID: String?
         do {
             try await store.beginNewIncarnation(at: now)

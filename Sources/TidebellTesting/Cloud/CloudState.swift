@@ -17,6 +17,8 @@ final class CloudState: Sendable {
 
     let defaultContainer: String
     let clock: ManualClock
+    /// The clock, for whoever tells the time of day by it as well.
+    let time: Time
     let safetyLimit: Duration
     let changes = Changes()
     /// The push service of Apple's devices.
@@ -46,10 +48,11 @@ final class CloudState: Sendable {
         self.defaultContainer = defaultContainer
         self.usesSockets = usesSockets
         self.clock = clock
+        time = Time(now: { clock.instant }, clock: clock)
         random = SeededRandom(seed: seed)
-        rootKey = RootKey(Randomness.system.makeBytes(RootKey.length))
+        rootKey = RootKey(random.bytes(RootKey.length))
         folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-test-\(UUID.random().uuidString.lowercased())")
+            .appendingPathComponent("tidebell-test-\(Randomness.system.makeUUID())")
         downloads = URL(fileURLWithPath: folder.path + "-downloads", isDirectory: true)
         TemporaryFolders.add([folder, downloads])
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -79,7 +82,7 @@ final class CloudState: Sendable {
         let server = try await LocalServer.start(
             in: folder,
             rootKey: rootKey,
-            clock: clock,
+            time: time,
             random: random,
             usesSockets: usesSockets,
             apns: try apns?.configuration(),

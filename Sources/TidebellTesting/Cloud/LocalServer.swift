@@ -39,7 +39,7 @@ final class LocalServer: Sendable {
     static func start(
         in folder: URL,
         rootKey: RootKey,
-        clock: ManualClock,
+        time: Time,
         random: SeededRandom,
         usesSockets: Bool,
         apns: APNsConfiguration?,
@@ -56,11 +56,13 @@ final class LocalServer: Sendable {
         // Those of sockets run by real time.
         shares.giveTime(safetyLimit)
         let cloud = CloudServices(
-            store: try dataFolder.openStore(for: .serving, by: TestStores.factory),
+            store: try dataFolder.openStore(
+                for: .serving, by: TestStores.factory, time: time, randomness: random.randomness
+            ),
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             push: push,
-            time: Time(now: { clock.instant }, clock: clock),
+            time: time,
             randomness: random.randomness,
             shares: shares,
             apns: apns,
@@ -74,7 +76,9 @@ final class LocalServer: Sendable {
                 HTTPServer(
                     cloud.webServices,
                     at: HTTPServer.SocketPlace(host: "127.0.0.1", port: 0),
-                    connectionLimit: connectionLimit
+                    connectionLimit: connectionLimit,
+                    // Connections take real time to close.
+                    drainClock: ContinuousClock()
                 ) { port.set($0.port) }
             )
         }

@@ -37,7 +37,7 @@ extension TestCloud {
     /// Makes a backup while the server runs, as `tidebell backup` does.
     package func backUp() async throws -> Moment {
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-test-backup-\(UUID.random())")
+            .appendingPathComponent("tidebell-test-backup-\(Randomness.system.makeUUID())")
         let log = try Data(contentsOf: state.databaseFile("-wal"))
         let moment = Moment(folder, logSize: log.count)
         _ = try Backup.make(

@@ -96,7 +96,7 @@ public enum RemoteNotification {
         payload.isContentAvailable = true
         payload.containerIdentifier = container
         payload.ownerRecordName = user
-        payload.notificationID = UUID.random().uuidString.lowercased()
+        payload.notificationID = Randomness.system.makeUUID().uuidString.lowercased()
         payload.zone = ZoneID(
             zoneName: zoneID.zoneName,
             ownerRecordName: scope == .public ? ZoneID.publicOwner : isOwn ? user : zoneID.ownerName

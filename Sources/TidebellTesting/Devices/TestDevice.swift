@@ -51,7 +51,7 @@ public final class TestDevice: Sendable {
         link = DeviceLink(cloud: cloud)
         // Waits without chance: tests move the clock by what they are told to be.
         session = DeviceSession(
-            configuration: configuration, transport: link, clock: cloud.clock, jitter: { 0 }
+            configuration: configuration, transport: link, time: cloud.time, jitter: { 0 }
         )
     }
 

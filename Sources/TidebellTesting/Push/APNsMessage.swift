@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellScheduling
 internal import TidebellWire
 
 /// A request as it came over the wire.
@@ -8,7 +9,7 @@ struct APNsMessage: Sendable {
     var headers: [(name: String, value: String)]
     var body: [UInt8]
     /// The ID to answer with if the request has none.
-    private let newID = UUID.random().uuidString.lowercased()
+    private let newID = Randomness.system.makeUUID().uuidString.lowercased()
 
     init(headers: [(name: String, value: String)], body: [UInt8]) {
         self.headers = headers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellScheduling
 internal import Crypto
 internal import NIOSSL
 internal import TidebellWire
@@ -34,7 +35,7 @@ struct ServerIdentity {
     /// Writes the certificate to a new file in the temporary folder.
     func writeCertificate() throws -> URL {
         let file = FileManager.default.temporaryDirectory
-            .appendingPathComponent("fake-apns-\(UUID.random().uuidString.lowercased()).pem")
+            .appendingPathComponent("fake-apns-\(Randomness.system.makeUUID()).pem")
         try certificate.write(to: file, atomically: true, encoding: .utf8)
         return file
     }

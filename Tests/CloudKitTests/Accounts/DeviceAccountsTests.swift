@@ -115,7 +115,8 @@ extension TransportResponse {
         let session = DeviceSession(
             configuration: try .load(environment: ["TIDEBELL_HOME": home.url.path]),
             transport: ScriptedTransport(answering: "{}"),
-            clock: clock
+            time: Time(now: Time.system.now, clock: clock),
+            jitter: { 0 }
         )
         let container =
             isDefault

@@ -95,7 +95,7 @@ final class AssetOperationTests {
             operation.start()
             Task {
                 await clock.untilSleeping()
-                clock.advance(by: RequestRetry.firstDelay)
+                clock.advance(by: RequestRetry.backoff.first)
             }
         }
         #expect(log.lines == ["a success", "result success"])

@@ -37,8 +37,16 @@ final class LongLivedOperationTests {
     ) -> TestDevice {
         TestDevice(
             transport, webAuthToken: webAuthToken, stateFolder: folder,
-            date: { Date(timeIntervalSinceNow: seconds) }
+            now: { Instant(Date(timeIntervalSinceNow: seconds)) }
         )
+    }
+
+    private static let now: @Sendable () -> Date = { Date() }
+
+    /// The operations that a device finds some time later.
+    private func ids(after seconds: Double) throws -> [CKOperation.ID] {
+        let device = device(server(answering: 0), after: seconds)
+        return try LongLivedOperations(of: device.container.connection)?.ids() ?? []
     }
 
     /// A server that answers so many requests, and then never again.
@@ -258,10 +266,10 @@ final class LongLivedOperationTests {
             try LongLivedOperations(of: device(server(answering: 0)).container.connection)
         )
         let day: TimeInterval = 24 * 3600
-        #expect(kept.ids(at: Date(timeIntervalSinceNow: 6 * day)) == [operation.operationID])
+        #expect(try ids(after: 6 * day) == [operation.operationID])
         kept.load(operation.operationID)?.journal.isAnswered()
-        #expect(kept.ids(at: Date(timeIntervalSinceNow: day - 60)) == [operation.operationID])
-        #expect(kept.ids(at: Date(timeIntervalSinceNow: day + 60)) == [])
+        #expect(try ids(after: day - 60) == [operation.operationID])
+        #expect(try ids(after: day + 60) == [])
         #expect(kept.ids() == [])
     }
 
@@ -382,10 +390,15 @@ final class LongLivedOperationTests {
     func openedWhileAppending() throws {
         let url = folder.appendingPathComponent("journal\(JournalFile.runningSuffix)")
         let frame = ArchiveBlob.bytes(of: SentFrame(name: "n", body: [1], date: Date()))
-        let file = try #require(JournalFile(at: url, first: frame))
+        let made = JournalFile(at: url, first: frame, date: Self.now)
+        let file = try #require(made)
         DispatchQueue.concurrentPerform(iterations: 2) { process in
             for _ in 0..<200 {
-                if process == 0 { file.append(frame) } else { _ = JournalFile(at: url) }
+                if process == 0 {
+                    file.append(frame)
+                } else {
+                    _ = JournalFile(at: url, date: Self.now)
+                }
             }
         }
         #expect(JournalFile.frames(of: url) == Array(repeating: frame, count: 201))

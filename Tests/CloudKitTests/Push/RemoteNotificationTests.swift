@@ -100,7 +100,7 @@ import Testing
         #expect(await pushes.next()?.number == 11)
         first.end()
         // The watch over the old connection is gone, so this is the wait for the next.
-        await clock.untilSlept(atMost: ReconnectSchedule.firstDelay)
+        await clock.untilSlept(atMost: ReconnectSchedule.backoff.first)
         clock.advance(by: .seconds(1))
         let second = await server.nextConnection()
         #expect(second.request.query["cursor"] == "11")
@@ -161,7 +161,7 @@ import Testing
             await clock.untilSleeping()
             clock.advance(by: .seconds(15))
         }
-        await clock.untilSlept(atMost: ReconnectSchedule.firstDelay)
+        await clock.untilSlept(atMost: ReconnectSchedule.backoff.first)
         clock.advance(by: .seconds(1))
         let second = await server.nextConnection()
         #expect(second.request.query["cursor"] == "10")
@@ -182,7 +182,7 @@ import Testing
             .json(#"{"serverErrorCode":"AUTHENTICATION_REQUIRED","reason":"sign in"}"#, status: 421)
         )
         first.end()
-        await clock.untilSlept(atMost: ReconnectSchedule.firstDelay)
+        await clock.untilSlept(atMost: ReconnectSchedule.backoff.first)
         clock.advance(by: .seconds(1))
         await registration.waitUntilEnded()
         #expect(text(registration.failure) == "notAuthenticated: sign in")
@@ -262,7 +262,7 @@ import Testing
         let registration = try await registering
         #expect(await pushes.next()?.number == 11)
         first.end()
-        await clock.untilSlept(atMost: ReconnectSchedule.firstDelay)
+        await clock.untilSlept(atMost: ReconnectSchedule.backoff.first)
         clock.advance(by: .seconds(1))
         let second = await server.nextConnection()
         second.send(Self.ready("0") + Self.push("11", #"{"n":99}"#))

@@ -15,7 +15,8 @@ import Testing
         let session = DeviceSession(
             configuration: try .load(environment: ["TIDEBELL_HOME": home.url.path]),
             transport: server.transport(),
-            clock: clock
+            time: Time(now: Time.system.now, clock: clock),
+            jitter: { 0 }
         )
         let container = CKContainer(identifier: "iCloud.notes", session: session)
         let pushes = PushLog()

@@ -102,7 +102,7 @@ struct TestDevice {
         jitter: @escaping @Sendable () -> Double = { 0 },
         webAuthToken: String? = "web+token/1=",
         stateFolder: URL? = nil,
-        date: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Instant = Time.system.now
     ) {
         session = DeviceSession(
             configuration: DeviceConfiguration(
@@ -114,9 +114,8 @@ struct TestDevice {
                 stateFolder: stateFolder
             ),
             transport: transport,
-            clock: clock,
-            jitter: jitter,
-            date: date
+            time: Time(now: now, clock: clock),
+            jitter: jitter
         )
         container = CKContainer(identifier: "iCloud.notes", session: session)
     }

@@ -7,6 +7,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellPush
 import TidebellSQLite
+import TidebellScheduling
 import TidebellTestStores
 import TidebellServer
 import TidebellWire
@@ -133,7 +134,9 @@ package actor Simulation {
     func start() throws {
         let time = time
         let base = try TestStores.factory.open(
-            in: data, for: .serving, newIdentity: walk.seed, now: { time.now }
+            in: data, for: .serving,
+            time: Time(now: { time.now }, clock: ContinuousClock()),
+            randomness: .walking(walk.seed)
         )
         let store = MortalStore(base)
         var push = PushConfiguration()

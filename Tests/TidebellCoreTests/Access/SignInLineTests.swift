@@ -121,7 +121,7 @@ struct SignInAttemptsTests {
             _ = try attempts.begin("name \(index)", from: from, at: start)
             if index.isMultiple(of: 2) { attempts.withdrew("name \(index)", from: from) }
         }
-        #expect(try attempts.begin("me", from: nil, at: start) == SignInAttempts.firstDelay)
+        #expect(try attempts.begin("me", from: nil, at: start) == SignInAttempts.delay.first)
     }
 
     @Test("An attempt that was not made does not count, nor do those of who knew the password")

@@ -2,6 +2,7 @@
 import Foundation
 import Synchronization
 import TidebellCore
+import TidebellScheduling
 import TidebellTestStores
 import TidebellWire
 
@@ -50,7 +51,8 @@ final class Bench: Sendable {
             container: container, scope: scope, user: user ?? anna, clientID: client,
             makeDeviceID: { "device of \(client ?? "nobody")" },
             usesExtensions: extensions, now: Instant(rawValue: now),
-            storeIdentity: store.identity, storeIncarnation: store.incarnation, limits: limits
+            storeIdentity: store.identity, storeIncarnation: store.incarnation, limits: limits,
+            uuids: CallUUIDs(after: Randomness.system.makeUUID())
         )
     }
 

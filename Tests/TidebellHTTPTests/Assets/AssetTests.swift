@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Testing
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 import TidebellWire
 
@@ -278,7 +279,7 @@ struct AssetTests {
     @Test("H1: a kept file is never replaced, even by a file of the same name")
     func keptFileIsNotReplaced() async throws {
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidebell-assets-\(UUID.random().uuidString)")
+            .appendingPathComponent("tidebell-assets-\(Randomness.system.makeUUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let assets = try AssetFolder(
             folder, makeName: { "abcd" }, logger: Logger(label: "test")

@@ -7,6 +7,7 @@ import Testing
 import TestSupport
 import TidebellCore
 import TidebellHTTP
+import TidebellScheduling
 import TidebellServer
 import TidebellTestStores
 import TidebellWire

@@ -82,7 +82,7 @@ struct DeliveryJournalTests {
 
     @Test("Without a store everything is forgotten at once")
     func off() async throws {
-        let journal = DeliveryJournal()
+        let journal = DeliveryJournal(store: nil, clock: ContinuousClock())
         journal.record(delivery(1))
         #expect(journal.waitingCount == 0)
         try await journal.flush()

@@ -93,7 +93,7 @@ import TidebellWire
             world.store.fail(writes: 1)
             await #expect(throws: ObservedStore.Failure.self) { try await world.pipeline.drain() }
             #expect(try await world.badge(of: anna) == nil)
-            world.clock.advance(by: PushConfiguration().firstRetry)
+            world.clock.advance(by: PushConfiguration().retry.first)
             _ = try await world.pipeline.drain()
             #expect(try await world.badges(told: anna) == [1])
         }

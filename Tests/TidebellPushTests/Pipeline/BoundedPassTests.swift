@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 /// What one user's subscriptions and changes may cost all others.
@@ -94,7 +95,8 @@ import TidebellWire
             struct Stop: Error {}
             let pipeline = PushPipeline(
                 store: world.store, routes: [], clock: world.clock, now: { World.noon },
-                logger: world.log.logger, configuration: bounds,
+                makeUUID: Randomness.system.makeUUID, logger: world.log.logger,
+                configuration: bounds,
                 reached: { stage in
                     guard stage == .published else { return }
                     let count = passes.withLock { passes in
@@ -127,7 +129,8 @@ import TidebellWire
             configuration.entriesPerPass = 1
             let pipeline = PushPipeline(
                 store: world.store, routes: [], clock: world.clock, now: { World.noon },
-                logger: world.log.logger, configuration: configuration,
+                makeUUID: Randomness.system.makeUUID, logger: world.log.logger,
+                configuration: configuration,
                 reached: { stage in
                     guard stage == .committed else { return }
                     arrived.open()

@@ -19,7 +19,7 @@ import TidebellWire
             world.store.fail(writes: 1)
             await #expect(throws: ObservedStore.Failure.self) { try await world.pipeline.drain() }
             #expect(try await world.log(of: anna) == [])
-            world.clock.advance(by: PushConfiguration().firstRetry)
+            world.clock.advance(by: PushConfiguration().retry.first)
             #expect(try await world.pipeline.drain() == 1)
             #expect(try await stream.told(1).map(\.record) == ["a"])
             #expect(try await world.log(of: anna).count == 1)

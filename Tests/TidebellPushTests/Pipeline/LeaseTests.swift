@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 /// Several pipelines on one store, and databases whose passes fail.
@@ -18,7 +19,8 @@ import TidebellWire
         let clock = world.clock
         return PushPipeline(
             store: world.store, routes: [world.streams, world.couriers], clock: clock,
-            now: { World.noon.advanced(by: clock.now.offset) }, logger: world.log.logger,
+            now: { World.noon.advanced(by: clock.now.offset) },
+            makeUUID: Randomness.system.makeUUID, logger: world.log.logger,
             configuration: configuration, metrics: PushMetrics(factory: world.tally),
             reached: reached
         )
@@ -61,7 +63,7 @@ import TidebellWire
                 await #expect(throws: Broken.self) { try await pipeline.drain() }
             }
             // Whoever claims it later tells it all.
-            world.clock.advance(by: PushConfiguration().longestRetry)
+            world.clock.advance(by: PushConfiguration().retry.longest)
             #expect(try await world.pipeline.drain() == 1)
             #expect(try await records(of: people[1], in: world) == ["a"])
         }

@@ -110,7 +110,7 @@ import TidebellWire
     @Test("The waits between tries double up to a bound")
     func retryDelays() {
         let configuration = PushConfiguration()
-        let waits = [1, 2, 3, 4, 9, 10, 100, 10_000].map(configuration.retryDelay)
+        let waits = [1, 2, 3, 4, 9, 10, 100, 10_000].map { configuration.retry.wait(after: $0) }
         #expect(
             waits == [
                 .milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800),

@@ -5,6 +5,7 @@ import Testing
 import TestSupport
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellTestStores
 import TidebellWire
 
@@ -38,7 +39,8 @@ final class World: Sendable {
         store = ObservedStore(base, losesWakeUps: losesWakeUps)
         let metrics = PushMetrics(factory: tally)
         streams = DeviceStreams(
-            store: store, clock: clock, configuration: configuration, metrics: metrics
+            store: store, clock: clock, jitter: { 0.5 }, configuration: configuration,
+            metrics: metrics
         )
         couriers = CourierMailboxes(
             store: store, clock: clock, now: { World.noon }, configuration: configuration,
@@ -49,8 +51,9 @@ final class World: Sendable {
         let clock = clock
         pipeline = PushPipeline(
             store: store, routes: [streams, couriers], clock: clock,
-            now: { World.noon.advanced(by: clock.now.offset) }, logger: log.logger,
-            configuration: configuration, metrics: metrics, reached: end.reached
+            now: { World.noon.advanced(by: clock.now.offset) },
+            makeUUID: Randomness.system.makeUUID, logger: log.logger, configuration: configuration,
+            metrics: metrics, reached: end.reached
         )
     }
 

@@ -55,7 +55,7 @@ final class World: Sendable {
         let clock = clock
         let route = WebhookRoute(
             store: store, naming: { "\($0) of \($1)" }, poster: poster ?? receiver, clock: clock,
-            now: { World.noon.advanced(by: clock.now.offset) },
+            now: { World.noon.advanced(by: clock.now.offset) }, jitter: { 0.5 },
             journal: DeliveryJournal(store: nil, clock: clock, logger: log.logger),
             configuration: configuration, logger: log.logger
         )

@@ -23,16 +23,20 @@ final class JournalFile: Sendable {
     }
 
     private let place: Locked<Place>
+    /// The device's date, which the file gets with each frame: it says how old it is.
+    private let date: @Sendable () -> Date
 
     /// Takes over a file that exists, and cuts off half a frame at its end: what comes after
     /// it would never be read.
-    init(at url: URL) {
+    init(at url: URL, date: @escaping @Sendable () -> Date) {
+        self.date = date
         let isWhole = (try? Self.cutOffHalfAFrame(of: url.path)) != nil
         place = Locked(Place(url: url, isBroken: !isWhole))
     }
 
     /// Creates a file whose first frame is `first`; nil when it cannot be written.
-    init?(at url: URL, first: [UInt8]) {
+    init?(at url: URL, first: [UInt8], date: @escaping @Sendable () -> Date) {
+        self.date = date
         guard first.count <= Self.maximumSize else { return nil }
         let draft = url.appendingPathExtension("draft")
         do {
@@ -41,7 +45,7 @@ final class JournalFile: Sendable {
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            try Self.write(first, to: draft.path, flags: O_CREAT | O_TRUNC)
+            try Self.write(first, to: draft.path, flags: O_CREAT | O_TRUNC, at: date())
         } catch {
             return nil  // without a folder there is no long-lived operation
         }
@@ -54,7 +58,7 @@ final class JournalFile: Sendable {
         place.withLock { place in
             guard let path = place.url?.path, !place.isBroken else { return }
             do {
-                try Self.write(frame, to: path, flags: O_APPEND)
+                try Self.write(frame, to: path, flags: O_APPEND, at: date())
             } catch {
                 place.isBroken = true
             }
@@ -118,12 +122,15 @@ final class JournalFile: Sendable {
     }
 
     /// Writes all bytes and waits until they are on the disk.
-    private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws {
+    private static func write(
+        _ bytes: [UInt8], to path: String, flags: Int32, at date: Date
+    ) throws {
         let file = try openLocked(path, flags: O_WRONLY | flags)
         guard try file.seekToEnd() + UInt64(bytes.count) <= UInt64(maximumSize) else {
             throw POSIXError(.EFBIG)
         }
         try file.write(contentsOf: Data(bytes))
+        setModificationDate(date, of: file.fileDescriptor)
         try file.synchronize()
         try file.close()
     }

@@ -31,7 +31,8 @@ struct LongLivedOperations: Sendable {
 
     /// Returns the IDs of the operations that are not finished; removes those whose time
     /// is over.
-    func ids(at now: Date = Date()) -> [CKOperation.ID] {
+    func ids() -> [CKOperation.ID] {
+        let now = container.session.date()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.sorted().compactMap { name in
             guard let id = Self.operationID(of: name) else { return nil }
@@ -52,7 +53,11 @@ struct LongLivedOperations: Sendable {
     func create(_ draft: LongLivedDraft) -> RequestJournal? {
         guard ids().count < Self.maximumCount else { return nil }
         let place = folder.appendingPathComponent(draft.operationID + JournalFile.runningSuffix)
-        guard let file = JournalFile(at: place, first: draft.bytes) else { return nil }
+        guard
+            let file = JournalFile(
+                at: place, first: draft.bytes, date: container.session.date
+            )
+        else { return nil }
         let journal = RequestJournal(file, of: draft.owner)
         container.session.journals.withLock { journals in
             journals = journals.filter { $0.value.journal != nil }
@@ -63,9 +68,9 @@ struct LongLivedOperations: Sendable {
 
     /// Returns an operation with its journal; nil when it is finished or unknown.
     func load(
-        _ id: CKOperation.ID, at now: Date = Date()
+        _ id: CKOperation.ID
     ) -> (operation: LongLivedOperation, journal: RequestJournal)? {
-        guard ids(at: now).contains(id) else { return nil }
+        guard ids().contains(id) else { return nil }
         let suffixes = [JournalFile.runningSuffix, JournalFile.answeredSuffix]
         for suffix in suffixes {
             let place = folder.appendingPathComponent(id + suffix)
@@ -85,7 +90,8 @@ struct LongLivedOperations: Sendable {
         container.session.journals.withLock { journals in
             if let known = journals[operation.operationID]?.journal { return known }
             let journal = RequestJournal(
-                JournalFile(at: place), of: operation.owner, frames: frames.dropFirst()
+                JournalFile(at: place, date: container.session.date), of: operation.owner,
+                frames: frames.dropFirst()
             )
             journals[operation.operationID] = WeakJournal(journal: journal)
             return journal

@@ -23,7 +23,7 @@ final class RequestJournal: Sendable {
     /// Whose operation it is.
     let owner: OperationOwner
     /// Lets one run of the operation work at a time.
-    let gate = SyncGate()
+    let running = FairLock()
 
     /// Creates the journal of a new operation.
     init(_ file: JournalFile, of owner: OperationOwner) {

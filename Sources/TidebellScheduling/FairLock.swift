@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets one task through at a time, in the order in which they came.
+/// A lock for tasks: lets one body run at a time, in the order in which they came.
 ///
-/// Waiting is not cut short by cancellation: what a cancelled sync has to tell is told.
-final class SyncGate: Sendable {
+/// Unlike ``Locked`` it may be held while something is waited for. Waiting is not cut short
+/// by cancellation: a body that cares looks for that itself. Not reentrant.
+package final class FairLock: Sendable {
     private struct State {
         var isTaken = false
+        // Bounded by the tasks that share the lock: each waits once.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Locked(State())
 
-    /// Calls `body` while no one else is inside.
-    func enter<Value>(
+    /// Creates a lock that nobody holds.
+    package init() {}
+
+    /// How many wait for their turn now.
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Runs `body` when all who came earlier are done.
+    package func withLock<Value, Failure: Error>(
         isolation: isolated (any Actor)? = #isolation,
-        _ body: () async -> Value
-    ) async -> Value {
+        _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         await take()
         defer { leave() }
-        return await body()
+        return try await body()
     }
 
     private func take() async {

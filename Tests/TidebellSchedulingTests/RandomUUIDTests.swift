@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
-import TidebellWire
+import TidebellScheduling
 
 @Suite("Random UUIDs")
 struct RandomUUIDTests {
@@ -26,14 +26,13 @@ struct RandomUUIDTests {
         #expect(
             UUID.made(with: &order).uuidString == "01234567-89AB-4DEF-8899-AABBCCDDEEFF"
         )
-        #expect(UUID.random() != UUID.random())
+        #expect(Randomness.system.makeUUID() != Randomness.system.makeUUID())
     }
 
     @Test("H1: no source makes a UUID with Foundation, which repeats one without /dev/urandom")
     func noFoundationUUIDs() throws {
         let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Sources")
         let files = try #require(
             FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
@@ -46,7 +45,7 @@ struct RandomUUIDTests {
                 $0.contains(/(?:^|[^A-Za-z])UUID\(\)/)
                     && !$0.drop(while: \.isWhitespace).hasPrefix("///")
             }
-            #expect(culprits.isEmpty, "\(file.lastPathComponent): say UUID.random()")
+            #expect(culprits.isEmpty, "\(file.lastPathComponent): say Randomness")
         }
         #expect(checked > 100)
     }

@@ -2,12 +2,11 @@
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import TidebellPush
+import TidebellScheduling
 
 @Suite(.hangs) struct WakeSignalTests {
-    @Test("Rings before a wait count as one")
-    func ringsMerge() async {
+    @Test("Signals before a wait count as one")
+    func signalsMerge() async {
         let signal = WakeSignal()
         signal.raise()
         signal.raise()
@@ -21,7 +20,7 @@ import Testing
         #expect(waiting == false)
     }
 
-    @Test("A cancelled wait takes no ring")
+    @Test("A cancelled wait takes no signal")
     func cancelledWait() async {
         let signal = WakeSignal()
         await withTaskGroup(of: Bool.self) { group in
@@ -34,16 +33,16 @@ import Testing
         #expect(await signal.wait())
     }
 
-    @Test("A turnstile lets one through at a time, in the order of arrival; a failure leaves it")
-    func turnstile() async throws {
+    @Test("A fair lock lets one through at a time, in the order of arrival; a failure leaves it")
+    func fairLock() async {
         struct Stumble: Error {}
-        let turnstile = Turnstile()
-        await #expect(throws: Stumble.self) { try await turnstile.run { throw Stumble() } }
+        let lock = FairLock()
+        await #expect(throws: Stumble.self) { try await lock.withLock { throw Stumble() } }
         let gate = WakeSignal()
         let passed = Passed()
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await turnstile.run {
+                await lock.withLock {
                     _ = await gate.wait()
                     passed.add(0)
                 }
@@ -51,13 +50,13 @@ import Testing
             await eventually { gate.isAwaited }
             for number in 1...3 {
                 group.addTask {
-                    try await turnstile.run { passed.add(number) }
+                    await lock.withLock { passed.add(number) }
                 }
-                await eventually { turnstile.waitingCount == number }
+                await eventually { lock.waitingCount == number }
             }
             #expect(passed.numbers == [])
             gate.raise()
-            try await group.waitForAll()
+            await group.waitForAll()
         }
         #expect(passed.numbers == [0, 1, 2, 3])
     }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 
-/// A bell that one task waits for and any other rings; rings before the wait, or
-/// several of them, count as one.
+/// Wakes the one task that waits for something to do. A signal that is raised before the
+/// wait is kept; several count as one.
 package final class WakeSignal: Sendable {
     private struct State {
         var isRaised = false
         var waiter: CheckedContinuation<Bool, Never>?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// Creates a signal, raised or not.
     package init(isRaised: Bool = false) {
-        state = Mutex(State(isRaised: isRaised))
+        state = Locked(State(isRaised: isRaised))
     }
 
     /// Whether somebody waits now.
-    var isAwaited: Bool { state.withLock { $0.waiter != nil } }
+    package var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
-    /// Rings.
+    /// Wakes the task that waits, or the next one that will.
     package func raise() {
         let waiter = state.withLock { state in
             state.isRaised = state.waiter == nil
@@ -29,9 +28,9 @@ package final class WakeSignal: Sendable {
         waiter?.resume(returning: true)
     }
 
-    /// Returns true when rung, false when the task is cancelled first.
+    /// Returns true once raised, false when the task is cancelled first.
     ///
-    /// A cancelled wait takes no ring: the next wait gets it.
+    /// A cancelled wait takes no signal: the next wait gets it.
     package func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -58,8 +57,8 @@ package final class WakeSignal: Sendable {
         }
     }
 
-    /// Returns when rung or after `duration`, whichever comes first; nil waits for
-    /// the ring alone.
+    /// Returns when raised or after `duration`, whichever comes first; nil waits for
+    /// the signal alone.
     package func wait(atMost duration: Duration?, on clock: any Clock<Duration>) async {
         guard let duration else {
             _ = await wait()

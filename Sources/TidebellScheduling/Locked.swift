@@ -5,6 +5,11 @@ import Foundation
 ///
 /// The mutable classes of CloudKit are `Sendable` on Apple's systems; ours keep
 /// their state in one of these. Never call out of the module inside ``withLock(_:)``.
+///
+/// The client and what it shares with the server take this instead of `Mutex` of
+/// `Synchronization`: on Linux the kernel hands a contended `Mutex` over, which the thread
+/// sanitizer does not see, so that tests under it (`Scripts/test-threads`) would prove
+/// nothing. The server's own code takes `Mutex`.
 package final class Locked<Value>: @unchecked Sendable {
     // Sendable: `value` is touched under `lock` only.
     private let lock = NSLock()

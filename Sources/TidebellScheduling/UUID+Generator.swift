@@ -2,17 +2,11 @@
 import Foundation
 
 extension UUID {
-    /// Makes a UUID (version 4) of the system's random source.
+    /// Makes a UUID (version 4) of the generator's next two numbers.
     ///
     /// NB: Foundation's `UUID()` opens `/dev/urandom` on Linux. Where it cannot, for want
     /// of a descriptor or of `/dev`, it returns one and the same UUID and no error. The
-    /// generator here asks the kernel by `getrandom`, which needs neither.
-    package static func random() -> UUID {
-        var generator = SystemRandomNumberGenerator()
-        return made(with: &generator)
-    }
-
-    /// Makes a UUID (version 4) of the generator's next two numbers.
+    /// system's generator asks the kernel by `getrandom`, which needs neither.
     package static func made(with generator: inout some RandomNumberGenerator) -> UUID {
         let high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
