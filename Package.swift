@@ -34,7 +34,11 @@ let package = Package(
         .target(name: "TidebellScheduling", swiftSettings: strict),
         // Floor 1: the rules, without clock, randomness or I/O.
         .target(
-            name: "TidebellCore", dependencies: ["TidebellWire", "TidebellScheduling"],
+            name: "TidebellCore",
+            dependencies: [
+                "TidebellWire", "TidebellScheduling",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             exclude: ["DESIGN.md", "Store/WRITING-A-STORE.md"], swiftSettings: strict
         ),
         // Floor 2: an engine below the rules, the pipeline beside it.

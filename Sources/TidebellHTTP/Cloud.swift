@@ -33,6 +33,10 @@ package struct Cloud: Sendable {
     package var assets: any AssetStore
     /// The bounds of files that come, and of files that go.
     package var transfers: Transfers
+    /// Makes the IDs of devices that others see.
+    package let devices: DeviceSeal
+    /// What receipts and URLs of files are sealed with.
+    package let assetSealKeys: AssetSeal.Keys
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     /// What callers have of the server now.
@@ -49,9 +53,10 @@ package struct Cloud: Sendable {
     /// The most files that come or go at a time.
     package static let transferCapacity = 256
 
-    /// Creates a cloud.
+    /// Creates a cloud on a store with this secret.
     package init(
         store: any Store,
+        secret: StoreSecret,
         streams: DeviceStreams,
         couriers: CourierMailboxes,
         journal: DeliveryJournal,
@@ -71,6 +76,8 @@ package struct Cloud: Sendable {
         logger: Logger
     ) {
         self.store = store
+        devices = DeviceSeal(secret)
+        assetSealKeys = AssetSeal.Keys(secret)
         self.streams = streams
         self.couriers = couriers
         self.journal = journal

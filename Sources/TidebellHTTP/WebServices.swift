@@ -147,8 +147,7 @@ package struct WebServices: Sendable {
             clientID: clientID,
             makeDeviceID: { [cloud] in
                 guard let clientID, let user else { return "" }
-                return DeviceSeal(key: cloud.assets.sealKey)
-                    .deviceID(of: clientID, usedBy: user.recordName)
+                return cloud.devices.deviceID(of: clientID, usedBy: user.recordName)
             },
             usesExtensions: request.usesExtensions,
             now: cloud.time.now(),
@@ -157,7 +156,7 @@ package struct WebServices: Sendable {
             limits: cloud.limits,
             schemas: cloud.schemas,
             uuids: CallUUIDs(after: cloud.randomness.makeUUID()),
-            assetSeals: AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL),
+            assetSeals: AssetSeal(keys: cloud.assetSealKeys, baseURL: baseURL),
             fieldCipher: cloud.rootKey ?? NoFieldCipher()
         )
         call.reportDamage = { [cloud] zone, record in

@@ -39,6 +39,7 @@ package struct CloudServices: Sendable {
     /// Puts a cloud together around an open store; nothing runs yet.
     ///
     /// - Parameters:
+    ///   - secret: The secret of the store (``DataFolder/openSecret(of:randomness:)``).
     ///   - assets: Where files of records are kept.
     ///   - rootKey: What fields and kept answers are encrypted with; nil keeps them as
     ///     they are.
@@ -51,6 +52,7 @@ package struct CloudServices: Sendable {
     ///   - reached: What tests let happen between the stages of a pass.
     package init(
         store: any Store,
+        secret: StoreSecret,
         assets: any AssetStore = NoAssetStore(),
         rootKey: RootKey? = nil,
         limits: Limits = Limits(),
@@ -87,7 +89,7 @@ package struct CloudServices: Sendable {
             store: store, clock: time.clock, now: time.now, configuration: push,
             metrics: metrics, watch: watch
         )
-        let devices = DeviceSeal(key: assets.sealKey)
+        let devices = DeviceSeal(secret)
         webhookRoute = WebhookRoute(
             store: store, naming: { devices.deviceID(of: $0, usedBy: $1) }, clock: time.clock,
             now: time.now, jitter: randomness.makeFraction, journal: journal, logger: logger
@@ -122,6 +124,7 @@ package struct CloudServices: Sendable {
         webServices = WebServices(
             cloud: Cloud(
                 store: store,
+                secret: secret,
                 streams: streams,
                 couriers: couriers,
                 journal: journal,

@@ -6,16 +6,20 @@ import Foundation
 extension DataFolder {
     /// What belongs to a cloud, and is there, though the database is missing or empty.
     private var remains: [String] {
-        var found = ["\(Self.databaseName)-wal", "\(Self.assetsName)/key"].filter {
+        var found = ["\(Self.databaseName)-wal", Self.olderKeyName].filter {
             (size(of: $0) ?? 0) > 0
         }
         let kept = url.appendingPathComponent("\(Self.assetsName)/kept")
         // A folder that is not there holds nothing.
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: kept.path)) ?? []
         if !folders.isEmpty { found.append("\(Self.assetsName)/kept") }
-        // NB: a first start that was killed leaves an empty database beside this one.
+        // NB: a first start that was killed leaves an empty database beside this one, without
+        // the note that one makes which has its tables.
         let lock = "\(Self.databaseName)-server"
-        if size(of: Self.databaseName) == nil, size(of: lock) != nil { found.append(lock) }
+        let isNoted = (size(of: lock) ?? 0) > 0
+        if isNoted || size(of: Self.databaseName) == nil && size(of: lock) != nil {
+            found.append(lock)
+        }
         return found
     }
 

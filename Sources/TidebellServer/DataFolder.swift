@@ -31,7 +31,7 @@ package struct DataFolder: Sendable {
     package func permissionWarnings(rootKey: RootKeySource = .dataFolder) -> [String] {
         let names = [
             "", Self.databaseName, "\(Self.databaseName)-wal", "\(Self.databaseName)-shm",
-            Self.assetsName, "\(Self.assetsName)/key", Self.rootKeyName,
+            Self.assetsName, Self.rootKeyName,
         ]
         var paths = names.map { $0.isEmpty ? url.path : url.appendingPathComponent($0).path }
         if case .file(let file) = rootKey { paths.append(file.resolvingSymlinksInPath().path) }

@@ -41,8 +41,19 @@ package struct TidebellServer: Sendable {
                 "the store lacks changes it had before; devices fetch everything anew"
             )
         }
+        let secret: StoreSecret
         let rootKey: RootKey
         do {
+            let made = try await folder.openSecret(of: store, randomness: randomness)
+            if made.replacesLostOne {
+                logger.warning(
+                    """
+                    the store had no secret, as after a restore of a backup without keys; it has \
+                    another one: devices have other IDs in records, and links to files are void
+                    """
+                )
+            }
+            secret = made.secret
             (rootKey, givenUp) = try await folder.openRootKey(
                 from: configuration.rootKey, for: store,
                 acceptsLoss: configuration.acceptsLostKeys, at: time.now()
@@ -54,6 +65,7 @@ package struct TidebellServer: Sendable {
         openFiles = OpenFiles.shares()
         cloud = CloudServices(
             store: store,
+            secret: secret,
             assets: try folder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             limits: configuration.limits,

@@ -23,8 +23,9 @@ struct BackupCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Leave out the keys of zones, and all files but the database, those of records and \
-            tidebell.json: nobody can read encrypted fields of this backup any more. Where the root key is elsewhere, it is in no backup, and this is not needed.
+            Leave out the keys of zones, the store's secret, and all files but the database, those \
+            of records and tidebell.json: nobody can read encrypted fields of this backup any \
+            more. Where the root key is elsewhere, it is in no backup, and this is not needed.
             """
     )
     var withoutKeys = false
@@ -75,8 +76,9 @@ struct BackupCommand: AsyncParsableCommand {
         }
         if withoutKeys {
             sentences.append(
-                "The keys are not in it, nor are those of zones: nobody can read its encrypted "
-                    + "fields any more; its files need the root key."
+                "The keys are not in it, nor are those of zones and the store's secret: nobody "
+                    + "can read its encrypted fields any more, devices get other IDs where it is "
+                    + "restored; its files need the root key."
             )
         } else {
             sentences.append("It holds secrets: keep it as safe as the data folder.")

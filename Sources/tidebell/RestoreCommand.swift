@@ -48,8 +48,17 @@ struct RestoreCommand: AsyncParsableCommand {
                 The keys were left out of this backup, and those of zones: encrypted fields \
                 cannot be read any more, and the server starts only with --accept-lost-keys where \
                 there are any. Put root-key and the keys of push services back before you start \
-                it. Links to files that apps hold now are not valid any more; apps ask for others \
-                by themselves.
+                it.
+                """
+            )
+        }
+        if outcome.lacksSecret {
+            say(
+                """
+                The secret of the store is not in this backup: the server makes another one when \
+                it starts. What devices write from then on has other device IDs than before, and \
+                links to files that apps hold now are not valid any more; apps ask for others by \
+                themselves.
                 """
             )
         }

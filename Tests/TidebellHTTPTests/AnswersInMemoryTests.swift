@@ -80,7 +80,7 @@ struct AnswersInMemoryTests {
         // Its characters take six bytes each in JSON.
         let error = WireError.badRequest(String(repeating: "\u{1}", count: 9000))
         let cloud = CloudServices(
-            store: FailingStore(error: error), time: .system, randomness: .system,
+            store: FailingStore(error: error), secret: .test, time: .system, randomness: .system,
             shares: limits, logger: Logger(label: "test") { _ in FailureLog() }
         )
         let request = WebRequest(

@@ -41,6 +41,7 @@ final class BackupTests {
 
         init(_ data: DataFolder, rootKey: RootKey? = nil) async throws {
             store = try data.openStore(for: .serving)
+            _ = try await data.openSecret(of: store, randomness: .system)
             assets = try data.openAssets(rootKey: rootKey, logger: Logger(label: "test"))
             if let rootKey {
                 try await store.write { try $0.adoptRootKey(rootKey.rootKeyID) }
@@ -183,7 +184,7 @@ final class BackupTests {
         #expect(kept.count == 2)
         #expect(
             present.subtracting(kept) == [
-                "manifest.json", "tidebell.sqlite", "assets/key", "tidebell.json", "AuthKey.p8",
+                "manifest.json", "tidebell.sqlite", "tidebell.json", "AuthKey.p8",
             ]
         )
         func mode(_ path: String) throws -> Int? {
@@ -222,7 +223,7 @@ final class BackupTests {
         let others = try files(backup).filter { !$0.hasPrefix("assets/kept/") }
         #expect(others == ["manifest.json", "tidebell.sqlite", "tidebell.json"])
         #expect(
-            manifest.leftOut == ["assets/key", "key copy.txt", "old", "root-key", "root-key.bak"])
+            manifest.leftOut == ["key copy.txt", "old", "root-key", "root-key.bak"])
         for file in try files(backup) {
             let bytes = try Data(contentsOf: backup.appendingPathComponent(file))
             #expect(bytes.range(of: Data(Self.digits.utf8)) == nil, "\(file)")

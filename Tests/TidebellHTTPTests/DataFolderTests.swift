@@ -52,10 +52,10 @@ final class DataFolderTests {
         try remove("tidebell.sqlite")
         #expect(
             await refusal()
-                == "The folder \(url.path) holds files of a cloud (assets/key, "
-                + "tidebell.sqlite-server), but its database tidebell.sqlite is missing. Bring "
-                + "it back from a backup (tidebell restore BACKUP --replace --data \(url.path)), or "
-                + "move the folder away to begin a new cloud."
+                == "The folder \(url.path) holds files of a cloud (tidebell.sqlite-server), "
+                + "but its database tidebell.sqlite is missing. Bring it back from a backup "
+                + "(tidebell restore BACKUP --replace --data \(url.path)), or move the folder away "
+                + "to begin a new cloud."
         )
         #expect(!FileManager.default.fileExists(atPath: "\(url.path)/tidebell.sqlite"))
         try FileManager.default.removeItem(at: url.appendingPathComponent("assets"))
@@ -121,7 +121,8 @@ final class DataFolderTests {
         try await makeCloud()
         try empty("tidebell.sqlite")
         #expect(
-            await refusal().contains("(assets/key), but its database tidebell.sqlite is empty."))
+            await refusal().contains(
+                "(tidebell.sqlite-server), but its database tidebell.sqlite is empty."))
     }
 
     @Test("A first start that was killed before it had made anything is made up for")

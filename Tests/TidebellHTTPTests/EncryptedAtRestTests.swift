@@ -224,7 +224,7 @@ struct EncryptedAtRestTests {
             let store = try data.openStore(for: .serving)
             let log = FailureLog()
             let cloud = CloudServices(
-                store: store, rootKey: TestAPI.rootKey,
+                store: store, secret: .test, rootKey: TestAPI.rootKey,
                 time: Time(now: { TestAPI.start }, clock: api.clock), randomness: .system,
                 logger: Logger(label: "test") { _ in log }
             )

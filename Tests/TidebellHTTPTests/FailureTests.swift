@@ -17,7 +17,7 @@ struct FailureTests {
         headers: [String: String] = [:]
     ) async throws -> TestAPI.Answer {
         let cloud = CloudServices(
-            store: FailingStore(error: error), time: .system, randomness: .system,
+            store: FailingStore(error: error), secret: .test, time: .system, randomness: .system,
             logger: Logger(label: "test") { _ in log }
         )
         let response = await cloud.respond(

@@ -124,7 +124,7 @@ struct PlacesTests {
             try await api.upload([1, 2, 3], to: "picture", of: "n"), as: "picture", of: "n")
         let asset = try await api.asset("picture", of: "n")
         let own = try path(asset)
-        let seal = AssetSeal(key: api.cloud.webServices.cloud.assets.sealKey, baseURL: "http://h")
+        let seal = AssetSeal(keys: AssetSeal.Keys(.test), baseURL: "http://h")
         let link = try #require(seal.link(url: asset.downloadURL ?? ""))
         #expect(link.user != nil)
         func made(for user: UserID?) throws -> String {
@@ -150,7 +150,7 @@ struct PlacesTests {
 
     @Test("S2: the user of a download URL cannot be changed")
     func sealedUsers() throws {
-        let seal = AssetSeal(key: Array(repeating: 1, count: 32), baseURL: "http://h")
+        let seal = AssetSeal(keys: AssetSeal.Keys(.test), baseURL: "http://h")
         let content = AssetContent(rawValue: String(repeating: "ab", count: 32))
         for user in [nil, UserID(rawValue: 1), UserID(rawValue: .max)] {
             let link = AssetLink(content: content, expiresAt: TestAPI.start, user: user)

@@ -50,7 +50,7 @@ struct ReadinessTests {
     private func ready() async throws -> (status: Int, text: String) {
         let clock = clock
         let cloud = CloudServices(
-            store: store, time: Time(now: { clock.instant }, clock: clock),
+            store: store, secret: .test, time: Time(now: { clock.instant }, clock: clock),
             randomness: .system, logger: Logger(label: "test") { [log] _ in log }
         )
         return try await ready(cloud)
@@ -81,7 +81,7 @@ struct ReadinessTests {
     func probes() async throws {
         let clock = clock
         let cloud = CloudServices(
-            store: store, time: Time(now: { clock.instant }, clock: clock),
+            store: store, secret: .test, time: Time(now: { clock.instant }, clock: clock),
             randomness: .system, logger: Logger(label: "test") { [log] _ in log }
         )
         for _ in 0..<100 {

@@ -21,7 +21,7 @@ struct WrongClockTests {
         let day = Mutex(TestAPI.start)
         let store = try TestStores.open(in: folder)
         let cloud = CloudServices(
-            store: store, time: Time(now: { day.withLock(\.self) }, clock: clock),
+            store: store, secret: .test, time: Time(now: { day.withLock(\.self) }, clock: clock),
             randomness: .system, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let tokens = try #require(try await cloud.accounts.prepareFirstRun())

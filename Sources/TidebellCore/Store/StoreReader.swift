@@ -9,5 +9,6 @@ package protocol StoreReader:
     ZoneReading, RecordReading, FieldKeyReading, StorageUseReading, AssetReading, SchemaReading,
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,
     BadgeReading, DeviceReading, PushTokenReading, WebhookReading, AccountReading, UserReading,
-    ErasureReading, SessionReading, TokenReading, ExplanationReading, KeptAnswerReading
+    ErasureReading, SessionReading, TokenReading, ExplanationReading, KeptAnswerReading,
+    SecretReading
 {}

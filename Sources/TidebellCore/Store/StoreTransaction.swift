@@ -7,5 +7,6 @@ package protocol StoreTransaction:
     ZoneWriting, RecordWriting, FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
     DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, UserWriting, ErasureWriting,
-    SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting, RetentionWriting
+    SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting, RetentionWriting,
+    SecretWriting
 {}

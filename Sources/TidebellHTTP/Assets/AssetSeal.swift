@@ -4,11 +4,11 @@ import Foundation
 import TidebellCore
 import TidebellWire
 
-/// Receipts and download URLs, sealed with the server's key (HMAC-SHA-256): nothing
+/// Receipts and download URLs, sealed with keys of the store's secret (HMAC-SHA-256): nothing
 /// of them is stored, and nobody else can make one.
 package struct AssetSeal: AssetSeals {
     /// What is sealed; a seal of one kind is none of another.
-    private enum Kind: UInt8 {
+    fileprivate enum Kind: UInt8 {
         case receipt = 1
         case link = 2
         case keys = 3
@@ -23,12 +23,34 @@ package struct AssetSeal: AssetSeals {
     /// Bytes of a moment, and of a user.
     private static let numberLength = 8
 
-    private let key: SymmetricKey
+    /// The keys that seals are made with, derived once for all requests.
+    package struct Keys: Sendable {
+        fileprivate let receipts: SymmetricKey
+        fileprivate let links: SymmetricKey
+        fileprivate let assetKeys: SymmetricKey
+
+        /// Derives the keys of a store's secret.
+        package init(_ secret: StoreSecret) {
+            receipts = SymmetricKey(data: secret.key(.uploadReceipts))
+            links = SymmetricKey(data: secret.key(.downloadLinks))
+            assetKeys = SymmetricKey(data: secret.key(.assetKeys))
+        }
+
+        fileprivate subscript(kind: Kind) -> SymmetricKey {
+            switch kind {
+            case .receipt: receipts
+            case .link, .ownLink: links
+            case .keys: assetKeys
+            }
+        }
+    }
+
+    private let keys: Keys
     private let baseURL: String
 
     /// Creates the seal of a server that clients reach under `baseURL`.
-    package init(key: [UInt8], baseURL: String) {
-        self.key = SymmetricKey(data: key)
+    package init(keys: Keys, baseURL: String) {
+        self.keys = keys
         self.baseURL = baseURL
     }
 
@@ -129,12 +151,12 @@ package struct AssetSeal: AssetSeals {
     // MARK: -
 
     private func code(_ kind: Kind, _ body: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: [kind.rawValue] + body, using: key))
+        Array(HMAC<SHA256>.authenticationCode(for: [kind.rawValue] + body, using: keys[kind]))
     }
 
     private func isCode(_ code: [UInt8], _ kind: Kind, _ body: [UInt8]) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(
-            code, authenticating: [kind.rawValue] + body, using: key
+            code, authenticating: [kind.rawValue] + body, using: keys[kind]
         )
     }
 

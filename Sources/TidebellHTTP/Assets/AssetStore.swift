@@ -9,9 +9,6 @@ import TidebellWire
 /// it. In between, whatever stops the process leaves at most files that the store
 /// does not know, and ``removeStrayFiles(unless:)`` finds them.
 package protocol AssetStore: Sendable {
-    /// What receipts and URLs are sealed with; the same whenever the place is opened.
-    var sealKey: [UInt8] { get }
-
     /// Takes a file in as `produce` writes it, and hands it to `keep` when it is
     /// durable; removes it if `keep` returns another one or none.
     ///
@@ -50,9 +47,6 @@ package struct FileTooLong: Error {
 package struct NoAssetStore: AssetStore {
     /// Creates a value.
     package init() {}
-
-    /// No key: what is sealed with it is of no use.
-    package var sealKey: [UInt8] { [] }
 
     /// Fails.
     package func take(

@@ -6,17 +6,17 @@ import TidebellWire
 /// Makes what others than a device itself are told of it: readers of records, receivers
 /// of webhooks.
 ///
-/// Who knows a client ID can register as that device, so it is hashed with the server's
-/// key (HMAC-SHA-256), and with the user.
+/// Who knows a client ID can register as that device, so it is hashed with a key of the
+/// store's secret (HMAC-SHA-256), and with the user.
 package struct DeviceSeal: Sendable {
     /// Bytes of a device ID, as many as a UUID has.
     private static let length = 16
 
     private let key: SymmetricKey
 
-    /// Creates a seal with the server's key.
-    package init(key: [UInt8]) {
-        self.key = SymmetricKey(data: key)
+    /// Creates the seal of a store's secret.
+    package init(_ secret: StoreSecret) {
+        key = SymmetricKey(data: secret.key(.deviceIDs))
     }
 
     /// Returns the device ID of a client of the user with this record name.

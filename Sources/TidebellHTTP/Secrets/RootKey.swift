@@ -12,7 +12,7 @@ import TidebellWire
 /// made for one can be opened as another.
 package final class RootKey: FieldCipher {
     /// Bytes of a root key, and of every key it wraps.
-    package static let length = 32
+    package static let length = KeyDerivation.length
     /// Bytes of ``rootKeyID`` before they are written in digits.
     private static let idLength = 8
     /// The most keys of zones that are held unwrapped; beyond, all are let go.
@@ -30,18 +30,14 @@ package final class RootKey: FieldCipher {
     /// Creates the key of ``length`` random bytes.
     package init(_ bytes: [UInt8]) {
         precondition(bytes.count == Self.length, "a root key has \(Self.length) bytes")
-        let root = SymmetricKey(data: bytes)
-        func derived(_ use: String, _ length: Int = RootKey.length) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: root, info: Array("tidebell \(use) 1".utf8),
-                outputByteCount: length
-            )
+        func derived(_ use: String, _ length: Int = RootKey.length) -> [UInt8] {
+            KeyDerivation.key(named: "tidebell \(use) 1", of: bytes, length: length)
         }
-        zoneWrapping = derived("zone keys")
-        fileWrapping = derived("file keys")
-        answers = derived("kept answers")
-        fingerprints = derived("fingerprints")
-        rootKeyID = Hex.text(derived("name", Self.idLength).withUnsafeBytes { Array($0) })
+        zoneWrapping = SymmetricKey(data: derived("zone keys"))
+        fileWrapping = SymmetricKey(data: derived("file keys"))
+        answers = SymmetricKey(data: derived("kept answers"))
+        fingerprints = SymmetricKey(data: derived("fingerprints"))
+        rootKeyID = Hex.text(derived("name", Self.idLength))
     }
 
     // MARK: Fields

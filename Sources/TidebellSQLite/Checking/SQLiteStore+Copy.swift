@@ -66,22 +66,25 @@ extension SQLiteStore {
     }
 
     /// Removes from a copy the rows of deleted zones that the server had not come to yet, and
-    /// the keys of encrypted fields if asked to, so that nothing of them is left in the file.
+    /// the keys of encrypted fields and the store's secret if asked to, so that nothing of them
+    /// is left in the file.
     package static func removeDeleted(
-        fromCopyAt path: String, withFieldKeys: Bool, at now: Instant
+        fromCopyAt path: String, withKeys: Bool, at now: Instant
     ) throws {
         do {
             let queue = try DatabaseQueue(path: path)
             defer { try? queue.close() }
             try queue.writeWithoutTransaction { database in
                 // Older versions have no such tables, or others.
-                let hasKeys = try withFieldKeys && database.tableExists("zone_key")
+                let keys = try Self.tablesOfKeys.filter { table in
+                    try withKeys && database.tableExists(table)
+                }
                 let hasZones =
                     try Int.fetchOne(database, sql: "PRAGMA user_version") == Schema.version
                     && Row.fetchOne(database, sql: "SELECT 1 FROM removed_zone LIMIT 1") != nil
-                guard hasKeys || hasZones else { return }
+                guard !keys.isEmpty || hasZones else { return }
                 try database.execute(sql: "PRAGMA secure_delete = ON")
-                if hasKeys { try database.execute(sql: "DELETE FROM zone_key") }
+                for table in keys { try database.execute(sql: "DELETE FROM \(table)") }
                 if hasZones { try removeDeletedZones(from: database, at: now) }
                 try database.execute(sql: "VACUUM")
             }
@@ -89,6 +92,9 @@ extension SQLiteStore {
             throw StoreOpenError(error, path: path, copy: path)
         }
     }
+
+    /// What is in no copy without keys.
+    private static let tablesOfKeys = ["zone_key", "store_secret"]
 
     private static func removeDeletedZones(from database: Database, at now: Instant) throws {
         try database.inTransaction {

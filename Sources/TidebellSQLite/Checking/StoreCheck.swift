@@ -112,6 +112,7 @@ package struct StoreCheck {
         findings.identity = UInt64(bitPattern: numbers.0)
         findings.incarnation = numbers.1
         findings.rootKeyID = numbers.2
+        findings.hasSecret = try SQLiteReader(connection, .short).storeSecret() != nil
         let counts = try connection.first(
             """
             SELECT (SELECT count(*) FROM database),

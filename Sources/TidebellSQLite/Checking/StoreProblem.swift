@@ -74,6 +74,8 @@ package struct StoreFindings: Sendable {
     package var records = 0
     /// What tells the root key that the store works with from others; nil before the first.
     package var rootKeyID: String?
+    /// Whether the store has its secret.
+    package var hasSecret = false
     /// The files that the store names.
     package var files: [StoredFile] = []
     /// Whether ``files`` are all of them: the table could be read.

@@ -28,7 +28,18 @@ struct SchemaSteps: Sendable {
                     PRIMARY KEY (container, environment)
                 ) STRICT, WITHOUT ROWID;
                 """
-        )
+        ),
+        // Filled in by who serves the store next: a key of older versions lies beside it.
+        Step(
+            name: "stores have a secret",
+            sql: """
+                CREATE TABLE store_secret (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    root BLOB NOT NULL,
+                    inherited BLOB
+                ) STRICT;
+                """
+        ),
     ])
 
     var steps: [Step]

@@ -10,7 +10,6 @@ import TidebellWire
 /// Files of records in a folder beside the store.
 ///
 /// ```
-/// assets/key              what receipts and URLs are sealed with
 /// assets/incoming/NAME    on its way; thrown away when the folder is opened
 /// assets/kept/ab/abcd…    whole and durable; known to the store, or stray
 /// ```
@@ -25,9 +24,7 @@ package final class AssetFolder: AssetStore {
     static let pieceSize = 256 * 1024
     /// Names that the store is asked about at a time.
     static let namesPerQuestion = 500
-    private static let keyLength = 32
 
-    package let sealKey: [UInt8]
     private let folder: URL
     private let disk = DispatchQueue(label: "tidebell.assets", attributes: .concurrent)
     private let logger: Logger
@@ -62,7 +59,6 @@ package final class AssetFolder: AssetStore {
         let incoming = folder.appendingPathComponent("incoming")
         try? FileManager.default.removeItem(at: incoming)  // it is often not there
         try Self.makeFolder(incoming)
-        sealKey = try Self.key(in: folder)
         try AssetFolderLock.make(in: folder)
         // The files are flushed with their folders, so these must be durable as well.
         try DurableFile.flush(folder)
@@ -279,24 +275,6 @@ package final class AssetFolder: AssetStore {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
-    }
-
-    private static func key(in folder: URL) throws -> [UInt8] {
-        let url = folder.appendingPathComponent("key")
-        if FileManager.default.fileExists(atPath: url.path) {
-            let key = try DurableFile.contents(of: url, upTo: keyLength + 1)
-            guard key.count == keyLength else {
-                throw OperatorError("The key of asset URLs in \(url.path) is damaged; remove it.")
-            }
-            return key
-        }
-        let key = Randomness.system.makeBytes(keyLength)
-        let draft = folder.appendingPathComponent("key.new").path
-        unlink(draft)
-        let file = try IncomingFile(path: draft, limit: Int64(keyLength))
-        try file.write(key)
-        _ = try file.finish(named: "key", movingTo: url, in: DurableFolders())
-        return key
     }
 }
 

@@ -9,7 +9,7 @@ import TidebellSQLite
 /// DEST/manifest.json        what is in it
 /// DEST/tidebell.sqlite      the store at one moment
 /// DEST/assets/kept/ab/…     the files that it names
-/// DEST/assets/key, root-key the secrets, unless they are left out
+/// DEST/root-key             a secret, unless those are left out
 /// DEST/tidebell.json        and whatever else the operator put into the data folder
 /// ```
 ///
@@ -118,9 +118,12 @@ package struct Backup {
         let store = draft.appendingPathComponent(DataFolder.databaseName)
         try SQLiteStore.copy(from: data.database.path, to: store.path)
         try SQLiteStore.removeDeleted(
-            fromCopyAt: store.path, withFieldKeys: options.withoutKeys, at: now)
+            fromCopyAt: store.path, withKeys: options.withoutKeys, at: now)
         let findings = try StoreCheck.run(at: store.path, olderToo: true)
         problems = findings.problems
+        if !options.withoutKeys, let problem = data.secretProblem(in: findings) {
+            problems.append(problem)
+        }
         try note(DataFolder.databaseName)
         let known = try options.rootKey.knownKey(in: data.url, named: findings.rootKeyID)
         if let problem = known.problem { problems.append(problem) }

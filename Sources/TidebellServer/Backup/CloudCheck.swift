@@ -27,6 +27,7 @@ package enum CloudCheck {
             let lock = try AssetFolderLock.toCopy(in: data.assets)
             defer { withExtendedLifetime(lock) {} }
             var findings = try StoreCheck.run(at: data.database.path)
+            if let problem = data.secretProblem(in: findings) { findings.add(problem) }
             let known = try rootKey.knownKey(in: data.url, named: findings.rootKeyID)
             if let problem = known.problem { findings.add(problem) }
             addFiles(to: &findings, FileCheck(rootKey: known.key), in: data)

@@ -13,7 +13,7 @@ extension DataFolder {
     /// are.
     private static let plain: Set = [ServerConfiguration.fileName]
     /// The secrets that are not at the top of the folder.
-    private static let secretsInside = ["\(assetsName)/key"]
+    private static let secretsInside = [olderKeyName]
 
     /// Whether a backup may hold something of this name: not what belongs to a running store,
     /// nor what restoring makes.

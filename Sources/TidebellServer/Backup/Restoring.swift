@@ -17,6 +17,8 @@ package struct Restoring {
         package var movedAside: URL?
         /// Whether what is encrypted needs a root key that did not come with the backup.
         package var lacksRootKey: Bool
+        /// Whether the store has lost its secret: devices get other IDs in records.
+        package var lacksSecret: Bool
     }
 
     static let asidePrefix = "before-restore-"
@@ -72,16 +74,18 @@ package struct Restoring {
         var isDone = false
         defer { if !isDone { try? FileManager.default.removeItem(at: draft) } }
         try copy(manifest)
-        let rootKeyID = try await beginNewLife(at: now)
+        let store = try await beginNewLife(at: now)
         let aside = "\(Self.asidePrefix)\(now.rawValue)"
         try FolderExchange.run(
             in: data.url, movingAside: place.present, to: aside, moved: moved)
         isDone = true
-        let known = try RootKeySource.dataFolder.knownKey(in: data.url, named: rootKeyID)
+        let known = try RootKeySource.dataFolder.knownKey(in: data.url, named: store.rootKeyID)
         return Outcome(
             manifest: manifest,
             movedAside: place.present.isEmpty ? nil : data.url.appendingPathComponent(aside),
-            lacksRootKey: rootKeyID != nil && known.key == nil
+            lacksRootKey: store.rootKeyID != nil && known.key == nil,
+            // The key of an older version goes into the store at the next start.
+            lacksSecret: store.lacksSecret && data.size(of: DataFolder.olderKeyName) == nil
         )
     }
 
@@ -227,9 +231,17 @@ package struct Restoring {
         }
     }
 
-    /// Makes the store forget what it may have given out since the backup; returns what tells
-    /// its root key from others, nil where it has none.
-    private func beginNewLife(at now: Instant) async throws -> String? {
+    /// What a restored store says of its keys.
+    private struct StoreKeys {
+        /// What tells its root key from others; nil where it has none.
+        var rootKeyID: String?
+        /// Whether it was in use and has no secret.
+        var lacksSecret: Bool
+    }
+
+    /// Makes the store forget what it may have given out since the backup; returns what it
+    /// says of its keys.
+    private func beginNewLife(at now: Instant) async throws -> StoreKeys {
         let path = draft.appendingPathComponent(DataFolder.databaseName).path
         // Somebody may have changed it together with the manifest.
         try admit(path)
@@ -237,10 +249,15 @@ package struct Restoring {
             at: path, for: .serving, time: Time(now: { now }, clock: Time.system.clock),
             randomness: .system
         )
-        let rootKeyID: String?
+        let keys: StoreKeys
         do {
             try await store.beginNewIncarnation(at: now)
-            rootKeyID = try await store.read { try $0.rootKeyID() }
+            keys = try await store.read {
+                StoreKeys(
+                    rootKeyID: try $0.rootKeyID(),
+                    lacksSecret: try $0.storeSecret() == nil && !$0.containers(limit: 1).isEmpty
+                )
+            }
         } catch {
             try await store.close()
             throw error
@@ -249,7 +266,7 @@ package struct Restoring {
         try admit(path)
         // The lock of the folder itself stays where it is.
         unlink("\(path)-server")
-        return rootKeyID
+        return keys
     }
 
     /// Fails where the store at `path` must not be opened.

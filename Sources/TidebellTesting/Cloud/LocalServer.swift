@@ -55,10 +55,13 @@ final class LocalServer: Sendable {
         var shares = ShareLimits()
         // Those of sockets run by real time.
         shares.giveTime(safetyLimit)
+        let store = try dataFolder.openStore(
+            for: .serving, by: TestStores.factory, time: time, randomness: random.randomness
+        )
         let cloud = CloudServices(
-            store: try dataFolder.openStore(
-                for: .serving, by: TestStores.factory, time: time, randomness: random.randomness
-            ),
+            store: store,
+            secret: try await dataFolder.openSecret(of: store, randomness: random.randomness)
+                .secret,
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
             push: push,

@@ -145,7 +145,9 @@ package actor Simulation {
         push.waitingPerStream = walk.waitingPerStream
         let begin = time.now
         let cloud = CloudServices(
-            store: store, push: push,
+            store: store,
+            secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),
+            push: push,
             time: Time(
                 now: { time.now }, clock: ContinuousClock(),
                 elapsed: { .milliseconds(time.now.rawValue - begin.rawValue) }

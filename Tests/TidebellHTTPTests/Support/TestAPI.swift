@@ -82,6 +82,7 @@ final class TestAPI: Sendable {
     ) throws -> CloudServices {
         CloudServices(
             store: try TestStores.open(in: folder),
+            secret: .test,
             assets: try AssetFolder(
                 folder.appendingPathComponent("assets"), rootKey: rootKey,
                 logger: Logger(label: "test") { [log] _ in log }
@@ -212,6 +213,11 @@ final class TestAPI: Sendable {
         let type = name == "_defaultZone" ? "DEFAULT_ZONE" : "REGULAR_CUSTOM_ZONE"
         return #"{"zoneName":"\#(name)","ownerRecordName":"\#(user)","zoneType":"\#(type)"}"#
     }
+}
+
+extension StoreSecret {
+    /// The secret of clouds whose store has none of its own.
+    static let test = StoreSecret(root: Array(repeating: 5, count: StoreSecret.length))
 }
 
 extension Randomness {

@@ -65,7 +65,7 @@ extension ReceiveAsset: AssetEndpoint {
     private static func answer(
         _ asset: StoredAsset, for upload: AwaitedUpload, baseURL: String, in cloud: Cloud
     ) -> WebResponse {
-        let seal = AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
+        let seal = AssetSeal(keys: cloud.assetSealKeys, baseURL: baseURL)
         var value = WireAsset(
             fileChecksum: asset.checksum, size: asset.size,
             receipt: seal.seal(AssetReceipt(content: asset.content, field: upload.field))

@@ -9,7 +9,7 @@ extension SendAsset: AssetEndpoint {
     package static func respond(
         to request: WebRequest, token: String, baseURL: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        let seal = AssetSeal(key: cloud.assets.sealKey, baseURL: baseURL)
+        let seal = AssetSeal(keys: cloud.assetSealKeys, baseURL: baseURL)
         guard let link = seal.link(token: token) else {
             throw WireError(.accessDenied, "the download URL was not made by this server")
         }
