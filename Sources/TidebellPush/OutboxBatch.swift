@@ -48,6 +48,9 @@ struct OutboxBatch {
     private(set) var damagedSubscriptions: Set<SubscriptionSerial> = []
     /// Databases whose changes cannot be read: theirs alone wait.
     private(set) var heldUp: Set<DatabaseID> = []
+    /// Databases that are in the queue without a change, as one whose changes were lost with a
+    /// damaged page, and where their telling ended.
+    private(set) var unneeded: [(database: DatabaseID, done: Int64)] = []
 
     /// Reads at most so many entries, and no further one once there are so many
     /// candidates to look at, or so many bytes of them.
@@ -67,7 +70,10 @@ struct OutboxBatch {
         let outboxes = try reader.outboxes(
             of: leases.map(\.database), limit: bounds.entriesPerPass
         )
-        let versions = Dictionary(uniqueKeysWithValues: outboxes.map { ($0.database, $0.version) })
+        unneeded = outboxes.filter { $0.entries.isEmpty && !$0.isUnreadable }
+            .map { ($0.database, $0.version.done) }
+        let waiting = outboxes.filter { !$0.entries.isEmpty || $0.isUnreadable }
+        let versions = Dictionary(uniqueKeysWithValues: waiting.map { ($0.database, $0.version) })
         held = leases.compactMap { lease in versions[lease.database].map { (lease, $0) } }
         let entries = outboxes.flatMap(\.entries)
         depth = entries.count

@@ -45,6 +45,7 @@ extension PushPipeline {
             throw error
         }
         metrics.failures.increment()
+        if leases.count == 1 { failing.failed(leases[0].database, error) }
         let now = now()
         await giveBack(leases) { lease in
             .failed(vestingAt: leases.count > 1 ? now : retry(lease))

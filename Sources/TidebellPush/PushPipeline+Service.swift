@@ -51,7 +51,7 @@ extension PushPipeline {
         }
     }
 
-    /// What failed since everything worked.
+    /// What the store failed in since it worked; of single databases ``FailingDatabases`` tells.
     private struct Trouble {
         var isReported = false
         /// Rounds in a row that could not be ended.
@@ -65,10 +65,9 @@ extension PushPipeline {
 
     /// Notes what a round came to; returns how long to wait at most for the next one.
     private func note(_ round: PassRound, in trouble: inout Trouble) -> Duration? {
-        if let failure = round.failure { warn(of: failure, in: &trouble) }
         guard round.isComplete else { return trouble.wait(configuration) }
         trouble.rounds = 0
-        if trouble.isReported, round.failure == nil, round.nextVesting == nil {
+        if trouble.isReported {
             logger.notice("push pipeline works again")
             trouble.isReported = false
         }

@@ -25,6 +25,7 @@ package final class PushPipeline: Service {
     /// Lets one pass run at a time: the loop's, or that of whoever drains.
     private let passing = FairLock()
     private let damage: DamageReport
+    let failing: FailingDatabases
     /// How far an entry is told that cannot be changed, for the next pass; after a start it is
     /// told from the beginning. One is enough: its database keeps its turn.
     private let unchangeable = Mutex<OutboxBatch.Progress?>(nil)
@@ -53,6 +54,7 @@ package final class PushPipeline: Service {
         self.configuration = configuration
         self.metrics = metrics
         damage = DamageReport(logger: logger, metrics: metrics)
+        failing = FailingDatabases(logger: logger)
         self.reached = reached
     }
 
@@ -112,11 +114,22 @@ package final class PushPipeline: Service {
         }
     }
 
+    /// Takes databases without changes out of the queue, unless one was put there since.
+    private func remove(_ unneeded: [(database: DatabaseID, done: Int64)]) async throws {
+        guard !unneeded.isEmpty else { return }
+        try await store.write { transaction in
+            for (database, done) in unneeded {
+                try transaction.markTold(upTo: done, in: database, keeping: true)
+            }
+        }
+    }
+
     /// All stages up to the commit.
     private func work(on leases: [OutboxLease]) async throws -> Logged {
         let batch = try await read(leases)
         try await reached(.read)
         try Task.checkCancellation()
+        try await remove(batch.unneeded)
         guard var plan = match(batch) else {
             await giveBack(leases, batch)
             return Logged()
@@ -128,6 +141,7 @@ package final class PushPipeline: Service {
         let notifications = build(plan, batch)
         try await reached(.built)
         let logged = try await commit(notifications, plan, batch)
+        failing.told(plan.touched)
         await giveBack(leases, batch, after: plan)
         return logged
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import GRDB
 import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellSQLite
 import TidebellWire
 
 @Suite("tokens/create, tokens/register, courier", .hangs)
@@ -79,6 +81,33 @@ struct CourierTests {
         #expect(first.text.hasPrefix(#"{"aps":{"content-available":1},"ck":{"#))
         #expect(first.text.contains(#""zid":"A""#))
         #expect(second.text.contains(#""zid":"B""#))
+    }
+
+    @Test("M6: a database that waits without a change leaves the queue; its next change is told")
+    func waitingWithoutChange() async throws {
+        let api = try await TestAPI()
+        let courier = try await create(api).courierPath
+        try await api.makeZone("A")
+        try await api.subscribe(to: "A")
+        _ = try await api.cloud.pipeline.drain()
+        let file = try DatabaseQueue(
+            path: api.folder.appendingPathComponent(SQLiteFactory.fileName).path)
+        try await file.write { connection in
+            try connection.execute(
+                sql: """
+                    INSERT INTO outbox_queue (database, done, turn) SELECT id, 0, 1 FROM database
+                    """
+            )
+        }
+        func waiting() async throws -> Int? {
+            try await file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM outbox_queue") }
+        }
+        #expect(try await waiting() ?? 0 > 0)
+        #expect(try await api.cloud.pipeline.drain() == 0)
+        #expect(try await waiting() == 0)
+        try await api.save("a", in: "A")
+        #expect(try await api.cloud.pipeline.drain() == 1)
+        #expect(try await api.send("GET", courier).text.contains(#""zid":"A""#))
     }
 
     @Test("A message whose poll broke off is given out again (5.12)")

@@ -12,7 +12,8 @@ package final class SchemaCache: Sendable {
     fileprivate struct Entry {
         var revision: SchemaRevision
         var types: [String: [String: StoredField]] = [:]
-        var size = 0
+        /// Its container, its types and their fields.
+        var size = 1
         var lastUse = 0
     }
 
@@ -27,14 +28,17 @@ package final class SchemaCache: Sendable {
 
     /// Creates an empty cache.
     ///
-    /// - Parameter capacity: The most fields and types that it holds
+    /// - Parameter capacity: The most containers, types and fields together that it holds
     ///   (``Limits/cachedSchemaFields``).
     package init(capacity: Int = Limits().cachedSchemaFields) {
         self.capacity = capacity
     }
 
-    /// How many fields and types it holds.
+    /// How many containers, types and fields it holds.
     package var size: Int { state.withLock(\.size) }
+
+    /// The containers of which it holds types.
+    package var containers: Set<ContainerKey> { state.withLock { Set($0.entries.keys) } }
 
     /// Returns the fields of those of the types that are here.
     func fields(
@@ -51,10 +55,13 @@ package final class SchemaCache: Sendable {
     }
 
     /// Keeps types that were read; what is here of another revision of the container goes.
-    func keep(
+    ///
+    /// That a container has none of the types is not kept: anybody may ask for any container.
+    package func keep(
         _ types: [String: [String: StoredField]], in container: ContainerKey,
         at revision: SchemaRevision
     ) {
+        guard !types.isEmpty else { return }
         state.withLock { state in
             var entry = Entry(revision: revision)
             if let known = state.entries.removeValue(forKey: container) {
@@ -76,13 +83,15 @@ package final class SchemaCache: Sendable {
 }
 
 extension SchemaCache.State {
-    /// Lets go of the containers that were asked for least recently.
+    /// Lets go of the containers that were asked for least recently, of more of them than must
+    /// be: so that they are put in order once for many that come.
     fileprivate mutating func makeRoom(for size: Int, in capacity: Int) {
-        while self.size + size > capacity,
-            let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })
-        {
-            entries.removeValue(forKey: oldest.key)
-            self.size -= oldest.value.size
+        guard self.size + size > capacity else { return }
+        let oldestFirst = entries.sorted { $0.value.lastUse < $1.value.lastUse }
+        for (container, entry) in oldestFirst
+        where self.size + size > capacity - capacity / 8 && self.size > 0 {
+            entries.removeValue(forKey: container)
+            self.size -= entry.size
         }
     }
 }

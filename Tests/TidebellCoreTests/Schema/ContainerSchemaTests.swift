@@ -47,7 +47,7 @@ struct ContainerSchemaTests {
         #expect(try await problem(withField: "title", there, in: other) == Self.noType)
         try await bench.modify(.save(.create, "a", title: "1"), call: here)
         #expect(try await problem(withField: "title", there, in: other) == nil)
-        #expect(there.schemas.size == 2)
+        #expect(there.schemas.size == 3)
         #expect(try await problem(withField: "colour", there, in: other) == noField("colour"))
         let colour = ["colour": Field?.some(Field(.string("red")))]
         try await bench.modify(.save(.create, "b", fields: colour), call: here)
@@ -60,7 +60,7 @@ struct ContainerSchemaTests {
         )
         try await other.write { [there] in _ = try ModifyRecords.run(save, for: there, in: $0) }
         #expect(try await problem(withField: "shade", here, in: bench.store) == nil)
-        #expect(here.schemas.size == 4)
+        #expect(here.schemas.size == 5)
         try await other.close()
     }
 
@@ -120,7 +120,7 @@ struct ContainerSchemaTests {
         let fields = Dictionary(
             uniqueKeysWithValues: (1...4).map { ("f\($0)", StoredField(.string)) }
         )
-        let cache = SchemaCache(capacity: 10)
+        let cache = SchemaCache(capacity: 14)
         let containers = (0..<3).map {
             ContainerKey(container: "iCloud.org.tidebell.tests\($0)", environment: .production)
         }
@@ -134,14 +134,14 @@ struct ContainerSchemaTests {
                 try transaction.addFields(["Note": fields], in: container)
             }
             let wide = Dictionary(
-                uniqueKeysWithValues: (1...10).map { ("f\($0)", StoredField(.string)) }
+                uniqueKeysWithValues: (1...13).map { ("f\($0)", StoredField(.string)) }
             )
             try transaction.addFields(["Wide": wide], in: containers[0])
             func isRead(_ call: Call, type: String = "Note") throws -> Bool {
                 let reader = CountingReader(transaction)
                 let schema = try reader.schema(of: [type], for: call)
                 #expect(schema.awaited(type).fields == (type == "Note" ? fields : wide))
-                #expect(cache.size <= 10)
+                #expect(cache.size <= 14)
                 return !reader.typesRead.isEmpty
             }
             #expect(try [0, 1, 0, 2].map { try isRead(calls[$0]) } == [true, true, false, true])
@@ -150,6 +150,38 @@ struct ContainerSchemaTests {
             #expect(try isRead(calls[0], type: "Wide"))
             #expect(try isRead(calls[0], type: "Wide"))
         }
+    }
+
+    @Test("H8: asking for types of containers that have none costs the cache nothing")
+    func nothingIsNotKept() async throws {
+        let bench = try await Bench()
+        let cache = SchemaCache(capacity: 14)
+        try await bench.store.read { reader in
+            for number in 0..<20 {
+                let container = ContainerKey(
+                    container: "iCloud.org.tidebell.made-up\(number)", environment: .production
+                )
+                var call = bench.call(container: container)
+                call.schemas = cache
+                _ = try reader.schema(of: ["Note"], for: call)
+            }
+        }
+        #expect(cache.containers.isEmpty && cache.size == 0)
+    }
+
+    @Test("H8: containers count for the cache's bound, those asked for least recently go")
+    func containersCount() {
+        let cache = SchemaCache(capacity: 16)
+        let containers = (0..<100).map {
+            ContainerKey(container: "iCloud.org.tidebell.tests\($0)", environment: .production)
+        }
+        for container in containers {
+            cache.keep(["Empty": [:]], in: container, at: SchemaRevision(rawValue: [1]))
+            #expect(cache.size <= 16)
+        }
+        // Each counts two: itself and its type.
+        #expect(cache.containers.count <= 8)
+        #expect(cache.containers.isSubset(of: containers.suffix(8)))
     }
 
     // MARK: Growth

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 import TestSupport
 import Testing
 import TidebellCore
@@ -66,6 +67,44 @@ import TidebellWire
             world.clock.advance(by: PushConfiguration().retry.longest)
             #expect(try await world.pipeline.drain() == 1)
             #expect(try await records(of: people[1], in: world) == ["a"])
+        }
+    }
+
+    @Test("H7: a database whose passes fail is named once, and again when it is told again")
+    func failingIsNamed() async throws {
+        try await World.run { world in
+            let people = try await people(["anna", "ben", "carla"], in: world)
+            let broken = Mutex<Set<DatabaseID>>([])
+            let store = world.store
+            let pipeline = pipeline(in: world) { stage in
+                guard stage == .built else { return }
+                if !broken.withLock(\.self).isDisjoint(with: store.claimed) { throw Broken() }
+            }
+            let names = people.map { "\($0.database.rawValue)" }
+            func create(_ record: String, failing: Set<DatabaseID>) async throws {
+                broken.withLock { $0 = failing }
+                for person in people { try await world.create([record], of: person) }
+                world.clock.advance(by: PushConfiguration().retry.longest)
+                _ = try? await pipeline.drain()
+            }
+            try await create("a", failing: [people[1].database])
+            #expect(world.log.databases == [names[1]])
+            try await create("b", failing: [people[1].database, people[2].database])
+            #expect(world.log.databases == [names[1], names[2]])
+            try await create("c", failing: [])
+            #expect(Set(world.log.databases.suffix(2)) == [names[1], names[2]])
+            #expect(world.log.databases.count == 4)
+            let failing = Logbook.Entry(
+                level: .warning,
+                message:
+                    "the changes of a database fail to be told; its pushes wait and are tried again"
+            )
+            let again = Logbook.Entry(
+                level: .notice, message: "the changes of a database are told again")
+            #expect(world.log.entries == [failing, failing, again, again])
+            for person in people {
+                #expect(try await records(of: person, in: world) == ["a", "b", "c"])
+            }
         }
     }
 

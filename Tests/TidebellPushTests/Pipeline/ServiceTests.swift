@@ -76,15 +76,22 @@ import TidebellWire
         }
     }
 
-    @Test("A failing store is reported once, tried again after growing waits, and nothing is lost")
-    func failingStore() async throws {
+    @Test(
+        "A failing store, or a database that fails, is reported once and tried again; nothing is lost",
+        arguments: [true, false]
+    )
+    func failingStore(ofTheStore: Bool) async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .query, type: "FeedItem")
             let phone = try await world.device("phone", of: anna)
             try await world.create(["a"], of: anna)
             let stream = world.streams.open(device: phone, after: phone.acknowledged)
-            world.store.fail(writes: 3)
+            world.store.fail(
+                writes: 3,
+                with: ofTheStore
+                    ? StoreUnavailable(.diskIsFull, detail: "full") : ObservedStore.Failure()
+            )
             try await world.running {
                 for wait in [100, 200, 400] {
                     await world.clock.waitForSleeper(of: .milliseconds(wait))
@@ -94,18 +101,26 @@ import TidebellWire
                 #expect(told.map(\.record) == ["a"])
                 await eventually { world.log.entries.count >= 2 }
             }
-            #expect(
-                world.log.entries == [
-                    .init(
-                        level: .warning,
-                        message:
-                            "push pipeline failed; pushes wait in the outbox and are tried again"
-                    ),
-                    .init(level: .notice, message: "push pipeline works again"),
-                ]
-            )
+            #expect(world.log.entries == (ofTheStore ? Self.storeTrouble : Self.databaseTrouble))
         }
     }
+
+    private static let storeTrouble: [Logbook.Entry] = [
+        .init(
+            level: .warning,
+            message: "push pipeline failed; pushes wait in the outbox and are tried again"
+        ),
+        .init(level: .notice, message: "push pipeline works again"),
+    ]
+
+    private static let databaseTrouble: [Logbook.Entry] = [
+        .init(
+            level: .warning,
+            message:
+                "the changes of a database fail to be told; its pushes wait and are tried again"
+        ),
+        .init(level: .notice, message: "the changes of a database are told again"),
+    ]
 
     @Test("The waits between tries double up to a bound")
     func retryDelays() {

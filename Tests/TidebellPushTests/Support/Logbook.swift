@@ -9,6 +9,9 @@ final class Logbook: Sendable {
         var message: String
     }
 
+    /// What the messages are about, as far as they name a database, in their order.
+    var databases: [String] { named.withLock(\.self) }
+    private let named = Mutex<[String]>([])
     private let state = Mutex<[Entry]>([])
 
     /// What was logged at `notice` and above.
@@ -27,6 +30,9 @@ final class Logbook: Sendable {
         }
 
         func log(event: LogEvent) {
+            if let database = event.metadata?["database"] {
+                book.named.withLock { $0.append("\(database)") }
+            }
             book.state.withLock {
                 $0.append(Entry(level: event.level, message: event.message.description))
             }

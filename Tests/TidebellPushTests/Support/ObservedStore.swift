@@ -11,6 +11,7 @@ final class ObservedStore: Store {
         var writes = 0
         var failingReads = 0
         var failingWrites = 0
+        var failure: any Error = Failure()
         var claimed: [DatabaseID] = []
     }
 
@@ -31,31 +32,33 @@ final class ObservedStore: Store {
     var incarnation: Incarnation { base.incarnation }
 
     /// Makes the next calls fail before they do anything.
-    func fail(reads: Int = 0, writes: Int = 0) {
-        state.withLock { ($0.failingReads, $0.failingWrites) = (reads, writes) }
+    func fail(reads: Int = 0, writes: Int = 0, with failure: any Error = Failure()) {
+        state.withLock {
+            ($0.failingReads, $0.failingWrites, $0.failure) = (reads, writes, failure)
+        }
     }
 
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        let fails = state.withLock { state in
+        let failure = state.withLock { state in
             state.writes += 1
             state.failingWrites -= 1
-            return state.failingWrites >= 0
+            return state.failingWrites >= 0 ? state.failure : nil
         }
-        if fails { throw Failure() }
+        if let failure { throw failure }
         return try await base.write(body)
     }
 
     func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
-        let fails = state.withLock { state in
+        let failure = state.withLock { state in
             state.failingReads -= 1
-            return state.failingReads >= 0
+            return state.failingReads >= 0 ? state.failure : nil
         }
         defer { state.withLock { $0.reads += 1 } }
-        if fails { throw Failure() }
+        if let failure { throw failure }
         return try await base.read(body)
     }
 
