@@ -56,6 +56,7 @@ let package = Package(
             name: "TidebellPush",
             dependencies: [
                 "TidebellCore", "TidebellScheduling",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

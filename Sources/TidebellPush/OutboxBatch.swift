@@ -37,6 +37,8 @@ struct OutboxBatch {
     private(set) var devices: [UserID: [StoredDevice]] = [:]
     /// The badges of the owners of candidates that count one (NINFO-11).
     private(set) var badges: [UserID: Int] = [:]
+    /// Where the notification log ended: nothing of what the batch tells stands before it.
+    private(set) var logEnd = NotificationSequence.start
     /// When the oldest change was committed.
     private(set) var oldest: Instant?
     /// How many entries the read found.
@@ -64,7 +66,7 @@ struct OutboxBatch {
     init(
         of leases: [OutboxLease],
         from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
-            & BadgeReading,
+            & BadgeReading & NotificationLogReading,
         within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
         let outboxes = try reader.outboxes(
@@ -79,6 +81,7 @@ struct OutboxBatch {
         depth = entries.count
         oldest = entries.filter { $0.damage != .row }.map(\.committedAt).min()
         heldUp = Set(outboxes.filter(\.isUnreadable).map(\.database))
+        logEnd = try reader.notificationHead()
         let endings = try outboxes.flatMap { try Self.endings(in: $0, from: reader) }
         var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
         var left = bounds.notificationsPerPass

@@ -209,7 +209,7 @@ extension PushPipeline {
             guard let database = batch.databases[subscription.database],
                 let owner = batch.users[subscription.user]
             else { return nil }
-            let id = makeUUID().uuidString.lowercased()
+            let id = DerivedNotificationID.of(told.match, in: store.identity)
             var payload = builder.payload(
                 for: told.match, in: database, owner: owner, notificationID: id
             )
@@ -257,7 +257,7 @@ extension PushPipeline {
             if !notifications.isEmpty {
                 logged.ends = try transaction.newestNotifications(of: Set(reachable.keys))
                 logged.notifications = try transaction.appendNotifications(
-                    notifications.map(\.notification)
+                    notifications.map(\.notification), unlessAfter: batch.logEnd
                 )
             }
             try plan.settle(in: transaction, keeping: keepsExplanations)

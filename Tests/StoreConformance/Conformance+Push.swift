@@ -197,6 +197,29 @@ extension StoreConformance {
                 #expect(try reader.notificationHead() == appended[2].sequence)
             }
         },
+        Check("PUSH-7: what is appended twice changes nothing") { store in
+            let saved: [StoredNotification] = [
+                .push("a"), .push("b", collapse: "c"), .push("a", to: .ben),
+            ]
+            let first = try await store.write { try $0.appendNotifications(saved) }
+            let (again, later) = try await store.write { transaction throws in
+                let again = try transaction.appendNotifications(saved)
+                let end = first[0].sequence
+                let later = try transaction.appendNotifications(
+                    [saved[1], .push("d")], unlessAfter: end)
+                return (again, later)
+            }
+            #expect(again == first)
+            #expect(later[0] == first[1])
+            try await store.read { reader throws in
+                func log(_ user: UserID) throws -> [StoredNotification] {
+                    try reader.notifications(
+                        for: user, after: .start, excludingOrigin: nil, limit: 9)
+                }
+                #expect(try log(.anna) == [first[0], first[1], later[1]])
+                #expect(try log(.ben) == [first[2]])
+            }
+        },
         Check("SUB-47: a device is not given what it made itself") { store in
             try await store.write { transaction throws in
                 _ = try transaction.appendNotifications([
@@ -223,7 +246,7 @@ extension StoreConformance {
                     .push("other user", to: .ben, collapse: "c"),
                     .push("other subscription", subscription: "x", collapse: "c"),
                     .push("2", collapse: "c"), .push("3", collapse: "c"),
-                    .push("no origin 2", from: nil, collapse: "c"), .push("alert"),
+                    .push("no origin 2", from: nil, collapse: "c"), .push("alert 2"),
                 ])
                 let left = try transaction.notifications(
                     for: .anna, after: .start, excludingOrigin: nil, limit: 99
@@ -231,7 +254,7 @@ extension StoreConformance {
                 #expect(
                     left.map(\.notificationID) == [
                         "other ID", "other origin", "alert", "other subscription", "3",
-                        "no origin 2", "alert",
+                        "no origin 2", "alert 2",
                     ]
                 )
                 let bens = try transaction.notifications(

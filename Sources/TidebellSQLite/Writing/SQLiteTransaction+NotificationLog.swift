@@ -3,10 +3,14 @@ import TidebellCore
 
 extension SQLiteTransaction {
     func appendNotifications(
-        _ notifications: [StoredNotification]
+        _ notifications: [StoredNotification], unlessAfter place: NotificationSequence
     ) throws -> [StoredNotification] {
         try notifications.map { notification in
             var notification = notification
+            if let known = try sequence(of: notification, after: place) {
+                notification.sequence = known
+                return notification
+            }
             if notification.collapseID != nil { try removeReplaced(by: notification) }
             try connection.run(
                 """
@@ -23,6 +27,16 @@ extension SQLiteTransaction {
             lastNotification = max(lastNotification, notification.sequence)
             return notification
         }
+    }
+
+    /// Where a notification stands already, after a place of the log.
+    private func sequence(
+        of notification: StoredNotification, after place: NotificationSequence
+    ) throws -> NotificationSequence? {
+        try connection.first(
+            "SELECT sequence FROM notification WHERE user = ? AND sequence > ? AND notification_id = ?",
+            notification.user, place, notification.notificationID
+        ) { try $0.value(0) }
     }
 
     private func removeReplaced(by notification: StoredNotification) throws {

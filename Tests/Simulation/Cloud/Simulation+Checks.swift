@@ -104,7 +104,10 @@ extension Simulation {
                 "a payload contradicts its notification: \(push)"
             )
             try demand(
-                !model.log.contains { $0.push.notificationID == push.notificationID },
+                // What a lost life told is told again under the same ID.
+                !model.log.contains {
+                    $0.push.notificationID == push.notificationID && $0.state != .lost
+                },
                 "two notifications have the ID \(push.notificationID)"
             )
             rows.append(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import TestSupport
 import Testing
 import TidebellCore
-import TidebellPush
+@testable import TidebellPush
 import TidebellWire
 
 /// Passes that fail, and passes at the same time.
@@ -23,6 +24,33 @@ import TidebellWire
             #expect(try await world.pipeline.drain() == 1)
             #expect(try await stream.told(1).map(\.record) == ["a"])
             #expect(try await world.log(of: anna).count == 1)
+        }
+    }
+
+    @Test("PUSH-7: a pass that is repeated says the same notification IDs, which all differ")
+    func repeatedPass() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            for id in ["s", "t"] {
+                try await world.subscribe(anna, .query, id: id, type: "FeedItem")
+            }
+            try await world.subscribe(anna, .database, id: "all")
+            for names in [["a", "b"], ["a"]] { try await world.create(names, of: anna) }
+            var ids: [[String]] = []
+            for _ in 0..<2 {
+                let batch = try await world.readBatch()
+                var plan = try #require(world.pipeline.match(batch))
+                world.pipeline.coalesce(&plan)
+                ids.append(
+                    world.pipeline.build(plan, batch).map(\.notification.notificationID))
+                try await world.giveBack(batch)
+            }
+            #expect(ids[0] == ids[1])
+            #expect(ids[0].count == 7)
+            #expect(Set(ids[0]).count == 7)
+            #expect(ids[0].allSatisfy { UUID(uuidString: $0) != nil && $0 == $0.lowercased() })
+            #expect(try await world.pipeline.drain() == 7)
+            #expect(try await world.log(of: anna).map(\.notificationID) == ids[0])
         }
     }
 

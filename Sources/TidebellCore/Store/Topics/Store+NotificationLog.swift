@@ -54,13 +54,15 @@ package protocol NotificationLogReading {
 
 /// The notification log grows at its end and shrinks at its beginning.
 package protocol NotificationLogWriting: NotificationLogReading {
-    /// Appends notifications and returns them with their sequences.
+    /// Appends notifications and returns them with their sequences. One whose ID stands in its
+    /// user's log after `place` already is left as it stands there: what is appended twice
+    /// changes nothing. (Before `place` an engine need not look.)
     ///
     /// A notification with a collapse ID replaces the older ones of the same
     /// user, database, subscription, origin and collapse ID (PUSH-2): they are
     /// no longer returned by `notifications`.
     func appendNotifications(
-        _ notifications: [StoredNotification]
+        _ notifications: [StoredNotification], unlessAfter place: NotificationSequence
     ) throws -> [StoredNotification]
 
     /// Removes notifications older than `moment` (NOTIF-15), at most `limit`, and
@@ -71,4 +73,13 @@ package protocol NotificationLogWriting: NotificationLogReading {
     /// `limit`, and raises the user's ``NotificationLogReading/notificationFloor(of:)``; returns how
     /// many went.
     func trimNotifications(of user: UserID, to count: Int, limit: Int) throws -> Int
+}
+
+extension NotificationLogWriting {
+    /// Appends notifications, unless they stand anywhere in their users' logs.
+    package func appendNotifications(
+        _ notifications: [StoredNotification]
+    ) throws -> [StoredNotification] {
+        try appendNotifications(notifications, unlessAfter: .start)
+    }
 }
