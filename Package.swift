@@ -315,8 +315,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CloudKit", "TidebellTesting", "TidebellProcesses", "TestSupport", "tidebell",
-                "feed-demo",
+                "CloudKit", "TidebellTesting", "TidebellServer", "TidebellSQLite",
+                "TidebellScheduling", "TidebellProcesses", "TestSupport", "tidebell", "feed-demo",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict

@@ -124,7 +124,14 @@ package final class SQLiteStore: OpenedStore {
     package func read<Result: Sendable>(
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
-        try await mending { try await self.readOnce(length, body) }
+        do {
+            return try await mending { try await self.readOnce(length, body) }
+        } catch {
+            // Also what opening one more connection meets.
+            let error = StoreUnavailable.meant(by: error)
+            troubles.note(error)
+            throw error
+        }
     }
 
     private func readOnce<Result: Sendable>(
@@ -164,8 +171,6 @@ package final class SQLiteStore: OpenedStore {
         } catch DatabaseError.SQLITE_INTERRUPT {
             // GRDB stops a reader whose task is cancelled.
             throw CancellationError()
-        } catch {
-            throw StoreUnavailable.meant(by: error)
         }
     }
 

@@ -3,21 +3,21 @@ import Logging
 import TidebellCore
 import TidebellSQLite
 
-/// What the operator reads of the store: one line when writes begin to fail, one when it is
+/// What the operator reads of the store: one line when calls begin to fail, one when it is
 /// over, one at the start about the SQLite in use.
 struct TroubleLog: Sendable {
     let logger: Logger
 
-    /// Logs what becomes of the writes of `store` from now on.
+    /// Logs what becomes of the calls of `store` from now on.
     func follow(_ store: any OpenedStore) {
         store.troubles.observe { [logger] news in
             switch news {
             case .began(let trouble):
                 logger.error(
-                    "the store cannot be written; clients are asked to try again",
+                    "the store does not work; clients are asked to try again",
                     metadata: ["cause": "\(trouble.cause.rawValue)", "error": "\(trouble.detail)"]
                 )
-            case .ended: logger.notice("the store can be written again")
+            case .ended: logger.notice("the store works again")
             case .mended(let mend):
                 logger.error(
                     "the database was damaged and is mended; run 'tidebell check' for what is lost",

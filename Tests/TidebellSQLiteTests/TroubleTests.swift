@@ -91,7 +91,8 @@ final class TroubleTests {
     private static let causes: [(ResultCode, StoreUnavailable.Cause?)] = [
         (.SQLITE_FULL, .diskIsFull), (.SQLITE_IOERR_WRITE, .diskFails),
         (.SQLITE_IOERR_FSYNC, .diskFails), (.SQLITE_CANTOPEN, .diskFails),
-        (.SQLITE_BUSY, .isLocked), (.SQLITE_READONLY, .isReadOnly), (.SQLITE_CORRUPT, nil),
+        (.SQLITE_BUSY, .isLocked), (.SQLITE_PROTOCOL, .isLocked), (.SQLITE_READONLY, .isReadOnly),
+        (.SQLITE_CORRUPT, nil),
         (.SQLITE_CONSTRAINT, nil),
     ]
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Knows whether writes meet a full or failing disk, and notifies once when that begins
+/// Knows whether calls meet a full or failing disk or a lock, and notifies once when that begins
 /// and once when it is over; and of damage that was mended.
 package final class StoreTroubles: Sendable {
     /// What an observer hears.
@@ -31,7 +31,7 @@ package final class StoreTroubles: Sendable {
         self.elapsed = elapsed
     }
 
-    /// What is in the way of writes; nil while nothing is.
+    /// What is in the way; nil while nothing is.
     package var present: StoreUnavailable? { state.withLock { $0.present } }
 
     /// Calls `observer` from now on; it must not block, nor write into the store.
@@ -39,7 +39,7 @@ package final class StoreTroubles: Sendable {
         state.withLock { $0.observer = observer }
     }
 
-    /// Notes that a write failed.
+    /// Notes that a call failed.
     package func note(_ error: any Error) {
         guard let error = error as? StoreUnavailable else { return }
         let moment = elapsed()

@@ -10,7 +10,8 @@ extension StoreUnavailable {
         switch failure.resultCode {
         case .SQLITE_FULL: cause = .diskIsFull
         case .SQLITE_IOERR, .SQLITE_CANTOPEN: cause = .diskFails
-        case .SQLITE_BUSY, .SQLITE_LOCKED: cause = .isLocked
+        // PROTOCOL is what a reader gets who waited for locks of other processes in vain.
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: cause = .isLocked
         case .SQLITE_READONLY: cause = .isReadOnly
         default: return error
         }

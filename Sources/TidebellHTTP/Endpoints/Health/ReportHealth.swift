@@ -3,7 +3,8 @@ import TidebellWire
 
 /// `/health`: whether the server answers and its store can be read.
 extension ReportHealth: ServerEndpoint {
-    /// Answers `{"status":"ok"}`; a store that cannot be read is a 500.
+    /// Answers `{"status":"ok"}`; for a store that cannot be read 503 with the reason, or 500
+    /// where that does not pass by itself.
     package static func respond(
         to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
