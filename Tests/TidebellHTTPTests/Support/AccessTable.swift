@@ -14,33 +14,53 @@ struct AccessCaller: Sendable, Hashable {
         case revoked, expired
     }
 
-    /// The web token: none, one of the operator's, or one that a device or a page got with it
-    /// in this container and environment.
-    enum User: Sendable, Hashable, CaseIterable {
-        case none, unknown, everywhere, here, inOtherContainer, inOtherEnvironment
-        case signedOut, expired, disabled, removed
-        case signedOutDevice, expiredDevice, disabledDevice, removedDevice
-        case signedOutPage, expiredPage, disabledPage, removedPage
+    /// The web token.
+    enum User: Sendable, Hashable, CustomStringConvertible {
+        case none, unknown
+        case token(Origin, State = .fresh)
 
-        /// The tokens that end, with those that were got with them.
-        static let ended: [(User, device: User, page: User)] = [
-            (.signedOut, .signedOutDevice, .signedOutPage),
-            (.expired, .expiredDevice, .expiredPage),
-            (.disabled, .disabledDevice, .disabledPage),
-            (.removed, .removedDevice, .removedPage),
-        ]
+        /// Where a token is from and where it is good: the operator's in all containers, the
+        /// others here or elsewhere alone. A device's and a page's were got with an operator's.
+        enum Origin: Sendable, Hashable, CaseIterable {
+            case everywhere, here, device, page
+            case inOtherContainer, deviceInOtherContainer, pageInOtherContainer
+            case inOtherEnvironment, deviceInOtherEnvironment, pageInOtherEnvironment
+
+            static let good: [Origin] = [.everywhere, .here, .device, .page]
+        }
+
+        /// Whether it has ended, and why.
+        enum State: Sendable, Hashable, CaseIterable {
+            case fresh, signedOut, expired, disabled, removed
+        }
+
+        static let all: [User] =
+            [.none, .unknown]
+            + Origin.good.flatMap { origin in State.allCases.map { .token(origin, $0) } }
+            + Origin.allCases.filter { !Origin.good.contains($0) }.map { .token($0) }
+
+        /// Whether it is a user's who may be here.
+        var isGood: Bool {
+            guard case .token(let origin, .fresh) = self else { return false }
+            return Origin.good.contains(origin)
+        }
+
+        var description: String {
+            switch self {
+            case .none: "none"
+            case .unknown: "unknown"
+            case .token(let origin, let state): "\(origin)-\(state)"
+            }
+        }
     }
 
     var page: Page
     var user: User
 
-    /// Every kind of user with a page that may call, and every kind of page with a user
-    /// who may.
-    static let all: [AccessCaller] =
-        User.allCases.map { AccessCaller(page: .everywhere, user: $0) }
-        + Page.allCases.filter { $0 != .everywhere }.flatMap { page in
-            [User.none, .here, .removed].map { AccessCaller(page: page, user: $0) }
-        }
+    /// Every kind of page with every kind of user.
+    static let all: [AccessCaller] = Page.allCases.flatMap { page in
+        User.all.map { AccessCaller(page: page, user: $0) }
+    }
 }
 
 /// What a caller gets who asks an endpoint: the rules of who may do what.
@@ -52,6 +72,8 @@ enum AccessOutcome: Sendable, Hashable {
     case notAnApp
     /// `AUTHENTICATION_REQUIRED`: not a user who may be here.
     case notAUser
+    /// `ACCESS_DENIED`: a page's token gives no other that lives for longer.
+    case notForPages
 
     /// First the app is looked at, then the user it brings, if any; only then whether the
     /// endpoint needs one. What has ended, or is of elsewhere, is as bad as unknown.
@@ -63,11 +85,8 @@ enum AccessOutcome: Sendable, Hashable {
             return
         }
         switch caller.user {
-        case .everywhere, .here: self = .granted
-        case .unknown, .inOtherContainer, .inOtherEnvironment, .signedOut, .expired, .disabled,
-            .removed, .signedOutDevice, .expiredDevice, .disabledDevice, .removedDevice,
-            .signedOutPage, .expiredPage, .disabledPage, .removedPage:
-            self = .notAUser
+        case let user where user.isGood: self = .granted
+        case .token, .unknown: self = .notAUser
         case .none:
             switch access {
             case .anyone: self = .granted
@@ -83,6 +102,9 @@ enum AccessOutcome: Sendable, Hashable {
     init?(_ status: Int, _ error: WireError?) {
         switch (status, error?.code) {
         case (401, .authenticationFailed): self = .notAnApp
+        case (403, .accessDenied)
+        where error?.reason.hasPrefix("a web token that was fetched for a while") == true:
+            self = .notForPages
         case (421, .authenticationRequired): self = .notAUser
         case (400, .badRequest) where error?.reason.hasPrefix("endpoint not applicable") == true:
             self = .elsewhere
@@ -98,6 +120,7 @@ enum AccessOutcome: Sendable, Hashable {
 struct AccessTokens: Sendable {
     let api: TestAPI
     let container: ContainerKey
+    private static let otherContainer = "iCloud.org.example.other"
     private let pages: [AccessCaller.Page: String]
     private var users: [AccessCaller.User: String]
 
@@ -107,12 +130,9 @@ struct AccessTokens: Sendable {
         self.container = container
         let accounts = api.cloud.accounts
         let otherContainer = ContainerKey(
-            container: "iCloud.org.example.other", environment: container.environment
-        )
+            container: Self.otherContainer, environment: container.environment)
         let otherEnvironment = ContainerKey(
-            container: container.container,
-            environment: container.environment == .production ? .development : .production
-        )
+            container: container.container, environment: container.environment.other)
         var pages: [AccessCaller.Page: String] = [.unknown: "unknown"]
         pages[.everywhere] = try await accounts.makeAPIToken(named: "everywhere")
         pages[.here] = try await accounts.makeAPIToken(named: "here", for: container)
@@ -129,55 +149,72 @@ struct AccessTokens: Sendable {
         let revoked = try await accounts.tokens(.api).filter { $0.name == "revoked" }
         for token in revoked { _ = try await accounts.revoke(.api, token.id) }
 
-        var users: [AccessCaller.User: String] = [.unknown: "unknown"]
-        users[.everywhere] = try await accounts.add(named: "everywhere")
-        users[.here] = try await accounts.makeWebToken(for: "everywhere", in: container)
-        users[.inOtherContainer] = try await accounts.makeWebToken(
-            for: "everywhere", in: otherContainer
-        )
-        users[.inOtherEnvironment] = try await accounts.makeWebToken(
-            for: "everywhere", in: otherEnvironment
-        )
-        for user in [AccessCaller.User.signedOut, .disabled, .removed, .expired] {
-            users[user] = try await accounts.add(
-                named: "\(user)", tokenLifetime: .seconds(user == .expired ? 1 : 3600)
-            )
-        }
         self.pages = pages
-        self.users = users
-        for (user, device, page) in AccessCaller.User.ended {
-            self.users[device] = try await token(
-                "account/signIn", "{}", with: user, SignIn.Response.self, \.webAuthToken)
-            self.users[page] = try await token(
-                "account/webToken", #"{"apiToken":"\#(api.apiToken)"}"#, with: user,
-                FetchWebAuthToken.Response.self, \.webAuthToken)
-            // Each of them was here before, as others have been.
-            for user in [user, device, page] {
+        users = [.unknown: "unknown"]
+        for state in AccessCaller.User.State.allCases {
+            _ = try await accounts.add(named: "\(state)")
+            for origin in AccessCaller.User.Origin.allCases {
+                users[.token(origin, state)] = try await makeToken(origin, state)
+            }
+            for origin in AccessCaller.User.Origin.good {
+                // Each of them was here before, as others have been.
+                let caller = AccessCaller(page: .everywhere, user: .token(origin, state))
                 let answer = try await api.send(
-                    "GET",
-                    path("database", "public/users/caller")
-                        + query(of: AccessCaller(page: .everywhere, user: user))
-                )
-                #expect(answer.status == 200, "\(user) before its end")
+                    "GET", path("database", "public/users/caller") + query(of: caller))
+                #expect(answer.status == 200, "\(caller.user) before its end")
             }
         }
         _ = try await accounts.signOut("signedOut")
         try await accounts.setDisabled(true, "disabled")
         try await accounts.remove(named: "removed")
-        // Passes the two short lifetimes, and what is remembered of a caller.
+        // Passes the short lifetimes, and what is remembered of a caller.
         api.clock.advance(by: CallerCache.lifetime)
     }
 
-    /// Gets a token with that of a caller.
-    private func token<Response: WireBody>(
-        _ endpoint: String, _ body: String, with user: AccessCaller.User,
-        _: Response.Type, _ token: KeyPath<Response, String>
+    /// Makes a token of the account of a state, which has not ended yet; a device's and a page's
+    /// are got with one of the operator's that nothing else needs.
+    private func makeToken(
+        _ origin: AccessCaller.User.Origin, _ state: AccessCaller.User.State
     ) async throws -> String {
+        let otherContainer = ContainerKey(
+            container: Self.otherContainer, environment: container.environment)
+        let otherEnvironment = ContainerKey(
+            container: container.container, environment: container.environment.other)
+        let place: ContainerKey? =
+            switch origin {
+            case .everywhere: nil
+            case .here, .device, .page: container
+            case .inOtherContainer, .deviceInOtherContainer, .pageInOtherContainer: otherContainer
+            case .inOtherEnvironment, .deviceInOtherEnvironment, .pageInOtherEnvironment:
+                otherEnvironment
+            }
+        let lifetime = Duration.seconds(state == .expired ? 1 : 3600)
+        let token = try await api.cloud.accounts.makeWebToken(
+            for: "\(state)", in: place, lifetime: lifetime)
+        switch origin {
+        case .everywhere, .here, .inOtherContainer, .inOtherEnvironment: return token
+        case .device, .deviceInOtherContainer, .deviceInOtherEnvironment:
+            return try await exchange(
+                token, at: "account/signIn", in: place, "{}", SignIn.Response.self, \.webAuthToken)
+        case .page, .pageInOtherContainer, .pageInOtherEnvironment:
+            return try await exchange(
+                token, at: "account/webToken", in: place, #"{"apiToken":"\#(api.apiToken)"}"#,
+                FetchWebAuthToken.Response.self, \.webAuthToken)
+        }
+    }
+
+    /// Gets a token for another one.
+    private func exchange<Response: WireBody>(
+        _ token: String, at endpoint: String, in place: ContainerKey?, _ body: String,
+        _: Response.Type, _ member: KeyPath<Response, String>
+    ) async throws -> String {
+        let place = place ?? container
         let answer = try await api.send(
             "POST",
-            path("ext", endpoint) + query(of: AccessCaller(page: .everywhere, user: user)), body)
+            "/ext/1/\(place.container)/\(place.environment.rawValue)/\(endpoint)"
+                + "?ckAPIToken=\(api.apiToken)&ckWebAuthToken=\(token)", body)
         return try JSONReader.read(Array(answer.text.utf8)) { try Response(from: &$0) }[
-            keyPath: token]
+            keyPath: member]
     }
 
     /// The path of an endpoint.
@@ -193,19 +230,20 @@ struct AccessTokens: Sendable {
         return query
     }
 
-    /// The query for the next call: a sign-out takes a session that nothing else needs.
-    func freshQuery(of caller: AccessCaller) async throws -> String {
-        let container: ContainerKey? = caller.user == .here ? self.container : nil
-        guard caller.user == .here || caller.user == .everywhere else { return query(of: caller) }
-        var tokens = users
-        tokens[caller.user] = try await api.cloud.accounts.makeWebToken(
-            for: "everywhere", in: container
-        )
-        return AccessTokens(self, users: tokens).query(of: caller)
+    /// The query for a sign-out, which takes a session that nothing else needs.
+    func queryToSignOut(_ caller: AccessCaller) async throws -> String {
+        guard case .token(let origin, let state) = caller.user, caller.user.isGood else {
+            return query(of: caller)
+        }
+        var tokens = self
+        tokens.users[caller.user] = try await makeToken(origin, state)
+        return tokens.query(of: caller)
     }
+}
 
-    private init(_ tokens: AccessTokens, users: [AccessCaller.User: String]) {
-        (api, container, pages) = (tokens.api, tokens.container, tokens.pages)
-        self.users = users
+extension CloudEnvironment {
+    /// The other one of the two.
+    fileprivate var other: CloudEnvironment {
+        self == .production ? .development : .production
     }
 }
