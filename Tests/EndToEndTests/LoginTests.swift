@@ -94,6 +94,32 @@ import TidebellProcesses
         #expect(await server.waitUntilExit() == 0)
     }
 
+    @Test("M7: a login at an address without TLS beyond this machine says what that means")
+    func withoutTLS() async throws {
+        let server = try await program.serve(arguments: ["--host", "0.0.0.0"])
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let apiToken = try await program.token(["api-token", "create", "--name", "tests"])
+        let file = program.dataFolder.appendingPathComponent("api-token").path
+        try apiToken.write(toFile: file, atomically: true, encoding: .utf8)
+        let anna = try await program.token(["user", "add", "anna"])
+        // This machine, by an address that does not say so.
+        let address = "http://0.0.0.0:\(program.port)"
+        let lines = try await device(
+            ["login"] + place
+                + ["--server", address, "--api-token-file", file, "--token-file", "-"],
+            input: anna
+        )
+        #expect(
+            lines == [
+                "\(address) has no TLS: the password or token, and all data, travel in the clear, "
+                    + "for everybody on the way to read. Use an https:// address.",
+                "anna is signed in to \(Household.container) (development) at \(address).",
+            ]
+        )
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
     @Test("What goes wrong at a login is one sentence that says what to do")
     func mistakes() async throws {
         let server = try await program.serve()

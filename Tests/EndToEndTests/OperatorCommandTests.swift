@@ -101,6 +101,31 @@ struct OperatorCommandTests {
             try await lastLine(["user", "remove", "empty"]).hasSuffix("They had stored nothing."))
     }
 
+    @Test(
+        "M8: erasing a person says what went, with --erase-data at once or with user erase later",
+        arguments: [true, false])
+    func erasing(atOnce: Bool) async throws {
+        defer { clean() }
+        let server = try await program.serve()
+        let anna = try await Household(program: program, user: "anna")
+        try await anna.prepare(zone: "Feed")
+        for _ in 0..<2 { try await anna.save() }
+        _ = try await anna.saveUnnamed("a file")
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        if !atOnce {
+            let kept = try await program.run(["user", "remove", "anna"])
+            #expect(kept.last?.contains("is kept; to erase it: tidebell user erase ") == true)
+        }
+        let verb = atOnce ? ["remove", "anna", "--erase-data"] : ["erase", "anna"]
+        let erased = try await program.run(["user"] + verb).last ?? ""
+        #expect(
+            erased
+                == "Erased: 3 records, 2 zones, 1 file, 1 subscription, 4 kept answers, "
+                + "the user of 1 container."
+        )
+    }
+
     @Test("A device whose session the operator ended says so, and signs out of it")
     func endedSession() async throws {
         defer { clean() }

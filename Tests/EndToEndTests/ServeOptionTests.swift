@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TidebellProcesses
+import TidebellSQLite
 
 /// What an operator tells `tidebell serve`.
 @Suite(.hangs)
@@ -22,6 +23,21 @@ struct ServeOptionTests {
         }
         #expect(await server.waitUntilExit() == 0)
         #expect((1...1000).contains(longest.utf8.count), "\(longest)")
+    }
+
+    @Test("M4: a start names the SQLite in use if it has the WAL-reset defect, once")
+    func walResetDefect() async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let server = try await program.serve(arguments: ["--log-level", "info"])
+        server.signal(SIGTERM)
+        var lines: [String] = []
+        for await line in server.lines where line.contains("has the WAL-reset defect") {
+            lines.append(line)
+        }
+        #expect(await server.waitUntilExit() == 0)
+        let version = SQLiteVersion.current
+        #expect(lines.count == (version.hasWALResetDefect ? 1 : 0))
+        #expect(lines.allSatisfy { $0.contains("sqlite=\(version)") })
     }
 
     @Test(

@@ -187,7 +187,8 @@ final class RawConnection: Sendable {
     /// Sends a part of a request.
     func send(_ text: String) throws {
         let bytes = Array(text.utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+        let count = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        guard count == bytes.count else {
             throw Failure(what: "write: \(errno)")
         }
     }

@@ -271,6 +271,39 @@ struct TrustedProxyTests {
         #expect(api.log.lines.isEmpty)
     }
 
+    @Test("S3: a sign-in that is hung up counts as a wrong password once it was read whole")
+    func hangingUpCounts() async throws {
+        let api = try await TestAPI(shares: Self.local)
+        let checks = HeldChecks()
+        let gate = checks.gate()
+        try await api.serving {
+            $0.signIns = gate
+        } _: { [self] port in
+            let first = try RawConnection(port)
+            try first.send(signIn(api, password: "first", from: "203.0.113.1"))
+            #expect(await eventually { checks.passwords == ["first"] })
+            let whole = signIn(api, password: "gone", from: "203.0.113.7")
+            let bodies = api.cloud.webServices.cloud.shares.bodies
+            for _ in 0...SignInAttempts.maximumFailures {
+                let connection = try RawConnection(port)
+                try connection.send(String(whole.dropLast()))
+                connection.close()
+            }
+            #expect(await eventually { bodies.current == 0 })
+            for _ in 0..<SignInAttempts.maximumFailures {
+                let connection = try RawConnection(port)
+                try connection.send(whole)
+                #expect(await eventually { gate.waiting == 1 })
+                connection.close()
+                #expect(await eventually { gate.waiting == 0 })
+            }
+            let refused = try await RawConnection(port).request(whole)
+            #expect(refused.hasPrefix("HTTP/1.1 429 ") && refused.contains("wrong passwords"))
+            checks.letGo(100)
+            #expect(try await first.next().hasPrefix("HTTP/1.1 401 "))
+        }
+    }
+
     @Test("M1: who hangs up while waiting for a long read holds nothing, at once")
     func hangingUpReads() async throws {
         var limits = Limits()

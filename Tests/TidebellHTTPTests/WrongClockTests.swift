@@ -39,6 +39,57 @@ struct WrongClockTests {
         try await store.close()
     }
 
+    @Test("M5: starts with a clock a year ahead remove no device and no history, time does")
+    func devicesAndHistory() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await api.subscribe(to: "Notes")
+        let token = try await api.send(
+            "POST", api.target(under: "device", "tokens/register") + "&clientId=phone",
+            #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#)
+        #expect(token.status == 200)
+        try await api.save("n1", in: "Notes")
+        #expect(try await api.cloud.pipeline.drain() == 1)
+        func left() async throws -> [Int] {
+            try await api.cloud.store.read { reader in
+                let account = try #require(try reader.account(named: "me"))
+                let container = ContainerKey(
+                    container: TestAPI.container, environment: .development)
+                let user = try #require(try reader.user(of: account, in: container)).id
+                let notifications = try reader.notifications(
+                    for: user, after: .start, excludingOrigin: nil, limit: 10)
+                return [try reader.devices(of: user).count, notifications.count]
+            }
+        }
+        #expect(try await left() == [1, 1])
+        for _ in 0..<5 {
+            let clock = StepClock(at: TestAPI.start)
+            await maintenance(api, clock, aheadBy: 365).round()
+            #expect(try await left() == [1, 1])
+        }
+        let clock = StepClock(at: TestAPI.start)
+        let maintenance = maintenance(api, clock, aheadBy: 0)
+        clock.advance(by: Limits().notificationRetention + .seconds(1))
+        await maintenance.round()
+        #expect(try await left() == [1, 0])
+        clock.advance(by: Limits().deviceRetention)
+        await maintenance.round()
+        #expect(try await left() == [0, 0])
+    }
+
+    /// The maintenance of a server that starts with a clock that is wrong by so many days.
+    private func maintenance(
+        _ api: TestAPI, _ clock: StepClock, aheadBy days: Int
+    ) -> Maintenance {
+        Maintenance(
+            store: api.cloud.store, limits: Limits(),
+            time: Time(
+                now: { clock.instant.advanced(by: .seconds(days * 24 * 3600)) }, clock: clock
+            ),
+            logger: Logger(label: "test") { _ in api.log }
+        )
+    }
+
     @Test("M5: starts with a clock half a year ahead remove no tombstone, time that passes does")
     func retention() async throws {
         let api = try await TestAPI()
@@ -55,28 +106,19 @@ struct WrongClockTests {
             "record":{"recordName":"n1"}}]}
             """
         )
-        func maintain(_ clock: StepClock, aheadBy days: Int) -> Maintenance {
-            Maintenance(
-                store: api.cloud.store, limits: Limits(),
-                time: Time(
-                    now: { clock.instant.advanced(by: .seconds(days * 24 * 3600)) }, clock: clock
-                ),
-                logger: Logger(label: "test") { _ in api.log }
-            )
-        }
         func fetch() async throws -> String {
             try await api.post(
                 "private/changes/zone",
                 #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"\#(token)"}]}"#
             ).text
         }
-        await maintain(StepClock(at: TestAPI.start), aheadBy: 0).round()
+        await maintenance(api, StepClock(at: TestAPI.start), aheadBy: 0).round()
         for _ in 0..<5 {
-            await maintain(StepClock(at: TestAPI.start), aheadBy: 180).round()
+            await maintenance(api, StepClock(at: TestAPI.start), aheadBy: 180).round()
             #expect(try await fetch().contains(#""deleted":true"#))
         }
         let clock = StepClock(at: TestAPI.start)
-        let maintenance = maintain(clock, aheadBy: 0)
+        let maintenance = maintenance(api, clock, aheadBy: 0)
         clock.advance(by: Limits().tombstoneRetention + .seconds(1))
         await maintenance.round()
         #expect(try await fetch().contains("client knowledge differs from server knowledge"))

@@ -9,6 +9,14 @@ import Synchronization
 /// made it.
 final class DurableFolders: Sendable {
     private let known = Mutex(Set<String>())
+    private let flush: @Sendable (URL) throws -> Void
+
+    /// Creates an empty list; nothing is touched yet.
+    ///
+    /// - Parameter flush: What makes the names in a folder durable.
+    init(flush: @escaping @Sendable (URL) throws -> Void = DurableFile.flush) {
+        self.flush = flush
+    }
 
     /// Makes a folder for the owner only, if it is absent, and its name durable.
     func make(_ folder: String) throws {
@@ -17,7 +25,7 @@ final class DurableFolders: Sendable {
         guard isNew || errno == EEXIST else { throw DiskError("make a folder") }
         let parent = (folder as NSString).deletingLastPathComponent
         // A parent that is not ours to read has no folders that were made by us.
-        if isNew || access(parent, R_OK) == 0 { try DurableFile.flush(URL(filePath: parent)) }
+        if isNew || access(parent, R_OK) == 0 { try flush(URL(filePath: parent)) }
         known.withLock { _ = $0.insert(folder) }
     }
 }

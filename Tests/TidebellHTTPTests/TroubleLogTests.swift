@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Logging
+import Synchronization
+import Testing
+import TidebellCore
+import TidebellHTTP
+import TidebellScheduling
+
+@testable import TidebellSQLite
+@testable import TidebellServer
+
+@Suite("What the log says of the store and the disk")
+struct TroubleLogTests {
+    @Test("M3: one line when trouble begins, however often calls fail, and one when it is over")
+    func oneLine() async throws {
+        let api = try await TestAPI(logLevel: .info)
+        let store = try #require(api.cloud.store as? any OpenedStore)
+        TroubleLog(logger: Logger(label: "test") { _ in api.log }).follow(store)
+        for cause in StoreUnavailable.Cause.allCases {
+            for _ in 0..<100 { store.troubles.note(StoreUnavailable(cause, detail: "why")) }
+        }
+        #expect(
+            api.log.lines == [
+                #"the store does not work; clients are asked to try again ["#
+                    + #""cause=diskIsFull", "error=why"]"#
+            ]
+        )
+    }
+
+    @Test(
+        "M4: a SQLite with the WAL-reset defect is named with what not to do, a sound one is not",
+        arguments: [(3_040_001, 1), (3_053_001, 0)])
+    func defects(number: Int, lines: Int) {
+        let log = FailureLog(level: .info)
+        TroubleLog(logger: Logger(label: "test") { _ in log })
+            .nameDefects(of: SQLiteVersion(number: number))
+        #expect(log.lines.count == lines)
+        #expect(
+            log.lines.allSatisfy {
+                $0.contains("do not let other programs write") && $0.contains("sqlite=3.40.1")
+            }
+        )
+    }
+
+    @Test("A folder's name is flushed once, before it is used, and again where that failed")
+    func folders() throws {
+        struct DiskFails: Error {}
+        let root = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-folders-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        let flushed = Mutex<[String]>([])
+        let fails = Mutex(false)
+        let folders = DurableFolders { folder in
+            if fails.withLock(\.self) { throw DiskFails() }
+            flushed.withLock { $0.append(folder.lastPathComponent) }
+        }
+        let one = root.appendingPathComponent("one").path
+        for _ in 0..<3 { try folders.make(one) }
+        #expect(flushed.withLock(\.self) == [root.lastPathComponent])
+        // Another made it, who may not have flushed it yet.
+        let others = root.appendingPathComponent("one/others").path
+        try FileManager.default.createDirectory(
+            atPath: others, withIntermediateDirectories: false)
+        try folders.make(others)
+        #expect(flushed.withLock(\.self) == [root.lastPathComponent, "one"])
+        fails.withLock { $0 = true }
+        let failed = root.appendingPathComponent("failed").path
+        #expect(throws: DiskFails.self) { try folders.make(failed) }
+        fails.withLock { $0 = false }
+        try folders.make(failed)
+        #expect(flushed.withLock(\.self).count == 3)
+        let mode = try FileManager.default.attributesOfItem(atPath: failed)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o700)
+    }
+
+    @Test("/health fails where the store cannot be read, and says whether that may pass")
+    func health() async throws {
+        for (error, status) in [
+            (StoreUnavailable(.isLocked, detail: "/secret/path"), 503),
+            (StoreUnavailable(.diskFails, detail: "/secret/path"), 503),
+            (CocoaError(.fileReadUnknown), 500),
+        ] as [(any Error & Sendable, Int)] {
+            let cloud = CloudServices(
+                store: FailingStore(error: error), secret: .test,
+                time: .system, randomness: .system,
+                logger: Logger(label: "test") { _ in FailureLog() }
+            )
+            let answer = await cloud.respond(.get, "/health")
+            #expect(answer.status == status)
+            let text = String(decoding: try await answer.body.collect(), as: UTF8.self)
+            #expect(!text.contains("secret") && !text.contains(#""ok""#))
+        }
+    }
+}
