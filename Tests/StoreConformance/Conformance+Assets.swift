@@ -28,6 +28,21 @@ extension StoreConformance {
                 #expect(try transaction.assets([kept.content]) == [:])
             }
         },
+        Check("A lost file is replaced by another of the same content, which its records hold") {
+            store in
+            try await store.write { transaction throws in
+                let zone = try transaction.makeZone("Notes")
+                for name in ["a", "b"] { _ = try transaction.putAsset(.file(name), at: .second(0)) }
+                let again = StoredAsset.file("a", named: "again")
+                try transaction.putAssetUses(["n": [again.content]], in: zone.key, at: .second(1))
+                try transaction.replaceAsset(by: again)
+                #expect(try transaction.assets([again.content]) == [again.content: again])
+                #expect(
+                    try transaction.knownAssetFiles(among: ["file-a", "again", "file-b"])
+                        == ["again", "file-b"])
+                #expect(try transaction.unusedFiles(since: .second(9)) == ["file-b"])
+            }
+        },
         Check("A file that no record ever held goes too, and a zone lets go of all its files") {
             store in
             try await store.write { transaction throws in

@@ -52,12 +52,18 @@ extension UploadAssets {
     ///
     /// Returns the kept file, which is another one if the content was there already;
     /// nil when the token was used meanwhile.
+    ///
+    /// - Parameter isThere: Whether a kept file is where it should be: in the place of a lost one
+    ///   comes what was sent.
     package static func finish(
         _ asset: StoredAsset, tokenHash: [UInt8], at now: Instant,
-        in transaction: some AssetWriting
+        unlessKept isThere: (StoredAsset) -> Bool, in transaction: some AssetWriting
     ) throws -> StoredAsset? {
         guard try transaction.removeAwaitedUpload(tokenHash: tokenHash) else { return nil }
-        return try transaction.putAsset(asset, at: now)
+        let kept = try transaction.putAsset(asset, at: now)
+        if kept.file == asset.file || isThere(kept) { return kept }
+        try transaction.replaceAsset(by: asset)
+        return asset
     }
 }
 

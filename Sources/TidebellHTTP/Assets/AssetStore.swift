@@ -24,6 +24,9 @@ package protocol AssetStore: Sendable {
     /// no such file.
     func contents(of asset: StoredAsset, in range: Range<Int64>) async throws -> WebResponse.Body?
 
+    /// Whether a file is where it should be, unread; called within a transaction.
+    func hasFile(of asset: StoredAsset) -> Bool
+
     /// Tells the operator that a file is not there though the store knows it.
     func reportMissing(_ asset: StoredAsset)
 
@@ -61,6 +64,9 @@ package struct NoAssetStore: AssetStore {
     package func contents(
         of asset: StoredAsset, in range: Range<Int64>
     ) async throws -> WebResponse.Body? { nil }
+
+    /// Returns false.
+    package func hasFile(of asset: StoredAsset) -> Bool { false }
 
     /// Does nothing.
     package func reportMissing(_ asset: StoredAsset) {}

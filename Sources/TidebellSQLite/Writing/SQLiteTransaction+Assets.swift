@@ -49,6 +49,13 @@ extension SQLiteTransaction {
         return asset
     }
 
+    func replaceAsset(by asset: StoredAsset) throws {
+        try connection.run(
+            "UPDATE asset SET file = ?, size = ?, checksum = ?, key = ? WHERE content = ?",
+            asset.file, asset.size, asset.checksum, asset.key, asset.content
+        )
+    }
+
     func putAssetUses(
         _ uses: [String: Set<AssetContent>], in zone: ZoneKey, at now: Instant
     ) throws {

@@ -150,6 +150,11 @@ package final class AssetFolder: AssetStore {
         }
     }
 
+    package func hasFile(of asset: StoredAsset) -> Bool {
+        // What cannot be looked at is not known to be lost.
+        access(place(of: asset.file).path, F_OK) == 0 || errno != ENOENT
+    }
+
     /// Opens a kept file and reads the beginning and the end of the range; nil when there
     /// is no such file.
     ///

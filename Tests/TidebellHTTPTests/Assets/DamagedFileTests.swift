@@ -107,4 +107,16 @@ struct DamagedFileTests {
         #expect(try await fresh.api.download(link).status == 404)
         #expect(fresh.api.log.lines == [])
     }
+
+    @Test("ASSET-4: a file that is gone comes back with the next upload of its content")
+    func comesBack() async throws {
+        let bytes = try await api.download(asset).text
+        try FileManager.default.removeItem(at: api.folder.appendingPathComponent(try file))
+        let uploaded = try await api.upload(Array(bytes.utf8), to: "f", of: "other")
+        #expect(try await api.save(uploaded, as: "f", of: "other").status == 200)
+        #expect(try await api.download(api.asset("f", of: "other")).text == bytes)
+        // Also for the record that had it before.
+        #expect(try await api.download(asset).text == bytes)
+        #expect(try api.keptFiles().count == 1)
+    }
 }

@@ -32,6 +32,10 @@ package protocol AssetWriting: AssetReading {
     /// holds it.
     func putAsset(_ asset: StoredAsset, at now: Instant) throws -> StoredAsset
 
+    /// Puts a file into the place of the one that is kept of the same content, whose name is
+    /// unknown from then on: that one is lost.
+    func replaceAsset(by asset: StoredAsset) throws
+
     /// Replaces the files that records of a zone hold; what they let go of counts
     /// as unused since `now` unless another record holds it (ASSET-4).
     func putAssetUses(

@@ -54,7 +54,9 @@ extension ReceiveAsset: AssetEndpoint {
             } keep: { asset in
                 let now = cloud.time.now()
                 return try await cloud.store.write {
-                    try UploadAssets.finish(asset, tokenHash: upload.tokenHash, at: now, in: $0)
+                    try UploadAssets.finish(
+                        asset, tokenHash: upload.tokenHash, at: now,
+                        unlessKept: cloud.assets.hasFile(of:), in: $0)
                 }
             }
         } catch is FileTooLong {
