@@ -3,13 +3,15 @@ import Simulation
 import TidebellProcesses
 
 /// Goes through many walks: `tidebell-simulate --seeds 1-2000`; with `--pipelines 3` so many
-/// share the work, with `--returns` at the end the store comes back from older moments.
+/// share the work, with `--returns` at the end the store comes back from older moments, with
+/// `--wide` requests are sent again, files are uploaded, and the pipeline runs by itself.
 @main
 struct Simulate {
     static func main() async throws {
         var arguments = CommandLine.arguments.dropFirst().map(\.self)
         let hasReturns = arguments.last == "--returns"
-        if hasReturns { arguments.removeLast() }
+        let isWide = arguments.last == "--wide"
+        if hasReturns || isWide { arguments.removeLast() }
         let pipelines = try pipelines(&arguments)
         let seeds = try seeds(arguments)
         let clock = ContinuousClock()
@@ -17,7 +19,8 @@ struct Simulate {
         var failed: [UInt64] = []
         var total = Simulation.Tally()
         for seed in seeds {
-            let walk = Walk(seed: seed, hasReturns: hasReturns, pipelines: pipelines)
+            let walk = Walk(
+                seed: seed, hasReturns: hasReturns, isWide: isWide, pipelines: pipelines)
             do {
                 total += try await Simulation.run(walk)
             } catch {
@@ -55,7 +58,8 @@ struct Simulate {
 
     private struct Usage: Error, CustomStringConvertible {
         let description = """
-            usage: tidebell-simulate --seeds <first>[-<last>] [--pipelines <count>] [--returns]
+            usage: tidebell-simulate --seeds <first>[-<last>] [--pipelines <count>] \
+            [--returns | --wide]
             """
     }
 }

@@ -32,6 +32,13 @@ import Testing
     }
 
     @Test(
+        "PUSH-14, ASSET-4: requests come again, files are cut, late and lost, wake-ups do not come",
+        arguments: 0..<4 as Range<UInt64>)
+    func wide(block: UInt64) async {
+        for seed in block * 10 + 1...block * 10 + 10 { await check(Walk(seed: seed, isWide: true)) }
+    }
+
+    @Test(
         "PUSH-13, PUSH-14: several pipelines share a store and lose leases; nothing is told twice",
         arguments: 0..<6 as Range<UInt64>, [2, 3])
     func pipelines(block: UInt64, count: Int) async {

@@ -13,6 +13,8 @@ final class MortalStore: Store {
         var writes = 0
         var death: Death?
         var isDead = false
+        var idleClaims = 0
+        var listener: AsyncStream<Void>.Continuation?
     }
 
     private let base: any Store
@@ -30,7 +32,11 @@ final class MortalStore: Store {
 
     /// Starts to count anew, and fixes the call to die at, if any.
     func fix(_ death: Death?) {
-        state.withLock { $0 = State(death: death, isDead: $0.isDead) }
+        state.withLock {
+            $0.calls = 0
+            $0.writes = 0
+            $0.death = death
+        }
     }
 
     /// Dies now.
@@ -61,6 +67,7 @@ final class MortalStore: Store {
         try begin()
         let claimed = try await base.claimOutboxes(claim)
         try end()
+        if claimed.leases.isEmpty { state.withLock { $0.idleClaims += 1 } }
         return claimed
     }
 
@@ -70,8 +77,19 @@ final class MortalStore: Store {
         try end()
     }
 
-    /// Wake-ups are all lost: the walk says when the pipeline runs.
-    func outboxCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
+    /// How often a pipeline found that there is nothing to do.
+    var idleClaims: Int { state.withLock(\.idleClaims) }
+
+    /// Wake-ups come when the walk says so, and are lost otherwise.
+    func outboxCommits() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        state.withLock { $0.listener = continuation }
+        return stream
+    }
+
+    /// Tells who listens that there is something in the outbox.
+    func wake() { state.withLock { $0.listener }?.yield() }
+
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
 
     func close() async throws { try await base.close() }

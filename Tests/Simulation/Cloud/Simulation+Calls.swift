@@ -13,10 +13,12 @@ extension Simulation {
     }
 
     /// Sends any request; a server that died gives no answer.
-    func call(_ method: HTTPRequest.Method, _ target: String, _ body: [UInt8] = []) async throws
-        -> [UInt8]
-    {
-        let response = await cloud.respond(method, target, body: body)
+    func call(
+        _ method: HTTPRequest.Method, _ target: String, _ body: [UInt8] = [],
+        as requestID: String? = nil
+    ) async throws -> [UInt8] {
+        let headers = requestID.map { [WireProtocol.requestIDHeader: $0] } ?? [:]
+        let response = await cloud.respond(method, target, headers: headers, body: body)
         let answer = try await response.body.collect()
         if store.isDead { throw MortalStore.Died() }
         return answer

@@ -6,21 +6,33 @@ import TidebellWire
 extension Simulation {
     /// Makes a change through the API; the model takes it over if it is durable,
     /// whether or not the answer arrived.
+    ///
+    /// - Parameter requestID: The ID under which the server does it once; nil for none.
     @discardableResult
-    func change(_ action: Action) async throws -> Answer {
+    func change(_ action: Action, as requestID: String? = nil) async throws -> Answer {
         let writes = store.writes
         var next = model
         let expected = next.apply(action)
         let request = request(for: action, after: next)
         var death: MortalStore.Died?
+        var sent = SentRequest(
+            id: requestID ?? "", action: action,
+            target: target("database", request.path, request.writer),
+            body: JSONWriter.write(request.body), sentAt: now
+        )
         do {
-            let body = try await post(request.path, as: request.writer, request.body)
+            let body = try await call(.post, sent.target, sent.body, as: requestID)
             let answer = try Answer(body, to: action)
+            sent.answer = body
             try demand(answer == expected, "the answer is \(answer), expected \(expected)")
         } catch let error as MortalStore.Died {
             death = error
         }
-        if death == nil || store.writes > writes { model = next }
+        if death == nil || store.writes > writes {
+            model = next
+            sent.expected = expected
+        }
+        if requestID != nil { requests.append(sent) }
         try await findEntries()
         if let death { throw death }
         return expected
@@ -138,6 +150,7 @@ extension Edit {
                 .reference(WireReference(recordName: owner, action: .deleteSelf))
             )
         }
+        if let receipt { fields["file"] = Field(.asset(receipt)) }
         return .init(
             kind == .insert ? .create : kind == .update ? .replace : .forceReplace,
             recordName: name, recordType: Names.type(of: name),

@@ -94,6 +94,14 @@ extension Simulation {
         case .restart: store.die()
         case .wait(let hours): advance(by: .seconds(3600 * hours))
         case .maintain: try await maintain()
+        case .request(let action):
+            requestCount += 1
+            try await change(action, as: "request-\(requestCount)")
+        case .again(let request): try await sendAgain(request)
+        case .saveFile(let writer, let site, let edit, let content, let fault):
+            try await saveFile(content, of: edit, in: site, by: writer, fault)
+        case .loseFile(let number): try await loseFile(number)
+        case .listen(let changes): try await listen(changes)
         case .edit(let device, let zone, let edit): self.edit(device, zone, edit)
         case .send(let device): try await send(device)
         case .fetch(let device): try await fetch(device)
@@ -112,6 +120,15 @@ extension Simulation {
 
     /// What happens after each stage of a pass.
     func reached(_ stage: PassStep, by pipeline: Int) async throws {
+        do {
+            try await happen(after: stage, of: pipeline)
+        } catch {
+            violation = error
+            throw error
+        }
+    }
+
+    private func happen(after stage: PassStep, of pipeline: Int) async throws {
         active = pipeline
         if stage == .read { found[pipeline] = model.snapshot }
         if stage == .committed {
@@ -144,7 +161,7 @@ extension Simulation {
         }
     }
 
-    private func maintain() async throws {
+    func maintain() async throws {
         for case let maintenance as Maintenance in cloud.services { await maintenance.round() }
         let retention = Limits().notificationRetention
         // Behind the clock after restarts: see `RetentionClock`.
@@ -188,5 +205,6 @@ extension Simulation {
         }
         try checkCoverage()
         try await checkRecords()
+        if walk.isWide { try await checkFiles() }
     }
 }

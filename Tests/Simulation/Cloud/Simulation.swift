@@ -46,6 +46,16 @@ package actor Simulation {
     var changeCount = 0
     /// How often the store came back from an older moment.
     var returnCount = 0
+    /// What was sent under request IDs, oldest first.
+    var requests: [SentRequest] = []
+    /// How many request IDs were given.
+    var requestCount = 0
+    /// The contents whose files are gone from the disk.
+    var lostContents: Set<String> = []
+    /// What is broken, found while the pipeline runs by itself.
+    var violation: (any Error)?
+    /// What the cloud sleeps on, where it runs by itself.
+    let clock = SteppedClock()
     /// What devices have that sync.
     var replicas: [String: Replica] = [:]
     /// The backups, oldest first.
@@ -147,13 +157,15 @@ package actor Simulation {
         let cloud = CloudServices(
             store: store,
             secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),
+            assets: walk.isWide
+                ? try DataFolder(data).openAssets(logger: .silent) : NoAssetStore(),
             push: push,
             time: Time(
-                now: { time.now }, clock: ContinuousClock(),
+                now: { time.now }, clock: walk.isWide ? clock : ContinuousClock(),
                 elapsed: { .milliseconds(time.now.rawValue - begin.rawValue) }
             ),
             randomness: randomness,
-            logger: Logger(label: "walk") { _ in SwiftLogNoOpLogHandler() },
+            logger: .silent,
             reached: { [weak self] step in try await self?.reached(step, by: 0) }
         )
         running = (cloud, store, base)
@@ -188,6 +200,11 @@ struct Person: Sendable {
     var webToken: String
     /// The courier of the user's page.
     var courier: String
+}
+
+extension Logger {
+    /// Says nothing.
+    fileprivate static let silent = Logger(label: "walk") { _ in SwiftLogNoOpLogHandler() }
 }
 
 /// The time of day, which only the walk moves.

@@ -45,6 +45,7 @@ extension Model {
     private func verdict(
         _ edit: Edit, over old: Record?, in site: Site, by writer: Writer
     ) -> Verdict {
+        if edit.isFileGone { return .failed(.badRequest) }
         if let old {
             if edit.kind == .insert { return .failed(.exists) }
             if edit.kind == .update, edit.known?.version != old.version {
@@ -73,7 +74,7 @@ extension Model {
         }
         let record = Record(
             version: nextRecordVersion(), group: edit.group, owner: edit.owner,
-            creator: old?.creator ?? user
+            creator: old?.creator ?? user, file: edit.file
         )
         records[edit.name] = record
         return Fact(

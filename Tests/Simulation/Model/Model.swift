@@ -64,6 +64,8 @@ struct Record: Hashable {
     /// The record that takes this one along.
     var owner: String?
     var creator: Int
+    /// The content of its file.
+    var file: String?
 }
 
 struct SubscriptionName: Hashable {

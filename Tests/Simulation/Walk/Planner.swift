@@ -82,12 +82,17 @@ struct Planner {
     /// Somebody changes records.
     mutating func modification() -> Action { modification(by: writer()) }
 
-    private mutating func modification(by writer: Writer) -> Action {
-        let site: Site = dice.pick(weighted: [
+    /// A zone that somebody writes to.
+    mutating func site() -> Site {
+        dice.pick(weighted: [
             (3, Site(scope: .private, zone: "red")), (2, Site(scope: .private, zone: "blue")),
             (1, Site(scope: .private, zone: ZoneID.defaultName)),
             (2, Site(scope: .public, zone: ZoneID.defaultName)),
         ])
+    }
+
+    private mutating func modification(by writer: Writer) -> Action {
+        let site = site()
         let edits = dice.some(of: Names.records, atMost: 4).map { name in
             let kind: Edit.Kind = dice.pick(weighted: [(1, .insert), (5, .put), (3, .remove)])
             let isOwned = kind != .remove && site.scope == .private && dice.chance(30)
@@ -153,6 +158,8 @@ struct Planner {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe, .setBadge,
             .acknowledge, .poll, .maintain, .send, .fetch:
             return .call(Int.random(in: 1...2, using: &dice), isDone: dice.chance(50))
+        case .request, .again: return .call(dice.below(4) + 1, isDone: dice.chance(50))
+        case .saveFile: return .call(dice.below(9) + 1, isDone: dice.chance(50))
         default: return nil
         }
     }
@@ -161,7 +168,7 @@ struct Planner {
 
     mutating func streamer() -> String { dice.pick(Names.streamers(of: user())) }
 
-    private mutating func writer() -> Writer {
+    mutating func writer() -> Writer {
         let user = user()
         let clients = Names.streamers(of: user) + [Names.page(of: user), Names.tool(of: user)]
         return Writer(user: user, client: dice.chance(15) ? nil : dice.pick(clients))

@@ -43,6 +43,16 @@ indirect enum Action: Sendable, Hashable {
     case restart
     case wait(hours: Int)
     case maintain
+    /// A change under a request ID of its own, which may be sent again.
+    case request(Action)
+    /// A request is sent again; they are counted from the newest.
+    case again(request: Int)
+    /// A record is saved with a file that is uploaded for it.
+    case saveFile(Writer, Site, Edit, content: String, UploadFault?)
+    /// A file is gone from the disk.
+    case loseFile(Int)
+    /// The pipeline runs by itself while changes are made.
+    case listen([WokenChange])
     /// A device changes a record, and keeps the change for itself.
     case edit(String, zone: String, Edit)
     /// A device sends what it has changed.
@@ -62,6 +72,23 @@ indirect enum Action: Sendable, Hashable {
 struct Interjection: Sendable, Hashable {
     var after: PassStep
     var action: Action
+}
+
+/// A change while the pipeline runs by itself.
+struct WokenChange: Sendable, Hashable {
+    var action: Action
+    /// Whether nobody tells the pipeline of it.
+    var isWakeUpLost: Bool
+}
+
+/// What goes wrong with an upload.
+enum UploadFault: Sendable, Hashable {
+    /// The connection breaks in the middle; the client sends the file once more.
+    case cut
+    /// The file is sent to the same place twice.
+    case twice
+    /// The record is saved so late that the file is gone.
+    case late
 }
 
 /// Where the server dies.
@@ -101,6 +128,11 @@ struct Edit: Sendable, Hashable {
     var group: Int
     /// What the writer knows of the record.
     var known: Known?
+    /// The content of the record's file, and what proves that it was uploaded.
+    var file: String?
+    var receipt: WireAsset?
+    /// Whether the server does not have it any more.
+    var isFileGone = false
 }
 
 /// What fires a subscription.
@@ -179,6 +211,15 @@ extension Action: CustomStringConvertible {
         case .restart: "the server restarts"
         case .wait(let hours): "\(hours) hours pass"
         case .maintain: "maintenance"
+        case .request(let action): "as a request: \(action)"
+        case .again(let request): "request \(request) before the newest is sent again"
+        case .saveFile(let writer, let site, let edit, let content, let fault):
+            "\(writer) uploads \(content)\(fault.map { " (\($0))" } ?? "") for \(edit) in \(site)"
+        case .loseFile(let number): "file \(number) is gone from the disk"
+        case .listen(let changes):
+            "the pipeline runs: "
+                + changes.map { "\($0.action)\($0.isWakeUpLost ? ", not woken" : "")" }
+                .joined(separator: "; ")
         case .edit(let device, let zone, let edit): "\(device) changes \(zone): \(edit)"
         case .send(let device): "\(device) sends its changes"
         case .fetch(let device): "\(device) fetches"

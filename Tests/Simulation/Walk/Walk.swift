@@ -17,13 +17,17 @@ package struct Walk: Sendable, Hashable {
     let waitingPerStream: Int
     /// Whether devices sync, and the store comes back from older moments.
     let hasReturns: Bool
+    /// Whether requests are sent again, files are uploaded, and the pipeline runs by itself.
+    let isWide: Bool
     /// How many pipelines share the work.
     let pipelines: Int
     var steps: [Step]
 
     /// Makes the walk of a seed, of 40 to 80 steps; twice as many with returns of the store to
     /// older moments.
-    package init(seed: UInt64, hasReturns: Bool = false, pipelines: Int = 1) {
+    package init(
+        seed: UInt64, hasReturns: Bool = false, isWide: Bool = false, pipelines: Int = 1
+    ) {
         var planner = Planner(seed: seed)
         self.seed = seed
         users = planner.users
@@ -34,8 +38,10 @@ package struct Walk: Sendable, Hashable {
         steps = planner.prelude()
         while steps.count < count { steps.append(planner.step()) }
         self.hasReturns = hasReturns
+        self.isWide = isWide
         self.pipelines = pipelines
         if hasReturns { steps = planner.returns(among: steps) }
+        if isWide { steps = planner.widened(steps) }
         if pipelines > 1 { steps = planner.sharing(steps, among: pipelines) }
     }
 }
@@ -58,6 +64,8 @@ enum Names {
     static let types = ["Note", "Task"]
     /// Records; the first part is the type.
     static let records = types.flatMap { type in (1...4).map { "\(type)-\($0)" } }
+    /// What files hold: their names stand for their bytes.
+    static let contents = ["apple", "pear", "plum"]
     static let subscriptions = ["s1", "s2", "s3", "s4"]
 
     /// The devices of a user that hold a stream open.
