@@ -108,13 +108,16 @@ package struct DataFolder: Sendable {
     package func openRootKey(
         from source: RootKeySource, for store: some Store, acceptsLoss: Bool, at now: Instant
     ) async throws -> (key: RootKey, loss: KeyLoss) {
-        let known = try await store.read { try $0.rootKeyID() }
+        let (known, next) = try await store.read {
+            (try $0.rootKeyID(), try $0.nextRootKeyID())
+        }
+        guard next == nil || acceptsLoss else { throw changeWasStopped }
         let key = try source.key(in: url, isNeeded: known != nil && !acceptsLoss)
         let id = key.rootKeyID
         let lost = try await store.read {
             try $0.zonesWithoutFieldKey(wrappedBy: id, limit: Self.namedZones + 1).map(\.name)
         }
-        if known == id, lost.isEmpty { return (key, KeyLoss()) }
+        if known == id, next == nil, lost.isEmpty { return (key, KeyLoss()) }
         let loss = try await store.read { try $0.lossWithout(id) }
         guard acceptsLoss || known == nil && lost.isEmpty else {
             throw Self.wrongKey(known == id ? lost : nil, loss)
@@ -124,9 +127,18 @@ package struct DataFolder: Sendable {
                 limit: Self.zonesPerReset, rootKeyID: id, at: now, in: $0
             )
         }) > 0 {}
-        if known != nil, known != id { try await Self.removeAnswers(in: store) }
+        if known != nil, known != id || next != nil { try await Self.removeAnswers(in: store) }
         try await store.write { try $0.adoptRootKey(id) }
         return (key, loss)
+    }
+
+    private var changeWasStopped: OperatorError {
+        OperatorError(
+            "A change of the root key of this cloud was stopped before its end, so that it needs "
+                + "two. Nothing is lost: end it by the same command (tidebell root-key rotate"
+                + "\(option)), with both keys. If one of them is lost for good, start with the "
+                + "other one and --accept-lost-keys, which deletes for good what the lost one opens."
+        )
     }
 
     /// Removes all kept answers: only the root key before this one opens them.

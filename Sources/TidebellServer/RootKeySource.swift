@@ -46,6 +46,18 @@ package enum RootKeySource: Sendable, Hashable {
         }
     }
 
+    /// Whether it is a file that is not there.
+    var isMissingFile: Bool {
+        guard case .file(let url) = self else { return false }
+        return access(url.path, F_OK) != 0 && errno == ENOENT
+    }
+
+    /// Makes the key of a file that is not there.
+    func make() throws -> RootKey {
+        guard case .file(let url) = self else { preconditionFailure("only files are made") }
+        return try Self.make(at: url)
+    }
+
     /// Returns the key with this name, and makes none; nil where it is not at hand.
     ///
     /// One that an option names must be the right one. One in the data folder or in the

@@ -54,7 +54,7 @@ package enum StoreConformance {
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
         + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + tokens + users
         + erasure
-        + keptAnswers + secrets + bounds
+        + keptAnswers + secrets + rootKeys + bounds
 }
 
 /// An error a body throws on purpose.

@@ -19,7 +19,8 @@ package struct WriteID: Sendable, Hashable {
 
 /// The answer to a write, kept in case it was lost on its way to the device.
 package struct KeptAnswer: Sendable, Hashable {
-    /// What tells the request from another one under the same ID.
+    /// What tells the request from another one under the same ID; ``noFingerprint`` where that
+    /// is not known any more.
     package var fingerprint: [UInt8]
     /// The body of the answer.
     package var body: [UInt8]
@@ -29,6 +30,10 @@ package struct KeptAnswer: Sendable, Hashable {
         self.fingerprint = fingerprint
         self.body = body
     }
+
+    /// Of an answer that was kept under another root key (``ChangeRootKey``): fingerprints are
+    /// made with it, of what is not kept.
+    package static let noFingerprint: [UInt8] = []
 
     /// The bytes it counts for: the body and about what a row costs besides, so that
     /// a bound of bytes is one of rows too.

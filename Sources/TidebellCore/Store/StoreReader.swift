@@ -10,5 +10,5 @@ package protocol StoreReader:
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,
     BadgeReading, DeviceReading, PushTokenReading, WebhookReading, AccountReading, UserReading,
     ErasureReading, SessionReading, TokenReading, ExplanationReading, KeptAnswerReading,
-    SecretReading
+    SecretReading, RootKeyReading
 {}

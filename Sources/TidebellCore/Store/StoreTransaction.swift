@@ -8,5 +8,5 @@ package protocol StoreTransaction:
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
     DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, UserWriting, ErasureWriting,
     SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting, RetentionWriting,
-    SecretWriting
+    SecretWriting, RootKeyWriting
 {}

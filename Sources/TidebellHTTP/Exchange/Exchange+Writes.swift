@@ -74,9 +74,9 @@ extension Exchange {
         let (body, new) = try await transaction { transaction -> ([UInt8], Answer?) in
             if let kept = try transaction.keptAnswer(to: id) {
                 // Servers before version 4 kept the digest itself.
-                guard kept.fingerprint == fingerprint || kept.fingerprint == digest else {
-                    throw WireError.reused(id)
-                }
+                guard
+                    [fingerprint, digest, KeptAnswer.noFingerprint].contains(kept.fingerprint)
+                else { throw WireError.reused(id) }
                 return (try key?.opened(answer: kept.body, to: id) ?? kept.body, nil)
             }
             let answer = try run(transaction)

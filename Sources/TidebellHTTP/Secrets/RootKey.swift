@@ -43,8 +43,7 @@ package final class RootKey: FieldCipher {
     // MARK: Fields
 
     package func makeKey(of zone: ZoneKey) throws -> WrappedKey? {
-        let key = SymmetricKey(size: .bits256)
-        return WrappedKey(try wrap(key, by: zoneWrapping, for: Self.label(of: zone)))
+        try wrapped(SymmetricKey(size: .bits256), of: zone)
     }
 
     package func seal(
@@ -61,6 +60,16 @@ package final class RootKey: FieldCipher {
         try open(
             sealed, by: try zoneKey(key, of: zone), for: Self.label(ofRecord: name, in: zone)
         )
+    }
+
+    /// Returns the key of a zone; nil where it is damaged or another root key's.
+    func unwrapped(_ key: WrappedKey, of zone: ZoneKey) -> SymmetricKey? {
+        try? unwrap(key.bytes, by: zoneWrapping, for: Self.label(of: zone))
+    }
+
+    /// Wraps the key of a zone.
+    func wrapped(_ key: SymmetricKey, of zone: ZoneKey) throws -> WrappedKey {
+        WrappedKey(try wrap(key, by: zoneWrapping, for: Self.label(of: zone)))
     }
 
     private func zoneKey(_ key: WrappedKey, of zone: ZoneKey) throws -> SymmetricKey {
@@ -86,7 +95,12 @@ package final class RootKey: FieldCipher {
         of file: String
     ) throws -> (key: SymmetricKey, wrapped: [UInt8]) {
         let key = SymmetricKey(size: .bits256)
-        return (key, try wrap(key, by: fileWrapping, for: Array(file.utf8)))
+        return (key, try wrapped(key, ofFile: file))
+    }
+
+    /// Wraps the key of a file.
+    func wrapped(_ key: SymmetricKey, ofFile name: String) throws -> [UInt8] {
+        try wrap(key, by: fileWrapping, for: Array(name.utf8))
     }
 
     /// Returns the key of a file; fails for one that was wrapped by another root key.
@@ -99,6 +113,9 @@ package final class RootKey: FieldCipher {
     /// What sealed bytes begin with, and no JSON does.
     private static let sealedAnswer: UInt8 = 1
 
+    /// Whether a kept body is encrypted.
+    static func isSealed(answer body: [UInt8]) -> Bool { body.first == sealedAnswer }
+
     /// Returns the body of an answer as it is kept: encrypted, as it may show what is
     /// encrypted elsewhere.
     func sealed(answer body: [UInt8], to write: WriteID) throws -> [UInt8] {
@@ -107,7 +124,7 @@ package final class RootKey: FieldCipher {
 
     /// Returns the body of a kept answer; older ones are not encrypted.
     func opened(answer body: [UInt8], to write: WriteID) throws -> [UInt8] {
-        guard body.first == Self.sealedAnswer else { return body }
+        guard Self.isSealed(answer: body) else { return body }
         return try open(Array(body.dropFirst()), by: answers, for: Self.label(of: write))
     }
 

@@ -112,6 +112,15 @@ package struct StoreCheck {
         findings.identity = UInt64(bitPattern: numbers.0)
         findings.incarnation = numbers.1
         findings.rootKeyID = numbers.2
+        if try SQLiteReader(connection, .short).nextRootKeyID() != nil {
+            findings.add(
+                StoreProblem(
+                    "a change of the root key was stopped before its end: give the command that "
+                        + "began it (tidebell root-key rotate) once more, no server starts before",
+                    .warning
+                )
+            )
+        }
         findings.hasSecret = try SQLiteReader(connection, .short).storeSecret() != nil
         let counts = try connection.first(
             """
@@ -176,16 +185,17 @@ package struct StoreCheck {
     }
 
     private mutating func readFiles() throws {
-        // Versions before 4 encrypted no files.
-        let hasKeys = try connection.first(
-            "SELECT 1 FROM pragma_table_info('asset') WHERE name = 'key'"
-        ) { _ in true }
-        let key = hasKeys == nil ? "NULL" : "key"
+        // Versions before 4 encrypted no files, those before 9 had one root key.
+        let columns = Set(
+            try connection.rows("SELECT name FROM pragma_table_info('asset')") { $0.text(0) })
+        let key = columns.contains("key") ? "key" : "NULL"
+        let rootKey = columns.contains("root_key") ? "root_key" : "NULL"
         findings.files = try connection.rows(
-            "SELECT file, size, content, \(key) FROM asset ORDER BY file"
+            "SELECT file, size, content, \(key), \(rootKey) FROM asset ORDER BY file"
         ) {
             StoreFindings.StoredFile(
-                name: $0.text(0), bytes: $0.int(1), content: $0.text(2), key: $0.optionalBytes(3)
+                name: $0.text(0), bytes: $0.int(1), content: $0.text(2), key: $0.optionalBytes(3),
+                rootKeyID: $0.optionalText(4)
             )
         }.filter { StoredAsset.isPlainName($0.name) }
         findings.knowsFiles = true

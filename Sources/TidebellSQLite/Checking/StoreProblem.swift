@@ -98,6 +98,8 @@ package struct StoreFindings: Sendable {
         /// The key it is encrypted with on the disk, wrapped by the root key; nil where it
         /// is not encrypted.
         package var key: [UInt8]?
+        /// What tells that root key from others; nil for the store's.
+        package var rootKeyID: String?
     }
 
     /// Adds a problem, up to the bound; beyond it damage takes the place of warnings.

@@ -40,6 +40,14 @@ struct SchemaSteps: Sendable {
                 ) STRICT;
                 """
         ),
+        // A file's key without a name is under the store's root key.
+        Step(
+            name: "root keys can be changed",
+            sql: """
+                ALTER TABLE store ADD COLUMN next_root_key TEXT;
+                ALTER TABLE asset ADD COLUMN root_key TEXT;
+                """
+        ),
     ])
 
     var steps: [Step]

@@ -35,7 +35,8 @@ extension SQLiteReading {
         let files = try connection.first(
             """
             WITH lost AS (\(lost))
-            SELECT count(*) FROM asset WHERE (? AND asset.key IS NOT NULL)
+            SELECT count(*) FROM asset
+            WHERE (? IS NOT NULL AND asset.key IS NOT NULL AND ifnull(asset.root_key, ?) <> ?)
                 OR EXISTS (SELECT 1 FROM asset_use
                     WHERE asset_use.content = asset.content
                         AND asset_use.zone IN (SELECT key FROM lost))
@@ -43,7 +44,7 @@ extension SQLiteReading {
                     WHERE asset_use.content = asset.content
                         AND asset_use.zone NOT IN (SELECT key FROM lost))
             """,
-            rootKeyID, known != nil && known != rootKeyID
+            rootKeyID, known, known, rootKeyID
         ) { Int($0.int(0)) }
         loss.files = files ?? 0
         return loss

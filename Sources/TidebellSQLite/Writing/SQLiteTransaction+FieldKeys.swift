@@ -18,17 +18,22 @@ extension SQLiteTransaction {
 
     func adoptRootKey(_ id: String) throws {
         hasQuietChange = true
-        if let known = try rootKeyID(), known != id {
+        let next = try nextRootKeyID()
+        if let known = try rootKeyID(), known != id || next != nil {
             // What records go on holding, so that a check takes it for no damage.
             try connection.run(
                 """
                 INSERT OR IGNORE INTO lost_asset (content) SELECT content FROM asset
-                WHERE key IS NOT NULL AND content IN (SELECT content FROM asset_use)
-                """
+                WHERE key IS NOT NULL AND ifnull(root_key, ?) <> ?
+                    AND content IN (SELECT content FROM asset_use)
+                """,
+                known, id
             )
-            try connection.run("DELETE FROM asset WHERE key IS NOT NULL")
+            try connection.run(
+                "DELETE FROM asset WHERE key IS NOT NULL AND ifnull(root_key, ?) <> ?", known, id
+            )
         }
-        try connection.run("UPDATE store SET root_key = ?", id)
+        try connection.run("UPDATE store SET root_key = ?, next_root_key = NULL", id)
     }
 
     func putSealed(_ records: [StoredRecord], in zone: ZoneKey) throws {

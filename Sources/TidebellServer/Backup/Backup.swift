@@ -127,7 +127,8 @@ package struct Backup {
         try note(DataFolder.databaseName)
         let known = try options.rootKey.knownKey(in: data.url, named: findings.rootKeyID)
         if let problem = known.problem { problems.append(problem) }
-        try copy(findings.files, FileCheck(rootKey: known.key), storeAt: store)
+        let check = FileCheck(rootKey: known.key)
+        try copy(findings.files, check, storeAt: store)
         withExtendedLifetime(lock) {}
         let others = try data.otherFiles(withoutKeys: options.withoutKeys)
         for path in others.taken {
@@ -148,7 +149,7 @@ package struct Backup {
             schemaVersion: findings.schemaVersion, databases: findings.databases,
             zones: findings.zones, records: findings.records, rootKeyID: findings.rootKeyID,
             hasRootKey: packed.key != nil,
-            unreadFiles: known.key == nil ? findings.files.filter { $0.key != nil }.count : 0,
+            unreadFiles: findings.files.filter { !check.reads($0) }.count,
             isWithoutKeys: options.withoutKeys,
             leftOut: others.leftOut, problems: problems,
             files: files.sorted { $0.path < $1.path }

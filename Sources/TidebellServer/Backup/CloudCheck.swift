@@ -60,8 +60,7 @@ package enum CloudCheck {
         for problem in FileProblem.atRecords(problems, ofStoreAt: data.database) {
             findings.add(problem)
         }
-        guard check.rootKey == nil else { return }
-        findings.unreadFiles = findings.files.filter { $0.key != nil }.count
+        findings.unreadFiles = findings.files.filter { !check.reads($0) }.count
     }
 
     private static func addStrays(

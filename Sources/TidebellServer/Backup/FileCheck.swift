@@ -14,6 +14,14 @@ struct FileCheck {
     /// The root key of the store, where it is at hand.
     let rootKey: RootKey?
 
+    /// Whether the content of a file can be read: its key may be under another root key than
+    /// the store's, where a change of that was stopped.
+    func reads(_ file: StoreFindings.StoredFile) -> Bool {
+        guard file.key != nil else { return true }
+        guard let rootKey else { return false }
+        return file.rootKeyID == nil || file.rootKeyID == rootKey.rootKeyID
+    }
+
     /// What is wrong with a file; nil for nothing.
     func problem(of file: StoreFindings.StoredFile, at url: URL) -> String? {
         do {
@@ -36,7 +44,7 @@ struct FileCheck {
         guard let wrapped = file.key else {
             return digest.sha256 == file.content ? nil : Self.otherDigest
         }
-        guard let rootKey else { return nil }
+        guard let rootKey, reads(file) else { return nil }
         guard let key = try? rootKey.fileKey(wrapped, of: file.name) else {
             return "cannot be opened: \(DamagedFile.otherKey)"
         }

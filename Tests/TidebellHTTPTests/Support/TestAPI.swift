@@ -52,12 +52,16 @@ final class TestAPI: Sendable {
     }
 
     /// Opens the store of another cloud, whose callers it knows, in a folder that it takes over.
-    init(on folder: URL, knowing callers: Callers, limits: Limits = Limits()) throws {
+    init(
+        on folder: URL, knowing callers: Callers, limits: Limits = Limits(),
+        rootKey: RootKey? = TestAPI.rootKey
+    ) throws {
         self.folder = folder
         log = FailureLog(level: .error)
         clock = StepClock(at: Self.start.advanced(by: .seconds(3600)))
         (apiToken, webToken, user) = (callers.apiToken, callers.webToken, callers.user)
-        cloud = try Self.makeCloud(in: folder, clock, log, limits: limits, seed: 2)
+        cloud = try Self.makeCloud(
+            in: folder, clock, log, limits: limits, rootKey: rootKey, seed: 2)
     }
 
     /// Who may call a cloud.

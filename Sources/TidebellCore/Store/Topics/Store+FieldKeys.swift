@@ -25,8 +25,8 @@ package protocol FieldKeyWriting: FieldKeyReading {
     /// one before goes. Deleting the zone forgets it.
     func putFieldKey(_ key: WrappedKey, wrappedBy rootKeyID: String, of zone: ZoneKey) throws
 
-    /// Notes which root key the store works with. Where that is another one than before,
-    /// the files whose keys only that one opened are forgotten.
+    /// Notes which root key the store works with, and gives up a change of it that is under
+    /// way. Files whose keys only another one opened are forgotten.
     func adoptRootKey(_ id: String) throws
 
     /// Replaces the fields of records at the position they have: nobody sees a change.
