@@ -88,8 +88,9 @@ package struct Cloud: Sendable {
         self.assets = assets
         transfers = Transfers(capacity: transferCapacity, shares: shares)
         self.shares = shares
-        courierPolls = CourierPolls(elapsed: time.elapsed)
-        signIns = SignInGate(clock: time.clock)
+        courierPolls = CourierPolls(
+            mostPerCourier: shares.limits.courierPolls, elapsed: time.elapsed)
+        signIns = SignInGate(limits: shares.limits, clock: time.clock)
         self.rootKey = rootKey
         self.limits = limits
         schemas = SchemaCache(capacity: limits.cachedSchemaFields)

@@ -29,14 +29,13 @@ package struct WebServices: Sendable {
     package func respond(to request: WebRequest) async -> WebResponse {
         let uuid = cloud.randomness.makeUUID().uuidString.lowercased()
         var response: WebResponse
-        if request.method == .options {
-            response = CrossOrigin.preflight(for: request)
-        } else {
-            do {
-                response = try await answer(request)
-            } catch {
-                response = counted(failure(error, of: request, uuid: uuid), of: request, uuid: uuid)
-            }
+        do {
+            try request.checkHost()
+            response =
+                request.method == .options
+                ? CrossOrigin.preflight(for: request) : try await answer(request)
+        } catch {
+            response = counted(failure(error, of: request, uuid: uuid), of: request, uuid: uuid)
         }
         response.headers[.requestUUID] = uuid
         CrossOrigin.allow(request, in: &response)
@@ -136,7 +135,7 @@ package struct WebServices: Sendable {
         }
         let clientID = try target.clientID()
         let body = try await body(
-            of: request, upTo: cloud.limits.bodyBytes,
+            of: request, upTo: cloud.limits.requestBytes,
             from: cloud.shares.caller(user?.account, of: request), isSignIn: access == .anyone
         )
         var call = Call(
@@ -192,12 +191,31 @@ extension WebRequest {
     /// Whether the client opted into the extensions (web-services 9).
     var usesExtensions: Bool { headers.contains(.extensions) }
 
+    /// Fails unless the request says for which host it is, once (RFC 9112, 3.2); one of the same
+    /// process need not.
+    fileprivate func checkHost() throws {
+        guard needsHost else { return }
+        let hosts = headers[values: .hostField]
+        guard let host = hosts.first, hosts.count == 1 else {
+            throw WireError.badRequest(
+                "a request of HTTP/1.1 has one header 'Host', this one has \(hosts.count)")
+        }
+        guard host.isEmpty || Self.isHost(host) else {
+            throw WireError.badRequest(
+                "the header 'Host' is no name and port of a server: "
+                    + "'\(WireError.shortened(host))'")
+        }
+    }
+
     /// The URL of this server as the client wrote it.
     fileprivate var baseURL: String {
-        guard let host = headers[.hostField], host.utf8.count <= Self.hostLength,
-            host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") })
-        else { return "http://localhost" }
+        guard let host = headers[.hostField], Self.isHost(host) else { return "http://localhost" }
         return "http://\(host)"
+    }
+
+    private static func isHost(_ text: String) -> Bool {
+        (1...hostLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@,\\\"<>".utf8.contains($0) }
     }
 
     /// The longest name in the domain name system, a colon and a port.

@@ -17,9 +17,6 @@ struct StoreLife: Sendable {
 ///
 /// DESIGN.md beside this file says why it is as it is.
 package final class SQLiteStore: OpenedStore {
-    /// The most reads at work or waiting; those beyond are turned away.
-    static let waitingReads = 4096
-
     /// The most reads that occupy their callers' threads at the same time; the
     /// others go to threads of their own, so that a slow disk leaves callers
     /// threads to go on with.
@@ -44,6 +41,7 @@ package final class SQLiteStore: OpenedStore {
     private let server: ServerLock?
     let mender = StoreMender()
     package let troubles: StoreTroubles
+    private let bounds: StoreBounds
     private let file: FileIdentity?
     private let reads = Atomic(0)
     private let isClosed = Atomic(false)
@@ -51,7 +49,8 @@ package final class SQLiteStore: OpenedStore {
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
         pool: DatabasePool, identity: UInt64, incarnation: Incarnation, log: WriteAheadLog,
-        server: ServerLock?, life: StoreLife, troubles: StoreTroubles
+        server: ServerLock?, life: StoreLife, troubles: StoreTroubles,
+        bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.identity = identity
@@ -60,24 +59,32 @@ package final class SQLiteStore: OpenedStore {
         self.troubles = troubles
         self.log = log
         self.server = server
+        self.bounds = bounds
         file = FileIdentity(path: pool.path)
         writes = GroupCommit(
             pool, log: log, leases: leases, outbox: outbox, access: access, troubles: troubles,
-            note: life.note
+            note: life.note, bounds: bounds, elapsed: elapsed
         )
     }
 
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        try await mending { try await self.submit(alone: false, body) }
+        try await write(for: nil, body)
+    }
+
+    package func write<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await mending { try await self.submit(for: caller, body) }
     }
 
     /// Runs a body that shares its transaction with nobody.
     func writeAlone<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
-        try await submit(alone: true) { transaction in
+        try await submit(for: nil, alone: true) { transaction in
             guard let transaction = transaction as? SQLiteTransaction else {
                 preconditionFailure("a SQLite store hands out transactions of its own only")
             }
@@ -86,10 +93,11 @@ package final class SQLiteStore: OpenedStore {
     }
 
     private func submit<Result: Sendable>(
-        alone: Bool, _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        for caller: AccountID?, alone: Bool = false,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            writes.submit(PendingWrite(alone: alone, body, continuation))
+            writes.submit(PendingWrite(for: caller, alone: alone, body, continuation))
         }
     }
 
@@ -142,8 +150,8 @@ package final class SQLiteStore: OpenedStore {
         }
         let running = reads.add(1, ordering: .relaxed).newValue
         defer { reads.subtract(1, ordering: .relaxed) }
-        guard running <= Self.waitingReads else {
-            throw Self.tooManyWaiting(Self.waitingReads, .waitingReads)
+        guard running <= bounds.waitingReads else {
+            throw Self.tooManyWaiting(bounds.waitingReads, .waitingReads)
         }
         guard running > Self.readsInPlace else { return try readInPlace(length, body) }
         return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
@@ -247,9 +255,20 @@ package final class SQLiteStore: OpenedStore {
     /// What calls get that come when too many wait.
     static func tooManyWaiting(_ count: Int, _ bound: WireError.Bound) -> WireError {
         WireError(
-            .tryAgainLater, "\(count) requests wait for the store already",
+            .tryAgainLater,
+            "\(count) requests wait for the store already (\(bound.rawValue)): try again",
             retryAfter: GroupCommit.retryAfter
         ).naming(bound)
+    }
+
+    /// What a caller gets of whom too many writes wait.
+    static func tooManyWaiting(ofCaller count: Int) -> WireError {
+        WireError(
+            .throttled,
+            "\(count) of your requests wait for the store already (waitingWritesPerCaller): send "
+                + "fewer at a time",
+            retryAfter: GroupCommit.retryAfter
+        ).naming(.waitingWritesPerCaller)
     }
 
     /// What calls get after ``close()``.

@@ -83,12 +83,12 @@ package struct DataFolder: Sendable {
     /// put right fails with ``OperatorError``, also that only the database is gone.
     package func openStore(
         for purpose: StorePurpose, by factory: any StoreFactory = StoreEngine.sqlite.factory,
-        time: Time, randomness: Randomness
+        bounds: StoreBounds = StoreBounds(), time: Time, randomness: Randomness
     ) throws -> any OpenedStore {
         try checkIsNotLost()
         do {
             return try factory.open(
-                in: url, for: purpose, time: time, randomness: randomness
+                in: url, for: purpose, bounds: bounds, time: time, randomness: randomness
             )
         } catch {
             throw OperatorError(error.description)

@@ -46,18 +46,23 @@ package enum OpenFiles {
 
     /// Divides what is left below the limit. More connections would not fail, but hang
     /// unaccepted.
-    package static func shares() -> Shares {
+    ///
+    /// - Parameter transfers: The most files that come and go.
+    package static func shares(transfers: Int = Cloud.transferCapacity) -> Shares {
         let limit = Int(min(current()?.rlim_cur ?? 1024, rlim_t(mostConnections * 2)))
         let loops = ProcessInfo.processInfo.activeProcessorCount * filesPerLoop
-        return shares(of: limit, used: openCount(below: limit) + loops + laterFiles)
+        return shares(
+            of: limit, used: openCount(below: limit) + loops + laterFiles, transfers: transfers)
     }
 
     /// Divides what is left of a limit beside the files in use.
-    package static func shares(of limit: Int, used: Int) -> Shares {
+    package static func shares(
+        of limit: Int, used: Int, transfers: Int = Cloud.transferCapacity
+    ) -> Shares {
         let reserve = min(reserve, max(leastReserve, limit / 8))
         let free = max(2, limit - used - reserve)
         // One each way at least.
-        let transfers = max(2, min(Cloud.transferCapacity, free / 4))
+        let transfers = max(2, min(transfers, free / 4))
         return Shares(
             connections: min(max(1, free - transfers), mostConnections), transfers: transfers
         )

@@ -30,6 +30,11 @@ package struct ServerConfiguration: Sendable {
     package var heldRequests = HeldRequests.defaultCapacity
     /// The most connections; nil is what the limit of open files leaves room for.
     package var connections: Int?
+    /// Files that come at a time, and as many that go; nil is ``Cloud/transferCapacity``. Fewer
+    /// where the limit of open files leaves less room.
+    package var transfers: Int?
+    /// What the store lets wait.
+    package var store = StoreBounds()
     /// How much of the server one caller may take.
     package var shares = ShareLimits()
     /// The way to Apple's push service.

@@ -32,7 +32,8 @@ package struct TidebellServer: Sendable {
         let folder = DataFolder(configuration.dataFolder)
         // The store first: its lock says that no other server is at the files.
         let (time, randomness) = (Time.system, Randomness.system)
-        let store = try folder.openStore(for: .serving, time: time, randomness: randomness)
+        let store = try folder.openStore(
+            for: .serving, bounds: configuration.store, time: time, randomness: randomness)
         let troubles = TroubleLog(logger: logger)
         troubles.follow(store)
         troubles.nameDefects()
@@ -62,7 +63,8 @@ package struct TidebellServer: Sendable {
             try await store.close()
             throw error
         }
-        openFiles = OpenFiles.shares()
+        openFiles = OpenFiles.shares(
+            transfers: configuration.transfers.map { 2 * $0 } ?? Cloud.transferCapacity)
         cloud = CloudServices(
             store: store,
             secret: secret,

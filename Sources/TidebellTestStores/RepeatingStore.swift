@@ -9,10 +9,11 @@ struct RepeatingFactory: StoreFactory {
     let base: any StoreFactory
 
     func open(
-        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
+        in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
+        randomness: Randomness
     ) throws(StoreOpenError) -> any OpenedStore {
         let store = try base.open(
-            in: folder, for: purpose, time: time, randomness: randomness
+            in: folder, for: purpose, bounds: bounds, time: time, randomness: randomness
         )
         return RepeatingStore(store)
     }

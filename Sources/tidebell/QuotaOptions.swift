@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import TidebellCore
+import TidebellServer
 
-/// The options of `tidebell serve` about how much may be stored.
+/// The options of `tidebell serve` about how much may be stored, short for `--limit`.
 struct QuotaOptions: ParsableArguments {
-    private static let unbounded = "none"
-
     @Option(
         help: ArgumentHelp(
             """
             What one user's private databases may hold together, in bytes or with K, M or G; \
-            'none' for no bound (default: \(Self.text(Limits().userQuota))).
+            'none' for no bound (default: 10G).
             """,
             valueName: "size"
         )
@@ -19,33 +17,33 @@ struct QuotaOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            """
-            What the public database of a container may hold, likewise \
-            (default: \(Self.text(Limits().containerQuota))).
-            """,
+            "What the public database of a container may hold, likewise (default: 100G).",
             valueName: "size"
         )
     )
     var containerQuota: String?
 
-    func validate() throws {
-        for (name, text) in [("user", userQuota), ("container", containerQuota)] {
-            guard let text, text != Self.unbounded else { continue }
-            guard let bytes = AssetOptions.bytes(text), bytes >= 0 else {
-                throw ValidationError(
-                    "--\(name)-quota must be a size such as 500M or 10G, or none, not '\(text)'."
-                )
-            }
+    @Option(
+        help: ArgumentHelp(
+            """
+            The largest file of a record, in bytes or with K, M or G, at most 64G (default: 50M \
+            from web clients, 250M from the CloudKit module).
+            """,
+            valueName: "size"
+        )
+    )
+    var maxAssetSize: String?
+
+    /// Puts the options into the settings.
+    func apply(to settings: inout LimitSettings) throws {
+        if let userQuota { try settings.set("userQuota", to: userQuota, by: "--user-quota") }
+        if let containerQuota {
+            try settings.set("containerQuota", to: containerQuota, by: "--container-quota")
         }
-    }
-
-    /// Puts the options into the limits.
-    func apply(to limits: inout Limits) {
-        if let userQuota { limits.userQuota = AssetOptions.bytes(userQuota) }
-        if let containerQuota { limits.containerQuota = AssetOptions.bytes(containerQuota) }
-    }
-
-    private static func text(_ bytes: Int64?) -> String {
-        bytes.map { "\($0 >> 30)G" } ?? unbounded
+        if let maxAssetSize {
+            try settings.set(
+                "assetBytes", "assetBytesForExtendedClients", to: maxAssetSize,
+                by: "--max-asset-size")
+        }
     }
 }

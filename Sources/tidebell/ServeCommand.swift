@@ -18,9 +18,6 @@ struct ServeCommand: AsyncParsableCommand {
         case header, fieldsFirst
     }
 
-    /// The longest time that explanations can be kept: 30 days.
-    private static let mostExplanationHours = 30 * 24
-
     /// What becomes of a subscription that fires like another of the same user.
     enum DuplicateSubscriptions: String, ExpressibleByArgument, CaseIterable {
         case standard, lenient, strict
@@ -75,13 +72,13 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How long changes are kept for `tidebell push explain`, at most \
-            \(Self.mostExplanationHours) hours; 0 keeps nothing.
+            How long changes are kept for `tidebell push explain`, at most 720 hours; 0 keeps \
+            nothing (default: 24).
             """,
             valueName: "hours"
         )
     )
-    var explanationHours = Int(Limits().explanationRetention.components.seconds / 3600)
+    var explanationHours: Int?
 
     @Option(
         help: """
@@ -99,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var existingRecords = ExistingRecords.standard
 
-    @OptionGroup var assets: AssetOptions
+    @OptionGroup var limits: LimitOptions
 
     @OptionGroup(title: "Encryption") var rootKey: RootKeyOptions
 
@@ -115,15 +112,27 @@ struct ServeCommand: AsyncParsableCommand {
         guard (0...65535).contains(port) else {
             throw ValidationError("The port must be 0 to 65535, not \(port).")
         }
-        guard (0...Self.mostExplanationHours).contains(explanationHours) else {
-            throw ValidationError(
-                "The explanation hours must be 0 to \(Self.mostExplanationHours), "
-                    + "not \(explanationHours)."
-            )
+        do {
+            _ = try settings()
+        } catch let error as OperatorError {
+            throw ValidationError(error.description)
         }
         if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
             throw ValidationError("The public URL must begin with http:// or https://.")
         }
+    }
+
+    /// What the options set of the limits.
+    private func settings() throws -> LimitSettings {
+        var settings = LimitSettings()
+        try shares.apply(to: &settings)
+        try quotas.apply(to: &settings)
+        if let explanationHours {
+            try settings.set(
+                "explanationRetention", to: "\(explanationHours)h", by: "--explanation-hours")
+        }
+        try limits.apply(to: &settings)
+        return settings
     }
 
     func run() async throws {
@@ -138,17 +147,15 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.logLevel = .init(rawValue: logLevel.rawValue) ?? configuration.logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-        configuration.limits.explanationRetention = .seconds(explanationHours * 3600)
         configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
         configuration.limits.duplicateSubscriptions =
             .init(rawValue: duplicateSubscriptions.rawValue) ?? .standard
         configuration.limits.existingRecords =
             .init(rawValue: existingRecords.rawValue) ?? .standard
-        assets.apply(to: &configuration.limits)
+        try settings().apply(to: &configuration)
         configuration.rootKey = rootKey.place.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys
         try shares.apply(to: &configuration.shares)
-        quotas.apply(to: &configuration.limits)
         pace.apply(to: &configuration.push)
         try configuration.readFile(config.map { URL(fileURLWithPath: $0) })
         apns.apply(to: &configuration.apns)

@@ -4,18 +4,21 @@ import TidebellHTTP
 import TidebellServer
 
 /// The options of `tidebell serve` about how much of it one caller may take: a user, or
-/// the address of who is none.
+/// the address of who is none. Those with a number are short for `--limit`.
 struct ShareOptions: ParsableArguments {
     private static let standard = ShareLimits()
     private static let mega = 1 << 20
 
     @Option(
         help: ArgumentHelp(
-            "Requests a second of one caller, after a pause more at once; 0 is no bound.",
+            """
+            Requests a second of one caller, after a pause more at once; 0 is no bound \
+            (default: \(ServerConfiguration.defaultRequestsPerSecond)).
+            """,
             valueName: "count"
         )
     )
-    var requestsPerSecond = ServerConfiguration.defaultRequestsPerSecond
+    var requestsPerSecond: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -26,38 +29,53 @@ struct ShareOptions: ParsableArguments {
     var connectionsPerAddress: Int?
 
     @Option(
-        help: ArgumentHelp("Device streams and courier polls of one caller.", valueName: "count")
-    )
-    var streamsPerCaller = Self.standard.heldRequestsPerCaller
-
-    @Option(
         help: ArgumentHelp(
-            "Files that one caller sends at a time, and likewise fetches.",
+            """
+            Device streams and courier polls of one caller \
+            (default: \(Self.standard.heldRequestsPerCaller)).
+            """,
             valueName: "count")
     )
-    var transfersPerCaller = Self.standard.transfersPerCaller
+    var streamsPerCaller: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Megabytes of all request and answer bodies in memory.", valueName: "count")
+            """
+            Files that one caller sends at a time, and likewise fetches (default: a quarter of \
+            those of all, 32).
+            """,
+            valueName: "count")
     )
-    var bodyMegabytes = Self.standard.bodyBytes / Self.mega
+    var transfersPerCaller: Int?
 
     @Option(
-        help: ArgumentHelp("The same of one caller.", valueName: "count")
+        help: ArgumentHelp(
+            """
+            Megabytes of all request and answer bodies in memory \
+            (default: \(Self.standard.bodyBytes / Self.mega)).
+            """,
+            valueName: "count")
     )
-    var bodyMegabytesPerCaller = Self.standard.bodyBytesPerCaller / Self.mega
+    var bodyMegabytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same of one caller (default: \(Self.standard.bodyBytesPerCaller / Self.mega)).",
+            valueName: "count")
+    )
+    var bodyMegabytesPerCaller: Int?
 
     @Option(
         help: ArgumentHelp(
             """
             How long a request may take to arrive, but for one second more per \
-            \(Self.standard.leastBodyRate / 1024) KB.
+            \(Self.standard.leastBodyRate / 1024) KB \
+            (default: \(Self.standard.bodyTime.components.seconds)).
             """,
             valueName: "seconds"
         )
     )
-    var bodySeconds = Int(Self.standard.bodyTime.components.seconds)
+    var bodySeconds: Int?
 
     @Flag(
         help: """
@@ -79,30 +97,7 @@ struct ShareOptions: ParsableArguments {
     )
     var trustedProxies: [String] = []
 
-    func validate() throws {
-        let positive = [
-            ("--connections-per-address", connectionsPerAddress ?? 1),
-            ("--streams-per-caller", streamsPerCaller),
-            ("--transfers-per-caller", transfersPerCaller),
-            ("--body-seconds", bodySeconds),
-        ].map { (name: $0.0, value: $0.1, least: 1) }
-        // Less would refuse requests and answers that are within all other bounds.
-        let bytes = [
-            ("--body-megabytes", bodyMegabytes, ShareLimits.leastBodyBytes / Self.mega),
-            (
-                "--body-megabytes-per-caller", bodyMegabytesPerCaller,
-                ShareLimits.leastBodyBytesPerCaller / Self.mega
-            ),
-        ]
-        for (name, value, least) in positive + bytes where !(least...1_000_000).contains(value) {
-            throw ValidationError("\(name) must be \(least) to 1000000, not \(value).")
-        }
-        guard (0...1_000_000).contains(requestsPerSecond) else {
-            throw ValidationError(
-                "--requests-per-second must be 0 to 1000000, not \(requestsPerSecond).")
-        }
-        _ = try proxies()
-    }
+    func validate() throws { _ = try proxies() }
 
     private func proxies() throws -> TrustedProxies {
         do {
@@ -115,16 +110,26 @@ struct ShareOptions: ParsableArguments {
         }
     }
 
-    /// Puts the options into the limits.
+    /// Puts the options that stand for limits into the settings.
+    func apply(to settings: inout LimitSettings) throws {
+        let options: [(value: Int?, unit: String, limit: String, name: String)] = [
+            (requestsPerSecond, "", "requestsPerSecond", "--requests-per-second"),
+            (connectionsPerAddress, "", "connectionsPerAddress", "--connections-per-address"),
+            (streamsPerCaller, "", "heldRequestsPerCaller", "--streams-per-caller"),
+            (transfersPerCaller, "", "transfersPerCaller", "--transfers-per-caller"),
+            (bodyMegabytes, "M", "bodyBytes", "--body-megabytes"),
+            (bodyMegabytesPerCaller, "M", "bodyBytesPerCaller", "--body-megabytes-per-caller"),
+            (bodySeconds, "s", "bodyTime", "--body-seconds"),
+        ]
+        for option in options {
+            guard let value = option.value else { continue }
+            try settings.set(option.limit, to: "\(value)\(option.unit)", by: option.name)
+        }
+    }
+
+    /// Puts the other options into the limits.
     func apply(to limits: inout ShareLimits) throws {
         limits.trustedProxies = try proxies()
-        limits.requestsPerSecond = requestsPerSecond
-        limits.connectionsPerAddress = connectionsPerAddress
-        limits.heldRequestsPerCaller = streamsPerCaller
-        limits.transfersPerCaller = transfersPerCaller
-        limits.bodyBytes = bodyMegabytes * Self.mega
-        limits.bodyBytesPerCaller = bodyMegabytesPerCaller * Self.mega
-        limits.bodyTime = .seconds(bodySeconds)
         limits.countsLoopback = countLoopback
     }
 }

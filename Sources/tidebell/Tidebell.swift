@@ -16,7 +16,7 @@ struct Tidebell: AsyncParsableCommand {
             ServeCommand.self, UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
             WebhookCommand.self, PushCommand.self, LoginCommand.self, LogoutCommand.self,
             WhoAmICommand.self, PermissionCommand.self, BackupCommand.self, RestoreCommand.self,
-            CheckCommand.self, UsageCommand.self, RootKeyCommand.self,
+            CheckCommand.self, UsageCommand.self, LimitsCommand.self, RootKeyCommand.self,
         ]
     )
 }

@@ -60,7 +60,7 @@ struct AssetCommandTests {
         }
         #expect(
             error.description.contains(
-                "--max-asset-size must be 1 to 64G, such as 20M, not '\(text)'."
+                "--max-asset-size must be 1 to 64G (bytes, or with K, M or G), not '\(text)'."
             )
         )
     }

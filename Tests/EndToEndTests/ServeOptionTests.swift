@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CloudKit
 import Foundation
 import TestSupport
 import Testing
@@ -50,7 +51,37 @@ struct ServeOptionTests {
             _ = try await program.run(["serve", option, String(least - 1)])
         }
         #expect(
-            error.description.contains("\(option) must be \(least) to 1000000, not \(least - 1).")
+            error.description.contains("\(option) must be \(least)M to 1024G ")
+                && error.description.contains("not '\(least - 1)M'."), "\(error)"
         )
+    }
+
+    @Test("A limit that is set by its name bounds the server, and its error says the name")
+    func limit() async throws {
+        let server = try await program.serve(
+            arguments: ["--limit", "zonesPerDatabase=2", "--limit", "requestsPerSecond=500"])
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let (_, database) = try await Household(program: program, user: "anna").database()
+        // The default zone is one of them.
+        try await database.save(CKRecordZone(zoneName: "one"))
+        let error = try await #require(throws: CKError.self) {
+            try await database.save(CKRecordZone(zoneName: "two"))
+        }
+        #expect(error.code == .limitExceeded)
+        #expect(
+            error.localizedDescription.contains(
+                "would be one more than the 2 of the database (zonesPerDatabase)"), "\(error)")
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
+    @Test("A limit that there is not is refused before anything is made, with the nearest name")
+    func unknownLimit() async throws {
+        let error = try await #require(throws: ProcessFailure.self) {
+            _ = try await program.run(["serve", "--limit", "userQuotas=5G"])
+        }
+        #expect(
+            error.description.contains("There is no limit 'userQuotas'. Did you mean 'userQuota'?"))
+        #expect(!FileManager.default.fileExists(atPath: program.dataFolder.path))
     }
 }

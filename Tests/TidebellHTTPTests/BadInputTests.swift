@@ -176,7 +176,7 @@ struct BadInputTests {
     @Test("A body over the limit is 400 and says so (LIMIT-2)")
     func longBody() async throws {
         var limits = Limits()
-        limits.bodyBytes = 100
+        limits.requestBytes = 100
         let api = try await TestAPI(limits: limits)
         let fits = #"{"zones":[]}"#.padding(to: 100)
         #expect(try await api.post("private/zones/lookup", fits).status == 200)
@@ -195,7 +195,7 @@ struct BadInputTests {
     @Test("An extension's detail is not shown to who did not opt in (9)")
     func hiddenDetail() async throws {
         var limits = Limits()
-        limits.bodyBytes = 10
+        limits.requestBytes = 10
         let api = try await TestAPI(limits: limits)
         let answer = try await api.post("private/zones/lookup", #"{"zones":[]}"#)
         #expect(answer.error == .badRequest("the request body is longer than 10 bytes"))

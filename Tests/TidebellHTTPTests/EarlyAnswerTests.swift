@@ -45,7 +45,7 @@ struct EarlyAnswerTests {
             let connection = try RawConnection(port)
             let answer = try await connection.request(head + "\r\n\r\n")
             #expect(answer.hasPrefix("HTTP/1.1 431 Request Header Fields Too Large\r\n"))
-            #expect(answer.contains("at most 81920 bytes and 1000 fields (head)"))
+            #expect(answer.contains("at most 81920 bytes and 1000 fields (headBytes)"))
             connection.endSending()
             #expect(try await connection.rest().isEmpty)
         }

@@ -24,11 +24,11 @@ struct RefusalTests {
         arguments: WireError.Bound.allCases
     )
     func counted(bound: WireError.Bound) async throws {
-        let meeting = Self.meeting(bound)
+        let tally = Tally()
+        let meeting = Self.meeting(bound, tally)
         var (limits, shares) = (Limits(), ShareLimits())
         meeting.limits(&limits)
         meeting.shares(&shares)
-        let tally = Tally()
         let api = try await TestAPI(
             limits: limits, heldRequests: meeting.heldRequests, shares: shares,
             metrics: HTTPMetrics(factory: tally))
@@ -42,7 +42,7 @@ struct RefusalTests {
             tally.values.filter { $0.value > 0 } == ["tidebell.refusals \(bound.rawValue)": 1])
     }
 
-    private static func meeting(_ bound: WireError.Bound) -> Meeting {
+    private static func meeting(_ bound: WireError.Bound, _ tally: Tally) -> Meeting {
         switch bound {
         case .connections: Meeting { try await full($0) }
         case .connectionsPerAddress:
@@ -58,23 +58,17 @@ struct RefusalTests {
                     return try await RawConnection(port).request(health)
                 }
             }
-        case .head:
+        case .headBytes:
             Meeting { api in
                 try await api.answer { port in
-                    let field = String(repeating: "x", count: RequestWatch.headBytes)
+                    let field = String(repeating: "x", count: ShareLimits().headBytes)
                     return try await RawConnection(port)
                         .request("GET /health HTTP/1.1\r\nX: \(field)\r\n\r\n")
                 }
             }
-        case .bodyBytes:
-            Meeting(shares: {
-                $0.bodyBytesPerCaller = 2
-            }) { api in
-                try await api.answer { port in
-                    let head = api.head(of: "private/zones/lookup", "Content-Length: 8")
-                    return try await RawConnection(port).request(head + "        ")
-                }
-            }
+        case .bodyBytes: Meeting(shares: { $0.bodyBytes = 2 }) { try await $0.eightBytes() }
+        case .bodyBytesPerCaller:
+            Meeting(shares: { $0.bodyBytesPerCaller = 2 }) { try await $0.eightBytes() }
         case .bodyTime:
             Meeting { api in
                 try await api.answer {
@@ -84,7 +78,12 @@ struct RefusalTests {
                         .request(api.head(of: "private/zones/lookup", "Content-Length: 8"))
                 }
             }
-        case .requestRate:
+        case .leastAnswerRate:
+            Meeting { api in
+                _ = try await api.saveText("a", String(repeating: "tide", count: 220_000))
+                return try await api.answerLeftUnread { tally.values.values.contains { $0 > 0 } }
+            }
+        case .requestsPerSecond:
             Meeting(shares: {
                 $0.requestsPerSecond = 1
                 $0.burstSeconds = 1
@@ -96,6 +95,11 @@ struct RefusalTests {
         case .heldRequestsPerCaller:
             Meeting(heldRequests: HeldRequests(share: 0)) { try await $0.stream() }
         case .courierPolls: Meeting { try await polls($0) }
+        case .transfers: Meeting { try await $0.upload(besideOthers: true) }
+        case .transfersPerCaller:
+            Meeting(shares: { $0.transfersPerCaller = 0 }) {
+                try await $0.upload(besideOthers: false)
+            }
         case .waitingSignIns: Meeting { try await signIns($0) }
         case .wrongPasswords:
             Meeting { api in
@@ -103,7 +107,24 @@ struct RefusalTests {
                     try await $0.signIn("wrong horse", from: PeerAddress("192.0.2.1"))
                 }
             }
-        case .sessions:
+        case .wrongPasswordsPerAddress:
+            Meeting(shares: { $0.wrongPasswordsPerAddress = 2 }) { api in
+                try await api.untilRefused {
+                    try await $0.signIn("wrong horse", from: PeerAddress("192.0.2.1"))
+                }
+            }
+        case .pagesPerAccount:
+            Meeting(limits: { $0.pagesPerAccount = 1 }) { api in
+                let path = api.target(under: "ext", "account/webToken")
+                let body = #"{"apiToken":"\#(api.apiToken)"}"#
+                let answer = try await api.send("POST", path, body)
+                let token = try JSONReader.read(Array(answer.text.utf8)) {
+                    try FetchWebAuthToken.Response(from: &$0).webAuthToken
+                }
+                return try await api.send("POST", path.replacing(api.webToken, with: token), body)
+                    .text
+            }
+        case .signInsPerAccount:
             Meeting(limits: { $0.signInsPerAccount = 1 }) { api in
                 let path = api.target(under: "ext", "account/signIn")
                 let answer = try await api.send("POST", path, "{}")
@@ -114,7 +135,7 @@ struct RefusalTests {
                     .text
             }
         case .longReads: Meeting(limits: Self.fewLongReads) { try await longReads($0) }
-        case .waitingWrites, .waitingReads:
+        case .waitingWrites, .waitingWritesPerCaller, .waitingReads:
             Meeting { try await $0.answer(ofStoreRefusing: bound) }
         case .querySort:
             Meeting(limits: { $0.querySort.records = 1 }) { api in
@@ -286,12 +307,53 @@ extension TestAPI {
         ).text
     }
 
-    fileprivate func saveText(_ name: String, in scope: String = "private") async throws -> String {
+    /// A request whose body has eight bytes.
+    fileprivate func eightBytes() async throws -> String {
+        try await answer { port in
+            let head = self.head(of: "private/zones/lookup", "Content-Length: 8")
+            return try await RawConnection(port).request(head + "        ")
+        }
+    }
+
+    /// Asks for the record `a` and reads nothing of the answer until the server has counted it.
+    fileprivate func answerLeftUnread(
+        until isCounted: @escaping @Sendable () -> Bool
+    ) async throws -> String? {
+        let body = #"{"records":[{"recordName":"a"}]}"#
+        let head = head(of: "private/records/lookup", "Content-Length: \(body.utf8.count)")
+        _ = try await answer {
+            $0.answerTime = .milliseconds(1)
+        } _: { port in
+            let connection = try RawConnection(port, receiving: 4096)
+            try connection.send(head + body)
+            #expect(await eventually { isCounted() })
+            connection.close()
+            return ""
+        }
+        return nil
+    }
+
+    /// Sends a file where there is one place for files that come, which somebody else may have.
+    fileprivate func upload(besideOthers: Bool) async throws -> String {
+        let path = try await uploadPath("picture", of: "n")
+        var cloud = cloud.webServices.cloud
+        cloud.transfers = Transfers(capacity: 2, shares: cloud.shares)
+        let other = Caller.account(AccountID(rawValue: 4711))
+        let place = besideOthers ? try cloud.transfers.uploads.takePlace(for: other) : nil
+        defer { withExtendedLifetime(place) {} }
+        let answer = await WebServices(cloud: cloud).respond(
+            to: WebRequest(.post, path, body: .bytes(Array("abc".utf8))))
+        return String(decoding: try await answer.body.collect(), as: UTF8.self)
+    }
+
+    fileprivate func saveText(
+        _ name: String, _ text: String = "tide", in scope: String = "private"
+    ) async throws -> String {
         try await post(
             "\(scope)/records/modify",
             """
             {"atomic":false,"operations":[{"operationType":"create","record":{"recordName":"\(name)",\
-            "recordType":"Note","fields":{"title":{"value":"tide"}}}}]}
+            "recordType":"Note","fields":{"title":{"value":"\(text)"}}}}]}
             """
         ).text
     }
@@ -334,49 +396,4 @@ extension TestAPI {
         let answer = await WebServices(cloud: cloud).respond(to: request)
         return String(decoding: try await answer.body.collect(), as: UTF8.self)
     }
-}
-
-/// A store that can take no more writes, or no more reads.
-private final class FullStore: Store {
-    private let base: any Store
-    private let bound: WireError.Bound
-
-    init(_ base: any Store, _ bound: WireError.Bound) {
-        self.base = base
-        self.bound = bound
-    }
-
-    var identity: UInt64 { base.identity }
-    var incarnation: Incarnation { base.incarnation }
-
-    private func refuse(as bound: WireError.Bound) throws {
-        guard bound == self.bound else { return }
-        throw WireError(.tryAgainLater, "many requests wait").naming(bound)
-    }
-
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
-    ) async throws -> Result {
-        try refuse(as: .waitingWrites)
-        return try await base.write(body)
-    }
-
-    func read<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreReader) throws -> Result
-    ) async throws -> Result {
-        try refuse(as: .waitingReads)
-        return try await base.read(body)
-    }
-
-    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
-        try await base.claimOutboxes(claim)
-    }
-
-    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
-        try await base.returnOutboxes(leases)
-    }
-
-    func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
-    func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
-    func close() async throws { try await base.close() }
 }

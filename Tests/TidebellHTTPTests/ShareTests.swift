@@ -377,7 +377,7 @@ struct ShareTests {
             refused.error
                 == WireError(
                     .throttled,
-                    "you make more than 2 requests a second: wait a little (requestRate)",
+                    "you make more than 2 requests a second (requestsPerSecond): wait a little",
                     retryAfter: 1
                 )
         )

@@ -15,7 +15,10 @@ import TidebellWire
 struct GroupCommitTests {
     @Test("Writes that wait share one transaction")
     func waitingWritesShareACommit() async throws {
-        try await withStore { store in
+        var bounds = StoreBounds()
+        // However busy the machine is.
+        bounds.commitTime = .seconds(3600)
+        try await withStore(bounds) { store in
             let commits = CommitCounter()
             try await commits.attach(to: store)
             let gate = Gate()
@@ -41,6 +44,99 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("Who sends many writes waits for itself: another one's write is the next")
+    func turns() async throws {
+        try await withStore { store in
+            let gate = Gate()
+            let order = Order()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // The crowd's transaction has begun when the others come.
+                group.addTask {
+                    try await store.write(for: AccountID(rawValue: 1)) { _ in
+                        gate.reached()
+                        gate.waitUntilOpen()
+                    }
+                }
+                await gate.untilReached()
+                let callers: [Int64?] = Array(repeating: 1, count: 300) + [2, nil, 2]
+                for (index, caller) in callers.enumerated() {
+                    let account = caller.map { AccountID(rawValue: $0) }
+                    group.addTask {
+                        try await store.write(for: account) { _ in
+                            order.callers.withLock { $0.append(caller) }
+                        }
+                    }
+                    try await store.untilWaiting(index + 1)
+                }
+                gate.open()
+                try await group.waitForAll()
+            }
+            let ran = order.callers.withLock { $0 }
+            #expect(ran.count == 303)
+            #expect(ran.prefix(6) == [1, 2, nil, 1, 2, 1])
+        }
+    }
+
+    @Test("A transaction takes no more writes when its time is up")
+    func commitTime() async throws {
+        var bounds = StoreBounds()
+        bounds.commitTime = .zero
+        try await withStore(bounds) { store in
+            let commits = CommitCounter()
+            try await commits.attach(to: store)
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await store.block(at: gate) }
+                await gate.untilReached()
+                for number in 0..<5 {
+                    group.addTask {
+                        try await store.write {
+                            _ = try $0.createAccount(named: "\(number)", at: .noon)
+                        }
+                    }
+                }
+                try await store.untilWaiting(5)
+                gate.open()
+                try await group.waitForAll()
+            }
+            #expect(commits.count.withLock { $0 } == 6)
+            #expect(try await store.read { try $0.accountNames() }.count == 5)
+            try await commits.detach(from: store)
+        }
+    }
+
+    @Test("Writes of one caller beyond its bound are refused, others' and the server's are not")
+    func tooManyOfOneCaller() async throws {
+        var bounds = StoreBounds()
+        bounds.waitingWritesPerCaller = 2
+        try await withStore(bounds) { store in
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await store.block(at: gate) }
+                await gate.untilReached()
+                let callers: [Int64?] = [1, 1, 2, nil, nil, nil]
+                for (index, caller) in callers.enumerated() {
+                    let account = caller.map { AccountID(rawValue: $0) }
+                    group.addTask {
+                        try await store.write(for: account) { _ in }
+                    }
+                    try await store.untilWaiting(index + 1)
+                }
+                let refused = await #expect(throws: WireError.self) {
+                    try await store.write(for: AccountID(rawValue: 1)) { _ in }
+                }
+                #expect(refused?.code == .throttled)
+                #expect(refused?.bound == .waitingWritesPerCaller)
+                #expect(
+                    refused?.reason
+                        == "2 of your requests wait for the store already (waitingWritesPerCaller): "
+                        + "send fewer at a time")
+                gate.open()
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("Writes beyond the bound are told to try again later")
     func tooManyWritesAreTurnedAway() async throws {
         try await withStore { store in
@@ -51,7 +147,7 @@ struct GroupCommitTests {
                     return nil
                 }
                 await gate.untilReached()
-                for _ in 0...GroupCommit.waitingWrites {
+                for _ in 0...StoreBounds().waitingWrites {
                     group.addTask {
                         do {
                             try await store.write { _ in }
@@ -68,13 +164,13 @@ struct GroupCommitTests {
                     refused
                         == WireError(
                             .tryAgainLater,
-                            "4096 requests wait for the store already (waitingWrites)",
+                            "4096 requests wait for the store already (waitingWrites): try again",
                             retryAfter: 1
                         )
                 )
                 #expect((refused ?? nil)?.bound == .waitingWrites)
                 #expect(others.allSatisfy { $0 == nil })
-                #expect(others.count == GroupCommit.waitingWrites + 1)
+                #expect(others.count == StoreBounds().waitingWrites + 1)
             }
         }
     }
@@ -190,11 +286,12 @@ struct GroupCommitTests {
 }
 
 /// Runs `body` with a new store and removes it.
-private func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
-    let engine = SQLiteEngine()
-    let store = try #require(try await engine.makeStore() as? SQLiteStore)
+private func withStore(
+    _ bounds: StoreBounds = StoreBounds(), _ body: (SQLiteStore) async throws -> Void
+) async throws {
+    let store = try SQLiteStore.open(at: SQLiteEngine.newPath(), bounds: bounds)
     try await body(store)
-    try await engine.remove(store)
+    try await SQLiteEngine().remove(store)
 }
 
 extension SQLiteStore {
@@ -217,6 +314,11 @@ extension SQLiteStore {
             try database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
     }
+}
+
+/// Whose writes ran, in their order.
+private final class Order: Sendable {
+    let callers = Mutex<[Int64?]>([])
 }
 
 /// Counts the transactions of the writer connection.

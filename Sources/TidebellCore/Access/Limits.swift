@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// The bounds and policies an operator may change (LIMIT-20); defaults are
-/// CloudKit's.
+/// The bounds and policies of the rules (LIMIT-20); defaults are CloudKit's.
+///
+/// An operator sets them by name, with `tidebell serve --limit`; those that are Apple's own, or of
+/// the clients, are fixed. `TidebellServer/Limits` lists both, and a test that none is forgotten.
 package struct Limits: Sendable, Hashable {
     /// Operations or items in one request of a plain web client (LIMIT-5).
     package var itemsPerRequest = WireProtocol.itemLimit
@@ -33,7 +35,7 @@ package struct Limits: Sendable, Hashable {
     /// Zones in one page of database changes.
     package var zonesPerPage = 200
     /// Bytes of one request body: LIMIT-2's 2 MB and room for JSON.
-    package var bodyBytes = 4 * 1024 * 1024
+    package var requestBytes = 4 * 1024 * 1024
     /// Bytes of one record's fields, assets excluded (LIMIT-4).
     package var recordBytes = 1024 * 1024
     /// Bytes of a subscription's notification info as JSON.

@@ -16,10 +16,10 @@ package enum SessionBounds {
         beside token: StoredWebToken, limits: Limits, at now: Instant,
         in transaction: some SessionWriting
     ) throws {
-        let limit: Int
+        let (limit, bound): (Int, WireError.Bound)
         switch token.origin {
-        case .page: limit = limits.pagesPerAccount
-        case .device: limit = limits.signInsPerAccount
+        case .page: (limit, bound) = (limits.pagesPerAccount, .pagesPerAccount)
+        case .device: (limit, bound) = (limits.signInsPerAccount, .signInsPerAccount)
         // The operator says how many.
         case .operator: return
         }
@@ -32,17 +32,17 @@ package enum SessionBounds {
             guard living.contains(session.id) else { continue }
             living.subtract(try transaction.removeSessions(begunWith: session.id))
         }
-        guard living.count <= limit else { throw WireError.tooManySessions(limit) }
+        guard living.count <= limit else { throw WireError.tooManySessions(limit, bound) }
     }
 }
 
 extension WireError {
-    fileprivate static func tooManySessions(_ limit: Int) -> WireError {
+    fileprivate static func tooManySessions(_ limit: Int, _ bound: Bound) -> WireError {
         badRequest(
-            "the account may have \(limit) sessions of this kind, and each of them was begun with "
+            "the account may have \(limit) sessions of this kind (\(bound.rawValue)), and each of them was begun with "
                 + "the one before, down to this one: sign one of them out, which ends those "
                 + "after it, or sign in with the password",
             ckCode: CKErrorCode.limitExceeded
-        ).naming(.sessions)
+        ).naming(bound)
     }
 }

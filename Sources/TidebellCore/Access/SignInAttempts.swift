@@ -7,9 +7,10 @@ import TidebellWire
 /// A caller is refused for what came from its own address. What came for an account from
 /// elsewhere only makes it wait, and not where the account has signed in before.
 package struct SignInAttempts: Sendable {
-    /// The most wrong passwords for one account from one address in a ``window``.
+    /// The most wrong passwords for one account from one address in a ``window``, unless the
+    /// server is told otherwise.
     package static let maximumFailures = 10
-    /// The most wrong passwords from one address in a ``window``, whatever the account.
+    /// The same from one address, whatever the account.
     package static let maximumFailuresOfAddress = 100
     /// How long a wrong password counts.
     package static let window = Duration.seconds(15 * 60)
@@ -48,8 +49,18 @@ package struct SignInAttempts: Sendable {
     /// Who signed in before, and when.
     private var known: [Pair: Instant] = [:]
 
-    /// Creates a count of nothing.
-    package init() {}
+    private let mostFailures: Int
+    private let mostFailuresOfAddress: Int
+
+    /// Creates a count of nothing, with the most wrong passwords for one account from one address,
+    /// and from one address whatever the account.
+    package init(
+        mostFailures: Int = Self.maximumFailures,
+        ofAddress mostFailuresOfAddress: Int = Self.maximumFailuresOfAddress
+    ) {
+        self.mostFailures = mostFailures
+        self.mostFailuresOfAddress = mostFailuresOfAddress
+    }
 
     /// Whether the account has signed in from this address lately.
     package func knows(_ name: String, from address: String?) -> Bool {
@@ -68,10 +79,10 @@ package struct SignInAttempts: Sendable {
         var delay = Duration.zero
         if let address {
             let pair = Pair(name: name, address: address)
-            try Self.check(pairs[pair], mostFailures: Self.maximumFailures, at: now)
+            try Self.check(pairs[pair], mostFailures, .wrongPasswords, at: now)
             if !knows(name, from: address) {
                 try Self.check(
-                    addresses[address], mostFailures: Self.maximumFailuresOfAddress, at: now)
+                    addresses[address], mostFailuresOfAddress, .wrongPasswordsPerAddress, at: now)
                 delay = try turn(of: name, at: now)
             }
             pairs[pair, default: Count(since: now)].failures += 1
@@ -105,9 +116,15 @@ package struct SignInAttempts: Sendable {
         known[pair] = now
     }
 
-    private static func check(_ count: Count?, mostFailures: Int, at now: Instant) throws {
-        guard let count, count.failures >= mostFailures else { return }
-        throw WireError.tooManyWrongPasswords(until: count.since.advanced(by: window), at: now)
+    private static func check(
+        _ count: Count?, _ most: Int, _ bound: WireError.Bound, at now: Instant
+    ) throws {
+        guard let count, count.failures >= most else { return }
+        let whose = bound == .wrongPasswords ? "for this user " : ""
+        throw WireError.tooManyWrongPasswords(
+            "your address sent \(most) wrong passwords \(whose)in \(window.components.seconds / 60) "
+                + "minutes already",
+            bound, until: count.since.advanced(by: window), at: now)
     }
 
     /// Returns how long an attempt from a new address waits for the ones before it.
@@ -118,7 +135,10 @@ package struct SignInAttempts: Sendable {
         let pause = Self.delay.wait(after: count.failures / Self.failuresBeforeDelay)
         let turn = max(count.lastTurn, now).advanced(by: pause)
         guard turn <= now.advanced(by: Self.delay.longest) else {
-            throw WireError.tooManyWrongPasswords(until: turn, at: now)
+            throw WireError.tooManyWrongPasswords(
+                "after \(count.failures) wrong passwords for this user, sign-ins from new addresses "
+                    + "wait for one another, at most \(Self.delay.longest.components.seconds) s",
+                .wrongPasswords, until: turn, at: now)
         }
         count.lastTurn = turn
         names[name] = count
@@ -156,13 +176,11 @@ package struct SignInAttempts: Sendable {
 
 extension WireError {
     fileprivate static func tooManyWrongPasswords(
-        until end: Instant, at now: Instant
+        _ why: String, _ bound: Bound, until end: Instant, at now: Instant
     ) -> WireError {
         WireError(
-            .throttled,
-            "too many sign-ins with wrong passwords, of which there may be "
-                + "\(SignInAttempts.maximumFailures) in 15 minutes: try again later",
+            .throttled, "\(why) (\(bound.rawValue)): try again later",
             retryAfter: Double(max(0, end.rawValue - now.rawValue)) / 1000
-        ).naming(.wrongPasswords)
+        ).naming(bound)
     }
 }

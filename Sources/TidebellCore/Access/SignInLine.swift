@@ -6,17 +6,18 @@
 /// from each address in turn. So a crowd from one address delays the others by one of its
 /// own, or by two where it signed in before.
 package struct SignInLine<Ticket> {
-    /// The most that wait; some tenths of a second each.
+    /// The most that wait, unless the server is told otherwise; some tenths of a second each.
     package static var capacity: Int { 64 }
 
+    private let capacity: Int
     /// Those who signed in before.
-    private var known = AddressTurns<Ticket>()
-    private var others = AddressTurns<Ticket>()
+    private var known = Turns<String, Ticket>()
+    private var others = Turns<String, Ticket>()
     /// Whether the last turn was of one who signed in before.
     private var lastWasKnown = false
 
-    /// Creates an empty line.
-    package init() {}
+    /// Creates an empty line in which so many can wait.
+    package init(capacity: Int = Self.capacity) { self.capacity = capacity }
 
     /// How many wait.
     package var count: Int { known.count + others.count }
@@ -27,11 +28,11 @@ package struct SignInLine<Ticket> {
         _ ticket: Ticket, from address: String, goesFirst: Bool
     ) -> Ticket? {
         if goesFirst {
-            known.enter(ticket, from: address)
+            known.enter(ticket, as: address)
         } else {
-            others.enter(ticket, from: address)
+            others.enter(ticket, as: address)
         }
-        return count > Self.capacity ? removeLastOfMost() : nil
+        return count > capacity ? removeLastOfMost() : nil
     }
 
     /// Removes and returns who is next.
@@ -48,61 +49,11 @@ package struct SignInLine<Ticket> {
 
     private mutating func removeLastOfMost() -> Ticket? {
         func size(_ address: String) -> Int {
-            known.count(from: address) + others.count(from: address)
+            known.count(of: address) + others.count(of: address)
         }
         // Of equals the one whose turn is last.
         let addresses = others.order.reversed() + known.order.reversed()
         let most = addresses.max { size($0) < size($1) }
-        return most.flatMap { others.removeLast(from: $0) ?? known.removeLast(from: $0) }
-    }
-}
-
-/// Who waits, one from each address in turn.
-private struct AddressTurns<Ticket> {
-    /// By address; none is empty.
-    private var tickets: [String: [Ticket]] = [:]
-    /// The addresses in the order of their turns.
-    private(set) var order: [String] = []
-    private(set) var count = 0
-
-    func count(from address: String) -> Int { tickets[address]?.count ?? 0 }
-
-    mutating func enter(_ ticket: Ticket, from address: String) {
-        if tickets[address] == nil { order.append(address) }
-        tickets[address, default: []].append(ticket)
-        count += 1
-    }
-
-    mutating func next() -> Ticket? {
-        guard let address = order.first else { return nil }
-        let ticket = remove(0, from: address)
-        // What is left of the address waits until all others had their turn.
-        if tickets[address] != nil {
-            order.removeFirst()
-            order.append(address)
-        }
-        return ticket
-    }
-
-    mutating func remove(where isLeaving: (Ticket) -> Bool) -> Ticket? {
-        for (address, waiting) in tickets {
-            guard let index = waiting.firstIndex(where: isLeaving) else { continue }
-            return remove(index, from: address)
-        }
-        return nil
-    }
-
-    mutating func removeLast(from address: String) -> Ticket? {
-        tickets[address].flatMap { remove($0.count - 1, from: address) }
-    }
-
-    private mutating func remove(_ index: Int, from address: String) -> Ticket? {
-        let ticket = tickets[address]?.remove(at: index)
-        count -= 1
-        if tickets[address]?.isEmpty ?? true {
-            tickets[address] = nil
-            order.removeAll { $0 == address }
-        }
-        return ticket
+        return most.flatMap { others.removeLast(of: $0) ?? known.removeLast(of: $0) }
     }
 }

@@ -20,6 +20,15 @@ package protocol Store: OutboxLeasing {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result
 
+    /// Runs `body` likewise for a caller; nil is the server itself.
+    ///
+    /// Callers whose writes wait take turns, so that who sends many waits for itself, not others
+    /// for it; too many of one caller fail with `THROTTLED`.
+    func write<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result
+
     /// Runs `body` on a consistent snapshot.
     func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
@@ -58,6 +67,14 @@ package protocol Store: OutboxLeasing {
 extension Store {
     package func probe() async throws {
         try await write { _ in }
+    }
+
+    /// Runs `body` as one transaction: an engine that does not tell callers apart.
+    package func write<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await write(body)
     }
 
     /// Runs `body` on a consistent snapshot: an engine that does not tell long reads

@@ -18,8 +18,19 @@ package protocol StoreFactory: Sendable {
     /// back from an older moment than the one that was served last begins a new life, as of
     /// `time`: ``OpenedStore/cameBackOlder`` says so.
     func open(
-        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
+        in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
+        randomness: Randomness
     ) throws(StoreOpenError) -> any OpenedStore
+}
+
+extension StoreFactory {
+    /// Opens the store of a data folder, with the default bounds.
+    package func open(
+        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
+    ) throws(StoreOpenError) -> any OpenedStore {
+        try open(
+            in: folder, for: purpose, bounds: StoreBounds(), time: time, randomness: randomness)
+    }
 }
 
 /// A store as who opened it has it: what happens to it, beside its transactions.

@@ -106,7 +106,7 @@ package final class BodyBytes: Sendable {
     private func add(_ bytes: Int, of caller: Caller?) throws {
         try state.withLock { state in
             if let refusal = refusal(of: bytes, of: caller, isOnly: false, in: state) {
-                throw refusal.naming(.bodyBytes)
+                throw refusal
             }
             state.add(bytes, of: caller)
         }
@@ -119,7 +119,7 @@ package final class BodyBytes: Sendable {
             if mayBeRefused,
                 let refusal = refusal(of: bytes, of: caller, isOnly: isOnly ?? false, in: state)
             {
-                throw refusal.naming(.bodyBytes)
+                throw refusal
             }
             state.add(bytes, of: caller)
         }
@@ -135,10 +135,10 @@ package final class BodyBytes: Sendable {
         else {
             return WireError(
                 .tryAgainLater,
-                "the bodies of requests and answers under way already have \(bound) bytes: "
-                    + "try again",
+                "the bodies of requests and answers under way already have \(bound) bytes "
+                    + "(bodyBytes): try again",
                 retryAfter: Self.retryAfter
-            )
+            ).naming(.bodyBytes)
         }
         guard let caller, !isOnly,
             state.callers[caller, default: 0] + bytes > limits.bodyBytesPerCaller
@@ -146,9 +146,10 @@ package final class BodyBytes: Sendable {
         return WireError(
             .throttled,
             "the bodies of your requests and answers under way already have "
-                + "\(limits.bodyBytesPerCaller) bytes: send fewer at a time, and read the answers",
+                + "\(limits.bodyBytesPerCaller) bytes (bodyBytesPerCaller): send fewer at a time, "
+                + "and read the answers",
             retryAfter: Self.retryAfter
-        )
+        ).naming(.bodyBytesPerCaller)
     }
 
     private func remove(_ bytes: Int, of caller: Caller?) {

@@ -10,7 +10,7 @@ import TidebellWire
 /// came back over another connection does not wait for the server to notice that the one
 /// before is gone.
 package final class CourierPolls: Sendable {
-    /// The most polls of one courier.
+    /// The most polls of one courier, unless the server is told otherwise.
     package static let mostPerCourier = 4
     /// How long a poll is not ended by another, so that five pages that share a courier do
     /// not end one another without a pause.
@@ -21,8 +21,14 @@ package final class CourierPolls: Sendable {
     private let polls = Mutex<[String: [Poll]]>([:])
     private let elapsed: @Sendable () -> Duration
 
+    private let mostPerCourier: Int
+
     /// Creates an empty list.
-    package init(elapsed: @escaping @Sendable () -> Duration) {
+    package init(
+        mostPerCourier: Int = CourierPolls.mostPerCourier,
+        elapsed: @escaping @Sendable () -> Duration
+    ) {
+        self.mostPerCourier = mostPerCourier
         self.elapsed = elapsed
     }
 
@@ -55,11 +61,11 @@ package final class CourierPolls: Sendable {
         let oldest = try polls.withLock { polls -> Poll? in
             var own = polls[courier, default: []]
             var oldest: Poll?
-            if own.count >= Self.mostPerCourier {
+            if own.count >= mostPerCourier {
                 guard now - own[0].since >= Self.leastTime else {
                     throw WireError(
                         .throttled,
-                        "\(Self.mostPerCourier) polls of this courier have just begun",
+                        "\(mostPerCourier) polls of this courier have just begun",
                         retryAfter: Self.retryAfter
                     ).naming(.courierPolls)
                 }

@@ -14,7 +14,22 @@ package final class HeldRequests: Sendable {
     private let share: Int
     /// The most of callers who are no users, all together.
     private let strangersShare: Int
-    private let kind: String
+    private let kind: Kind
+
+    /// What is held.
+    package enum Kind: String, Sendable {
+        case streams = "streams and polls"
+        case uploads = "uploads of files"
+        case downloads = "downloads of files"
+
+        /// The bound of all, and that of one caller.
+        fileprivate var bounds: (all: WireError.Bound, caller: WireError.Bound) {
+            switch self {
+            case .streams: (.heldRequests, .heldRequestsPerCaller)
+            case .uploads, .downloads: (.transfers, .transfersPerCaller)
+            }
+        }
+    }
 
     private struct State {
         var count = 0
@@ -32,7 +47,7 @@ package final class HeldRequests: Sendable {
     package init(
         capacity: Int = HeldRequests.defaultCapacity,
         share: Int = ShareLimits().heldRequestsPerCaller, strangersShare: Int? = nil,
-        of kind: String = "streams and polls"
+        of kind: Kind = .streams
     ) {
         self.capacity = capacity
         self.share = share
@@ -62,18 +77,18 @@ package final class HeldRequests: Sendable {
                 let most = state.count < capacity ? strangersShare : capacity
                 return WireError(
                     .tryAgainLater,
-                    "the server already holds \(most) \(kind)"
+                    "the server already holds \(most) \(kind.rawValue)"
                         + (state.count < capacity ? " of who is not signed in" : ""),
                     retryAfter: Self.retryAfter
-                ).naming(.heldRequests)
+                ).naming(kind.bounds.all)
             }
             if let caller {
                 let own = state.callers[caller, default: 0]
                 guard own < share else {
                     return WireError(
-                        .throttled, "the server already holds \(share) \(kind) of yours",
+                        .throttled, "the server already holds \(share) \(kind.rawValue) of yours",
                         retryAfter: Self.retryAfter
-                    ).naming(.heldRequestsPerCaller)
+                    ).naming(kind.bounds.caller)
                 }
                 state.callers[caller] = own + 1
             }

@@ -26,9 +26,10 @@ package final class RequestPace: Sendable {
         let now = uptime()
         guard let wait = rates.withLock({ $0.count(caller, at: now) }) else { return }
         throw WireError(
-            .throttled, "you make more than \(perSecond) requests a second: wait a little",
+            .throttled,
+            "you make more than \(perSecond) requests a second (requestsPerSecond): wait a little",
             retryAfter: max(1, (Double(wait) / 1_000_000_000).rounded(.up))
-        ).naming(.requestRate)
+        ).naming(.requestsPerSecond)
     }
 }
 

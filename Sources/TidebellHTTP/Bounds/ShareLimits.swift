@@ -11,7 +11,7 @@ package struct ShareLimits: Sendable, Hashable {
     /// The least ``bodyBytes``: half of it, which is for callers who are no users, holds the
     /// largest answer.
     package static let leastBodyBytes = 96 * 1024 * 1024
-    /// The least ``bodyBytesPerCaller``: the largest request body (``Limits/bodyBytes``).
+    /// The least ``bodyBytesPerCaller``: the largest request body (``Limits/requestBytes``).
     package static let leastBodyBytesPerCaller = 4 * 1024 * 1024
 
     /// Whether addresses of this machine are held to what holds for addresses.
@@ -29,24 +29,39 @@ package struct ShareLimits: Sendable, Hashable {
     package var refusalTime = Duration.seconds(2)
     /// How long another connection may be idle.
     package var idleTime = Duration.seconds(75)
+    /// Bytes of the head of a request, of its target and its fields.
+    package var headBytes = 80 * 1024
     /// How long a request may take to arrive, but for what ``leastBodyRate`` adds.
     package var bodyTime = Duration.seconds(30)
     /// Bytes a second of a request body: so slow a network may be.
     package var leastBodyRate = 8 * 1024
+    /// Over how long it is measured what a client takes of its answers. One that takes nothing for
+    /// so long is closed by the system: four signs of life of a stream.
+    package var answerTime = Duration.seconds(60)
+    /// Bytes a second that a client takes of an answer.
+    package var leastAnswerRate = 1024
     /// How long the rest of a body that nobody wants is thrown away before the connection closes.
     package var lingerTime = Duration.seconds(30)
     /// How long nothing of it may come.
     package var lingerPause = Duration.seconds(5)
     /// Bytes of the bodies of requests and answers in memory, of all callers; a request has at
-    /// most ``Limits/bodyBytes``, an answer some more than ``Limits/namedRecordBytes``. Callers
+    /// most ``Limits/requestBytes``, an answer some more than ``Limits/namedRecordBytes``. Callers
     /// who are no users have half of them.
     package var bodyBytes = 256 * 1024 * 1024
     /// Bytes of them of one caller.
     package var bodyBytesPerCaller = 64 * 1024 * 1024
     /// Device streams and courier polls of one caller.
     package var heldRequestsPerCaller = 1000
-    /// Files of one caller that come, and as many that go.
-    package var transfersPerCaller = 32
+    /// Polls of one courier.
+    package var courierPolls = CourierPolls.mostPerCourier
+    /// Files of one caller that come, and as many that go; nil is a quarter of all.
+    package var transfersPerCaller: Int?
+    /// Sign-ins that wait, some tenths of a second each.
+    package var waitingSignIns = SignInLine<Int>.capacity
+    /// Wrong passwords for one account from one address in a ``SignInAttempts/window``.
+    package var wrongPasswords = SignInAttempts.maximumFailures
+    /// Wrong passwords from one address in this time, whatever the account.
+    package var wrongPasswordsPerAddress = SignInAttempts.maximumFailuresOfAddress
     /// Requests a second of one caller; 0 is no bound, for programs that are server and
     /// client in one.
     package var requestsPerSecond = 0
@@ -64,6 +79,7 @@ package struct ShareLimits: Sendable, Hashable {
         refusalTime = time
         idleTime = time
         bodyTime = time
+        answerTime = time
         lingerTime = time
         lingerPause = time
     }

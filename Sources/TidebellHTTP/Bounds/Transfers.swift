@@ -9,17 +9,17 @@ package struct Transfers: Sendable {
     package let downloads: HeldRequests
 
     /// Creates the bounds of so many files, half of them each way; a caller has a quarter
-    /// of each at most, and all who are no users half.
+    /// of each unless the limits say otherwise, and all who are no users half.
     init(capacity: Int, shares: Shares) {
         let half = max(1, capacity / 2)
-        let share = min(shares.limits.transfersPerCaller, max(1, half / 4))
-        func bound(_ kind: String) -> HeldRequests {
+        let share = shares.limits.transfersPerCaller ?? max(1, half / 4)
+        func bound(_ kind: HeldRequests.Kind) -> HeldRequests {
             HeldRequests(
                 capacity: half, share: share, strangersShare: max(1, half / 2), of: kind
             )
         }
-        uploads = bound("uploads of files")
-        downloads = bound("downloads of files")
+        uploads = bound(.uploads)
+        downloads = bound(.downloads)
     }
 
     /// How many are on their way.

@@ -42,7 +42,7 @@ extension Exchange {
     func transaction<Result: Sendable>(
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        try await cloud.store.write { transaction in
+        try await cloud.store.write(for: call.user?.account) { transaction in
             _ = try webToken(in: transaction)
             return try run(transaction)
         }

@@ -24,6 +24,8 @@ package struct WebRequest: Sendable {
     package var origin: CountedAddress
     /// Whether the client is there still; nil for one of the same process.
     package var presence: ClientPresence?
+    /// Whether it has to say for which host it is: one that came over HTTP/1.1.
+    package var needsHost: Bool
 
     /// Creates a request.
     package init(
@@ -32,7 +34,8 @@ package struct WebRequest: Sendable {
         headers: HTTPFields = [:],
         body: Body = .bytes([]),
         from origin: CountedAddress = .nobody,
-        presence: ClientPresence? = nil
+        presence: ClientPresence? = nil,
+        needsHost: Bool = false
     ) {
         self.method = method
         self.target = target.withOrderedMarks
@@ -40,6 +43,7 @@ package struct WebRequest: Sendable {
         self.body = body
         self.origin = origin
         self.presence = presence
+        self.needsHost = needsHost
     }
 }
 

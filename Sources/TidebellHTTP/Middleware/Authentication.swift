@@ -60,7 +60,7 @@ struct Authentication: Sendable {
         case anonymous
         case user(StoredUser, SessionID)
         /// Something is to be written: the container's user, or the next web token.
-        case unfinished
+        case unfinished(AccountID)
     }
 
     private func caller(
@@ -72,7 +72,8 @@ struct Authentication: Sendable {
         case .refused(let error): throw signIn.leading(error)
         case .anonymous: return CallerCache.Caller(user: nil)
         case .user(let user, let session): return CallerCache.Caller(user: user, session: session)
-        case .unfinished: return try await finish(credentials, signIn: signIn, at: now)
+        case .unfinished(let account):
+            return try await finish(credentials, of: account, signIn: signIn, at: now)
         }
     }
 
@@ -94,18 +95,19 @@ struct Authentication: Sendable {
         }
         guard !WebTokenRules.isRenewalDue(of: token, at: now),
             let user = try reader.user(of: token.account, in: credentials.container)
-        else { return .unfinished }
+        else { return .unfinished(token.account) }
         return .user(user, token.session)
     }
 
     /// Makes the container's user at the first access (ACCT-5), and the next web
     /// token when its time has come.
     private func finish(
-        _ credentials: CallerCache.Credentials, signIn: SignInPage, at now: Instant
+        _ credentials: CallerCache.Credentials, of account: AccountID, signIn: SignInPage,
+        at now: Instant
     ) async throws -> CallerCache.Caller {
         let recordName = Secret.makeUserRecordName(from: randomness)
         let secret = Secret.make(from: randomness)
-        return try await store.write { [nextTokens] transaction in
+        return try await store.write(for: account) { [nextTokens] transaction in
             // Asked once more: what ended in the meantime has no successor.
             guard let hash = credentials.webTokenHash,
                 let token = try transaction.webToken(hash: hash)

@@ -19,13 +19,14 @@ package final class SignInGate: Sendable {
     }
 
     private struct State {
-        var attempts = SignInAttempts()
-        var line = SignInLine<Waiter>()
+        var attempts: SignInAttempts
+        var line: SignInLine<Waiter>
         var isBusy = false
         var lastID: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    private let capacity: Int
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
     private let clock: any Clock<Duration>
     private let check: @Sendable (_ password: String, _ hash: String?) throws -> Bool
@@ -33,13 +34,21 @@ package final class SignInGate: Sendable {
     /// Creates a gate.
     ///
     /// - Parameters:
+    ///   - limits: How many wait, and how many passwords may be wrong.
     ///   - check: What compares a password with its hash, as slowly as it likes.
     package init(
-        clock: any Clock<Duration>,
+        limits: ShareLimits = ShareLimits(), clock: any Clock<Duration>,
         check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
             try Password.matches($0, $1)
         }
     ) {
+        capacity = limits.waitingSignIns
+        state = Mutex(
+            State(
+                attempts: SignInAttempts(
+                    mostFailures: limits.wrongPasswords, ofAddress: limits.wrongPasswordsPerAddress),
+                line: SignInLine(capacity: limits.waitingSignIns)
+            ))
         self.clock = clock
         self.check = check
     }
@@ -147,7 +156,7 @@ package final class SignInGate: Sendable {
         refused.turn.resume(
             throwing: WireError(
                 .tryAgainLater,
-                "\(SignInLine<Waiter>.capacity) sign-ins wait for their turn already: try again",
+                "\(capacity) sign-ins wait for their turn already (waitingSignIns): try again",
                 retryAfter: Self.retryAfter
             ).naming(.waitingSignIns)
         )

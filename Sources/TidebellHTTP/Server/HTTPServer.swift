@@ -16,10 +16,6 @@ package struct HTTPServer: Service {
     /// so, the others for those that are closed at once. Without them who waits to be told
     /// would keep the server from accepting anybody.
     private static let sparePlaces = 32
-    /// How long a client may leave what was sent to it unacknowledged, or not make
-    /// room for it, before its connection is closed: four signs of life of a
-    /// stream.
-    private static let unreadTimeout = Duration.seconds(60)
 
     private let webServices: WebServices
     private let address: SocketPlace
@@ -89,12 +85,11 @@ package struct HTTPServer: Service {
             server: .http1(
                 configuration: .init(
                     additionalChannelHandlers: [
-                        UnreadTimeout(Self.unreadTimeout),
-                        RequestWatch(connections, shares: shares),
+                        RequestWatch(connections, shares: shares)
                     ],
                     httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: RequestWatch.headBytes,
-                        maxHeaderListSize: RequestWatch.headBytes,
+                        maxHeaderFieldSize: shares.limits.headBytes,
+                        maxHeaderListSize: shares.limits.headBytes,
                         maxHeaderFieldCount: RequestWatch.headFields
                     )
                 )

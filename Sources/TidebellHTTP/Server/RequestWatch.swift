@@ -24,9 +24,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// Said on the channel by who reads the body of the request that comes.
     struct WantsBody: Sendable {}
 
-    /// Bytes of the head of a request, of its target and its fields.
-    static let headBytes = 80 * 1024
-    /// Fields of a head.
+    /// Fields of the head of a request.
     static let headFields = 1000
     /// How many bytes of an unwanted body, or head, are thrown away: the longest file of a web client.
     private static let lingerBytes = 64 << 20
@@ -81,7 +79,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Beginning and end
 
     func handlerAdded(context: ChannelHandlerContext) {
-        OldExpectations.ignore(in: context.pipeline.syncOperations)
+        let pipeline = context.pipeline.syncOperations
+        OldRequests.adapt(in: pipeline)
+        SlowReaderWatch.begin(in: pipeline, limits, metrics)
         let connection = Connection(context.channel, proxies: limits.trustedProxies)
         self.connection = connection
         switch connections.open(connection) {
@@ -208,7 +208,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             if closesAfterAnswer || isUnreadable && unanswered < 0 {
                 linger(after: sent.futureResult, context)
             } else {
-                // Who reads slowly is not idle; `UnreadTimeout` ends who does not read at all.
+                // Who reads slowly is not idle; `SlowReaderWatch` ends who reads too slowly.
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 sent.futureResult.whenSuccess { bound.value.0.answerIsSent(bound.value.1) }
             }
@@ -248,9 +248,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Closes the connection as soon as the client has sent the rest of its body, or takes
     /// too long for it.
-    private func linger(
-        after sent: EventLoopFuture<Void>, _ context: ChannelHandlerContext
-    ) {
+    private func linger(after sent: EventLoopFuture<Void>, _ context: ChannelHandlerContext) {
         phase = .lingering
         lingering = (.now() + TimeAmount(limits.lingerTime), 0, sent)
         context.flush()
@@ -303,11 +301,11 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             let answer = WireError.badRequest("what came is no request of HTTP: \(error)")
             return sendLast(.badRequest, answer, context)
         }
-        metrics.refused(.head)
+        metrics.refused(.headBytes)
         let answer = WireError.badRequest(
-            "the head of a request has at most \(Self.headBytes) bytes and "
+            "the head of a request has at most \(limits.headBytes) bytes and "
                 + "\(Self.headFields) fields"
-        ).naming(.head)
+        ).naming(.headBytes)
         sendLast(.requestHeaderFieldsTooLarge, answer, context)
     }
 

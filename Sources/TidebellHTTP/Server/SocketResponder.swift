@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
@@ -35,7 +36,8 @@ struct SocketResponder: HTTPResponder {
                 headers: headers,
                 body: .pending(body),
                 from: limits.counted(connection?.peer, headers),
-                presence: connection?.presence
+                presence: connection?.presence,
+                needsHost: true
             )
         )
         let request = body.request
@@ -120,10 +122,12 @@ private final class SocketBody: PendingBody {
 }
 
 extension Request {
-    /// The header fields as HTTP/1.1 has them: with the host among them.
+    /// The header fields as HTTP/1.1 has them: with the host among them, also a second one.
     fileprivate var fields: HTTPFields {
         var fields = headers
-        if let authority = head.authority { fields[.hostField] = authority }
+        if let authority = head.authority {
+            fields.append(HTTPField(name: .hostField, value: authority))
+        }
         return fields
     }
 }

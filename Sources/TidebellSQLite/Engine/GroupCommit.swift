@@ -10,17 +10,19 @@ import TidebellWire
 /// A write never waits for company: while one transaction is flushed the next
 /// writes gather, and under no load a write is alone. Each runs in a savepoint
 /// of its own and fails alone.
+///
+/// Callers take turns, write by write, also within a transaction: who comes while another's many
+/// wait, or run, is next. And a transaction takes writes for a while only
+/// (``StoreBounds/commitTime``).
 final class GroupCommit: Sendable {
     /// The most writes in one transaction: bounds how long the first waits for
     /// the last.
     static let writesPerCommit = 128
-    /// The most writes that wait; those beyond are turned away.
-    static let waitingWrites = 4096
     /// Seconds after which one who was turned away may come back.
     static let retryAfter = 1.0
 
     private struct State {
-        var waiting: [any WaitingWrite] = []
+        var waiting = Turns<AccountID?, any WaitingWrite>()
         var isDraining = false
         var isClosed = false
     }
@@ -33,11 +35,14 @@ final class GroupCommit: Sendable {
     private let access: OutboxSignal
     private let troubles: StoreTroubles
     private let note: StoreNoteFile?
+    private let bounds: StoreBounds
+    private let elapsed: @Sendable () -> Duration
 
     /// Creates a queue for the writer connection of `pool`.
     init(
         _ pool: DatabasePool, log: WriteAheadLog, leases: OutboxLeases, outbox: OutboxSignal,
-        access: OutboxSignal, troubles: StoreTroubles, note: StoreNoteFile?
+        access: OutboxSignal, troubles: StoreTroubles, note: StoreNoteFile?,
+        bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.log = log
@@ -46,6 +51,8 @@ final class GroupCommit: Sendable {
         self.access = access
         self.troubles = troubles
         self.note = note
+        self.bounds = bounds
+        self.elapsed = elapsed
     }
 
     /// Takes a write, which is finished later; at once, with an error, when too
@@ -53,10 +60,14 @@ final class GroupCommit: Sendable {
     func submit(_ write: any WaitingWrite) {
         let refusal = state.withLock { state -> (any Error)? in
             guard !state.isClosed else { return SQLiteStore.closedError }
-            guard state.waiting.count < Self.waitingWrites else {
-                return SQLiteStore.tooManyWaiting(Self.waitingWrites, .waitingWrites)
+            guard state.waiting.count < bounds.waitingWrites else {
+                return SQLiteStore.tooManyWaiting(bounds.waitingWrites, .waitingWrites)
             }
-            state.waiting.append(write)
+            let most = bounds.waitingWritesPerCaller
+            guard write.caller == nil || state.waiting.count(of: write.caller) < most else {
+                return SQLiteStore.tooManyWaiting(ofCaller: most)
+            }
+            state.waiting.enter(write, as: write.caller)
             // Under the lock, so that no drain is enqueued after ``close()``.
             if !state.isDraining { pool.asyncWriteWithoutTransaction { self.drain($0) } }
             state.isDraining = true
@@ -77,38 +88,42 @@ final class GroupCommit: Sendable {
 
     private func drain(_ database: Database) {
         let connection = Connection(database)
-        while var writes = nextWrites() {
-            while !writes.isEmpty { writes = commit(writes, on: connection) }
+        while let count = waitingNow() {
+            var rest = commit([], and: count, on: connection)
+            while !rest.isEmpty { rest = commit(rest, and: 0, on: connection) }
             log.keepShort(on: connection)
         }
     }
 
-    /// Takes the writes of the next transaction; nil ends the drain.
-    private func nextWrites() -> ArraySlice<any WaitingWrite>? {
+    /// How many writes the next transaction has at most; nil ends the drain.
+    private func waitingNow() -> Int? {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
+            guard state.waiting.count > 0 else {
                 state.isDraining = false
                 return nil
             }
-            let writes = state.waiting.prefix(Self.writesPerCommit)
-            state.waiting.removeFirst(writes.count)
-            return writes
+            return min(state.waiting.count, Self.writesPerCommit)
         }
     }
 
-    /// Runs writes in one transaction, finishes them and returns those that need another:
-    /// because SQLite ended the transaction, one of them met damage, or wants one alone.
+    /// Takes the write whose turn it is.
+    private func nextWrite() -> (any WaitingWrite)? { state.withLock { $0.waiting.next() } }
+
+    /// Runs writes in one transaction, and as many of those that wait as it has time for, finishes
+    /// them and returns those that need another: because SQLite ended the transaction, one of them
+    /// met damage, or wants one alone.
     private func commit(
-        _ writes: ArraySlice<any WaitingWrite>, on connection: Connection
+        _ writes: ArraySlice<any WaitingWrite>, and count: Int, on connection: Connection
     ) -> ArraySlice<any WaitingWrite> {
         do {
             connection.forgetDamage()
             try connection.run("BEGIN IMMEDIATE")
         } catch {
-            fail(writes, error)
+            fail(writes + (0..<count).compactMap { _ in nextWrite() }, error)
             return []
         }
-        var rest = writes
+        let end = elapsed() + bounds.commitTime
+        var (rest, left) = (writes, count)
         var ran: [any WaitingWrite] = []
         var tellsOutbox = false
         var endsAccess = false
@@ -117,7 +132,12 @@ final class GroupCommit: Sendable {
         var latest: LatestChange?
         var notification = NotificationSequence.start
         do {
-            while let write = rest.first, !write.runsAlone || ran.isEmpty {
+            while true {
+                if rest.isEmpty, left > 0, ran.isEmpty || elapsed() < end {
+                    left -= 1
+                    if let next = nextWrite() { rest.append(next) }
+                }
+                guard let write = rest.first, !write.runsAlone || ran.isEmpty else { break }
                 rest.removeFirst()
                 ran.append(write)
                 let transaction = SQLiteTransaction(connection, leases: leases)

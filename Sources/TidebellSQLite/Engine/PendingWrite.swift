@@ -3,6 +3,9 @@ import TidebellCore
 
 /// A write that waits for its turn and its commit.
 protocol WaitingWrite: AnyObject, Sendable {
+    /// Whose turn it is when it runs; nil for the server itself.
+    var caller: AccountID? { get }
+
     /// Whether it is the only write of its transaction.
     var runsAlone: Bool { get }
 
@@ -22,14 +25,16 @@ final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
     private let body: @Sendable (any StoreTransaction) throws -> Result
     private let continuation: CheckedContinuation<Result, any Error>
     private var result: Result?
+    let caller: AccountID?
     let runsAlone: Bool
 
     /// Creates a write that resumes `continuation`.
     init(
-        alone: Bool = false,
+        for caller: AccountID?, alone: Bool = false,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result,
         _ continuation: CheckedContinuation<Result, any Error>
     ) {
+        self.caller = caller
         runsAlone = alone
         self.body = body
         self.continuation = continuation

@@ -12,11 +12,12 @@ package struct SQLiteFactory: StoreFactory {
     package init() {}
 
     package func open(
-        in folder: URL, for purpose: StorePurpose, time: Time, randomness: Randomness
+        in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
+        randomness: Randomness
     ) throws(StoreOpenError) -> any OpenedStore {
         try SQLiteStore.open(
             at: folder.appendingPathComponent(Self.fileName).path, for: purpose,
-            time: time, randomness: randomness
+            bounds: bounds, time: time, randomness: randomness
         )
     }
 }

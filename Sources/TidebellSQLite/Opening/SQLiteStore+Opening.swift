@@ -22,6 +22,7 @@ extension SQLiteStore {
     package static func open(
         at path: String,
         for purpose: StorePurpose = .serving,
+        bounds: StoreBounds = StoreBounds(),
         time: Time,
         randomness: Randomness
     ) throws(StoreOpenError) -> SQLiteStore {
@@ -50,7 +51,8 @@ extension SQLiteStore {
             return SQLiteStore(
                 pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
                 life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
-                troubles: StoreTroubles(elapsed: time.elapsed)
+                troubles: StoreTroubles(elapsed: time.elapsed), bounds: bounds,
+                elapsed: time.elapsed
             )
         } catch let error as StoreOpenError {
             throw error

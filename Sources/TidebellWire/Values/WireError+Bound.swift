@@ -2,36 +2,51 @@
 
 extension WireError {
     /// A bound that a request or a connection was refused by, or that took something away
-    /// from a caller: what the server counts refusals by.
+    /// from a caller: what the server counts refusals by, and the name an operator sets it by, or
+    /// the part of it before the dot.
     package enum Bound: String, Sendable, Hashable, CaseIterable {
         /// Connections of all.
         case connections
         /// Connections from one address.
         case connectionsPerAddress
         /// Bytes or fields of the head of a request.
-        case head
+        case headBytes
         /// Bytes of the bodies of requests and answers.
         case bodyBytes
+        /// The same of one caller.
+        case bodyBytesPerCaller
         /// The time a request may take to arrive.
         case bodyTime
-        /// Requests a second.
-        case requestRate
-        /// Streams, polls or transfers of all.
+        /// What a client takes of its answers.
+        case leastAnswerRate
+        /// Requests a second of one caller.
+        case requestsPerSecond
+        /// Streams and polls of all.
         case heldRequests
         /// The same of one caller.
         case heldRequestsPerCaller
         /// Polls of one courier.
         case courierPolls
+        /// Uploads, or downloads, of all.
+        case transfers
+        /// The same of one caller.
+        case transfersPerCaller
         /// Sign-ins that wait for their turn.
         case waitingSignIns
-        /// Wrong passwords.
+        /// Wrong passwords for one account.
         case wrongPasswords
-        /// Sessions of an account, each begun with the one before.
-        case sessions
+        /// Wrong passwords from one address.
+        case wrongPasswordsPerAddress
+        /// Signed-in devices of an account, each begun with the one before.
+        case signInsPerAccount
+        /// The same of web pages.
+        case pagesPerAccount
         /// Long reads that wait.
         case longReads
         /// Writes that wait for the store.
         case waitingWrites
+        /// The same of one caller.
+        case waitingWritesPerCaller
         /// Reads that wait for the store.
         case waitingReads
         /// What a query with an order looks at.

@@ -48,6 +48,14 @@ extension Exchange {
         case password(user: String, StoredSignIn)
         /// The request's web token.
         case token(of: StoredUser)
+
+        /// Who signs in.
+        var account: AccountID {
+            switch self {
+            case .password(_, let known): known.account
+            case .token(let user): user.account
+            }
+        }
     }
 
     /// Makes the token of a device.
@@ -55,7 +63,7 @@ extension Exchange {
         let (container, now) = (call.container, call.now)
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
-        return try await cloud.store.write { transaction in
+        return try await cloud.store.write(for: proof.account) { transaction in
             let (account, source) = try self.check(proof, in: transaction)
             try transaction.beginSession(
                 .device, token, of: account, with: source,

@@ -13,12 +13,12 @@ extension SignOut: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         try exchange.readNothing()
         let call = exchange.call
-        let user = try call.requireUser().id
+        let user = try call.requireUser()
         // Of anybody, also of who is signed out already: it takes away and writes nothing.
-        try await exchange.cloud.store.write { transaction in
+        try await exchange.cloud.store.write(for: user.account) { transaction in
             if let session = call.session { try transaction.removeSession(session) }
             if let device = call.clientID {
-                try transaction.removeDevice(clientID: device, of: user)
+                try transaction.removeDevice(clientID: device, of: user.id)
             }
         }
         return .json { EmptyBody().write(to: &$0) }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TidebellServer
+
+/// The option of `tidebell serve` that sets any limit by its name; others are short for it.
+struct LimitOptions: ParsableArguments {
+    @Option(
+        name: .customLong("limit"),
+        help: ArgumentHelp(
+            """
+            Set a limit that an error or the metric tidebell.refusals names, such as \
+            zonesPerDatabase=500; may be said several times. `tidebell limits` lists them.
+            """,
+            valueName: "name=value"
+        )
+    )
+    var limits: [String] = []
+
+    /// Puts the options into the settings.
+    func apply(to settings: inout LimitSettings) throws {
+        for limit in limits { try settings.set(limit) }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// A store that can take no more writes, or no more reads.
+final class FullStore: Store {
+    private let base: any Store
+    private let bound: WireError.Bound
+
+    init(_ base: any Store, _ bound: WireError.Bound) {
+        self.base = base
+        self.bound = bound
+    }
+
+    var identity: UInt64 { base.identity }
+    var incarnation: Incarnation { base.incarnation }
+
+    private func refuse(as bound: WireError.Bound) throws {
+        guard bound == self.bound else { return }
+        throw WireError(.tryAgainLater, "many requests wait").naming(bound)
+    }
+
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try refuse(as: .waitingWrites)
+        return try await base.write(body)
+    }
+
+    func write<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try refuse(as: .waitingWritesPerCaller)
+        return try await write(body)
+    }
+
+    func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try refuse(as: .waitingReads)
+        return try await base.read(body)
+    }
+
+    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        try await base.claimOutboxes(claim)
+    }
+
+    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try await base.returnOutboxes(leases)
+    }
+
+    func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
+    func close() async throws { try await base.close() }
+}
