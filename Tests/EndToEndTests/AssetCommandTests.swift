@@ -38,7 +38,8 @@ struct AssetCommandTests {
         #expect(error.code == .limitExceeded)
         #expect(
             error.localizedDescription
-                == "the file for field 'f' of record 'n' has 1025 bytes; an asset may have 1024 here"
+                == "the file for field 'f' of record 'n' has 1025 bytes; "
+                + "an asset may have 1024 here (assetBytes)"
         )
         // Longer than what the connection holds while the refusal is on its way.
         #expect(

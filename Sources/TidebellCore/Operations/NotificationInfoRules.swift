@@ -25,7 +25,7 @@ enum NotificationInfoRules {
                     + "\(limits.notificationInfoBytes) are stored, and a push carries "
                     + "\(PayloadPruner.limit)",
                 ckCode: CKErrorCode.limitExceeded
-            )
+            ).naming(.notificationInfoBytes)
         }
     }
 

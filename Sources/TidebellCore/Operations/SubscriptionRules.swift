@@ -58,7 +58,7 @@ enum SubscriptionRules {
             throw WireError.badRequest(
                 "filterBy takes \(size) bytes as JSON; at most \(limits.filterBytes) are stored",
                 ckCode: CKErrorCode.limitExceeded
-            )
+            ).naming(.filterBytes)
         }
     }
 

@@ -84,7 +84,7 @@ extension WireError {
             "the file for \(upload.field.description) has \(length); "
                 + "an asset may have \(upload.byteLimit) here",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.assetBytes)
     }
 }
 

@@ -41,7 +41,7 @@ extension RecordBatch {
         throw WireError.badRequest(
             "the deletion would take along records of more than \(limit) bytes through references",
             ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.cascadedDeletionBytes)
     }
 
     private var savedRecords: [String: SavedRecord] {

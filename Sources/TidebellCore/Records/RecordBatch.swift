@@ -239,9 +239,10 @@ extension ModifyRecords.Request {
         guard names.count <= call.limits.demandedRecords else {
             throw WireError.badRequest(
                 "the records of the request refer to \(names.count) others as parents or with "
-                    + "VALIDATE, of at most \(call.limits.demandedRecords); save fewer at a time",
+                    + "VALIDATE, of at most \(call.limits.demandedRecords) (demandedRecords); save "
+                    + "fewer at a time",
                 ckCode: CKErrorCode.limitExceeded
-            )
+            ).naming(.demandedRecords)
         }
         return names
     }

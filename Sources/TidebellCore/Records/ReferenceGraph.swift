@@ -41,7 +41,7 @@ struct ReferenceGraph {
                     "the deletion would take along more than \(limits.cascadedDeletions) "
                         + "records through references",
                     ckCode: CKErrorCode.limitExceeded
-                )
+                ).naming(.cascadedDeletions)
             }
         }
     }

@@ -60,6 +60,18 @@ extension WireError {
         case fieldsPerType
         case subscriptionsPerUser
         case subscriptionBytesPerUser
+        /// Bytes of the filters of one subscription.
+        case filterBytes
+        /// Bytes of what one subscription says about its pushes.
+        case notificationInfoBytes
+        /// Records that a deletion takes along.
+        case cascadedDeletions
+        /// Bytes of these records.
+        case cascadedDeletionBytes
+        /// Records that a request demands to be there.
+        case demandedRecords
+        /// Bytes of a file, from whatever client.
+        case assetBytes
         /// Uploads that were asked for and have not come.
         case awaitedUploadsPerUser
         /// Push tokens; the oldest one went.

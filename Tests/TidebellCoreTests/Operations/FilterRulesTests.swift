@@ -263,6 +263,6 @@ import TidebellWire
             .in, .field("text"), .list(.stringList, Array(repeating: fits, count: 64))
         )
         let reason = try await reason(many, on: bench)
-        #expect(reason?.hasSuffix("bytes as JSON; at most 65536 are stored") == true)
+        #expect(reason?.hasSuffix("bytes as JSON; at most 65536 are stored (filterBytes)") == true)
     }
 }

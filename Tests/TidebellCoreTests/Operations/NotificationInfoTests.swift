@@ -95,7 +95,7 @@ import TidebellWire
         #expect(
             try await reason(Self.subscription { $0.alertBody = fits + "x" }, on: bench)
                 == "notificationInfo takes 65537 bytes as JSON; at most 65536 are stored, "
-                + "and a push carries 4096"
+                + "and a push carries 4096 (notificationInfoBytes)"
         )
     }
 }

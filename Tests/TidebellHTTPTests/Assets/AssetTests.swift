@@ -111,7 +111,8 @@ struct AssetTests {
         #expect(
             known.error
                 == .badRequest(
-                    "the file for field 'f' of record 'r1' has 9 bytes; an asset may have 8 here",
+                    "the file for field 'f' of record 'r1' has 9 bytes; "
+                        + "an asset may have 8 here (assetBytes)",
                     ckCode: CKErrorCode.limitExceeded
                 )
         )
@@ -121,7 +122,7 @@ struct AssetTests {
             unknown.error
                 == .badRequest(
                     "the file for field 'f' of record 'r1' has more than 8 bytes; "
-                        + "an asset may have 8 here"
+                        + "an asset may have 8 here (assetBytes)"
                 )
         )
         // The attempt has not used up the token.
