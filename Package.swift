@@ -136,6 +136,7 @@ let package = Package(
             dependencies: [
                 "CloudKit", "TidebellServer", "TidebellScheduling",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),

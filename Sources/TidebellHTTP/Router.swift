@@ -134,7 +134,7 @@ package enum Router {
 
     private static func container(_ segments: [String]) throws -> ContainerKey {
         let name = segments[2]
-        guard name.utf8.count <= Identifier.containerLength, Identifier.isContainer(name) else {
+        guard Identifier.isContainer(name) else {
             throw WireError.badRequest(
                 "container '\(WireError.shortened(name))' must be letters, digits, '.' and '-', "
                     + "at most \(Identifier.containerLength)"

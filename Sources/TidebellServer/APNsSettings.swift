@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellAPNs
+import TidebellCore
 import TidebellWire
 
 /// What the operator says about Apple's push service, on the command line and in

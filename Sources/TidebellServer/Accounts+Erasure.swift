@@ -5,29 +5,13 @@ import TidebellCore
 extension Accounts {
     /// Returns the users who were removed and whose data is still there.
     package func removed() async throws -> [RemovedAccount] {
-        try await store.read { try $0.removedAccounts(limit: Self.listLength) }
+        try await store.read { try $0.removedAccounts(limit: EraseRemovedUser.mostLookedAt) }
     }
 
     /// Returns names of those users who were erased and for whom an older version stored
     /// something afterwards; ``beginErasing(_:_:)`` knows them.
     package func lostUsers() async throws -> [String] {
-        try await store.read { try $0.lostUsers(limit: Self.listLength) }.map {
-            "\(Self.lostPrefix)\($0.rawValue)"
-        }
-    }
-
-    /// What the names of ``lostUsers()`` begin with.
-    private static let lostPrefix = "lost-"
-
-    /// The account of one of ``lostUsers()`` after it was adopted; nil where the name is none
-    /// of theirs.
-    private static func lostAccount(
-        _ name: String, in reader: some UserReading
-    ) throws -> AccountID? {
-        guard name.hasPrefix(lostPrefix), let number = Int64(name.dropFirst(lostPrefix.count))
-        else { return nil }
-        let user = UserID(rawValue: number)
-        return try reader.users([user])[user]?.account
+        try await store.read { try EraseRemovedUser.lostUsers(in: $0) }
     }
 
     /// Whether anything is kept of a user who was removed.
@@ -38,36 +22,11 @@ extension Accounts {
     /// Notes that the data of a removed user is to be erased, and returns the account.
     ///
     /// - Parameter name: The name the user had, or the number of the account, which tells
-    ///   several of one name apart, or one of ``lostUsers()``. An unknown or ambiguous one
-    ///   fails with ``OperatorError``.
+    ///   several of one name apart, or one of ``lostUsers()``.
     package func beginErasing(
         _ name: String, _ erasure: RemovedAccount.Erasure
     ) async throws -> AccountID {
-        let wanted = UserName.canonical(name) ?? name
-        return try await store.write { transaction in
-            try transaction.adoptLostDatabases(limit: Self.listLength)
-            let removed = try transaction.removedAccounts(limit: Self.listLength)
-            let lost = try Self.lostAccount(name, in: transaction)
-            let named = removed.filter {
-                $0.name == wanted || "\($0.account.rawValue)" == name || $0.account == lost
-            }
-            if named.isEmpty, try transaction.account(calledBy: name) != nil {
-                throw OperatorError(
-                    "The user '\(name)' is not removed: remove them first, with tidebell user "
-                        + "remove \(name) --erase-data."
-                )
-            }
-            guard let one = named.first, named.count == 1 else {
-                throw OperatorError(
-                    named.isEmpty
-                        ? "There is no data of a removed user '\(name)'"
-                        : "\(named.count) removed users were called '\(name)', give one's number",
-                    see: "tidebell user list --removed"
-                )
-            }
-            try transaction.beginErasing(one.account, erasure)
-            return one.account
-        }
+        try await store.write { try EraseRemovedUser.run(named: name, erasure, in: $0) }
     }
 
     /// Erases what is to be erased of a removed user, step by step, and returns what went

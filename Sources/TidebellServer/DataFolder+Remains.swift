@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellCore
 
 /// Telling a new folder from one that lost its database: the second must not begin a cloud
 /// anew, beside files and devices of the old one.

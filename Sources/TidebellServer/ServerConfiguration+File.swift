@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellCore
 import TidebellWire
 
 /// The configuration file: one JSON object, a section for each part that has more to

@@ -37,11 +37,6 @@ struct APITokenCommand: AsyncParsableCommand {
 
     /// `tidebell api-token create`.
     struct Create: AsyncParsableCommand {
-        /// The environments a token can be for.
-        enum Environment: String, ExpressibleByArgument, CaseIterable {
-            case development, production
-        }
-
         static let configuration = CommandConfiguration(
             abstract: "Make an API token, for one container or for all, and print it."
         )
@@ -54,7 +49,7 @@ struct APITokenCommand: AsyncParsableCommand {
         var container: String?
 
         @Option(help: "The environment of the container.")
-        var environment: Environment?
+        var environment: CloudEnvironment?
 
         @Option(help: "What the token is for; for your own memory.")
         var name = "unnamed"

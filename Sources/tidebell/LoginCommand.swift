@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CloudKit
+import TidebellCore
 import TidebellServer
+import TidebellWire
 
 /// `tidebell login`.
 struct LoginCommand: AsyncParsableCommand {
@@ -203,7 +205,7 @@ struct PlaceOptions: ParsableArguments {
     var container: String?
 
     @Option(help: "The container's environment (default: $TIDEBELL_ENVIRONMENT, else development).")
-    var environment: APITokenCommand.Create.Environment?
+    var environment: CloudEnvironment?
 
     /// The container that is meant.
     func container(_ login: DeviceLogin) throws -> String {

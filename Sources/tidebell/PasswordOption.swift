@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import TidebellCore
 import TidebellServer
 
 /// Where a command takes a password from: the terminal, without showing it, or its
@@ -22,7 +23,7 @@ struct PasswordOption: ParsableArguments {
     func readNew() throws -> String {
         if passwordStdin { return try Self.line() }
         let password = try Self.ask("New password: ")
-        try Accounts.check(password: password)
+        try PasswordRule.check(password)
         guard try Self.ask("The same again: ") == password else {
             throw OperatorError("The two passwords differ; nothing was changed.")
         }

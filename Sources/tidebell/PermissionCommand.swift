@@ -13,13 +13,8 @@ struct PermissionCommand: AsyncParsableCommand {
             """
     )
 
-    /// What is decided.
-    enum Decision: String, ExpressibleByArgument, CaseIterable {
-        case show, grant, deny, reset
-    }
-
     @Argument(help: "show, grant, deny, or reset to undecided.")
-    var decision = Decision.show
+    var decision = DeviceLogin.Decision.show
 
     @OptionGroup var place: PlaceOptions
 
@@ -27,8 +22,7 @@ struct PermissionCommand: AsyncParsableCommand {
         try await Device.run { login in
             let name = try place.container(login)
             let environment = place.environment?.rawValue ?? login.environment
-            let action = DeviceLogin.Decision(rawValue: decision.rawValue) ?? .show
-            let answer = try await login.decide(action, in: name, environment: environment)
+            let answer = try await login.decide(decision, in: name, environment: environment)
             say("userDiscoverability in \(name) (\(environment)): \(answer ?? "undecided")")
         }
     }

@@ -28,16 +28,6 @@ struct PushCommand: AsyncParsableCommand {
                 """
         )
 
-        /// The environments of a container.
-        enum Environment: String, ExpressibleByArgument, CaseIterable {
-            case development, production
-        }
-
-        /// The databases of a container.
-        enum Database: String, ExpressibleByArgument, CaseIterable {
-            case `public`, `private`, shared
-        }
-
         @Argument(help: "The name of a record (default: all).")
         var record: String?
 
@@ -45,10 +35,10 @@ struct PushCommand: AsyncParsableCommand {
         var container: String?
 
         @Option(help: "Only changes in this environment.")
-        var environment: Environment?
+        var environment: CloudEnvironment?
 
         @Option(help: "Only changes in this kind of database.")
-        var database: Database?
+        var database: DatabaseScope?
 
         @Option(help: "Only databases and subscriptions of this user.")
         var user: String?
@@ -97,8 +87,8 @@ struct PushCommand: AsyncParsableCommand {
         private var query: PushExplanation.Query {
             var query = PushExplanation.Query()
             query.container = container
-            query.environment = environment.flatMap { CloudEnvironment(rawValue: $0.rawValue) }
-            query.scope = database.flatMap { DatabaseScope(rawValue: $0.rawValue) }
+            query.environment = environment
+            query.scope = database
             query.userName = user
             query.zoneName = zone
             query.recordName = record

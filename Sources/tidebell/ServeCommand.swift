@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import Logging
 import TidebellCore
 import TidebellHTTP
 import TidebellServer
@@ -8,26 +9,6 @@ import TidebellWire
 
 /// `tidebell serve`.
 struct ServeCommand: AsyncParsableCommand {
-    /// How much is logged to standard error.
-    enum LogLevel: String, ExpressibleByArgument, CaseIterable {
-        case trace, debug, info, notice, warning, error
-    }
-
-    /// What goes first from a payload that exceeds the limit of a push.
-    enum Pruning: String, ExpressibleByArgument, CaseIterable {
-        case header, fieldsFirst
-    }
-
-    /// What becomes of a subscription that fires like another of the same user.
-    enum DuplicateSubscriptions: String, ExpressibleByArgument, CaseIterable {
-        case standard, lenient, strict
-    }
-
-    /// What a new record is told whose ID exists.
-    enum ExistingRecords: String, ExpressibleByArgument, CaseIterable {
-        case standard, strict
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve the cloud until SIGTERM or SIGINT (Control-C)."
@@ -42,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var data: DataOption
 
     @Option(help: "How much to log.")
-    var logLevel = LogLevel.notice
+    var logLevel = Logger.Level.notice
 
     @Option(
         help: ArgumentHelp(
@@ -67,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
             values of desired keys.
             """
     )
-    var pruning = Pruning.header
+    var pruning = PruningOrder.header
 
     @Option(
         help: ArgumentHelp(
@@ -86,7 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
             but for database subscriptions, never refused, or always.
             """
     )
-    var duplicateSubscriptions = DuplicateSubscriptions.standard
+    var duplicateSubscriptions = DuplicatePolicy.standard
 
     @Option(
         help: """
@@ -94,7 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
             or serverRejectedRequest.
             """
     )
-    var existingRecords = ExistingRecords.standard
+    var existingRecords = ExistingRecordPolicy.standard
 
     @OptionGroup var limits: LimitOptions
 
@@ -145,13 +126,11 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = ServerConfiguration(dataFolder: data.folder)
         configuration.host = host
         configuration.port = port
-        configuration.logLevel = .init(rawValue: logLevel.rawValue) ?? configuration.logLevel
+        configuration.logLevel = logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
-        configuration.push.pruning = .init(rawValue: pruning.rawValue) ?? .header
-        configuration.limits.duplicateSubscriptions =
-            .init(rawValue: duplicateSubscriptions.rawValue) ?? .standard
-        configuration.limits.existingRecords =
-            .init(rawValue: existingRecords.rawValue) ?? .standard
+        configuration.push.pruning = pruning
+        configuration.limits.duplicateSubscriptions = duplicateSubscriptions
+        configuration.limits.existingRecords = existingRecords
         try settings().apply(to: &configuration)
         configuration.rootKey = rootKey.place.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import TidebellCore
 import TidebellServer
 
 /// Tokens from files or the standard input, which no other process can read; arguments all

@@ -106,9 +106,7 @@ struct OptionalValidity: ParsableArguments {
 
 extension ContainerKey {
     /// Creates the key of what two options say.
-    init(named name: String, in environment: APITokenCommand.Create.Environment?) {
-        self.init(
-            container: name, environment: environment == .production ? .production : .development
-        )
+    init(named name: String, in environment: CloudEnvironment?) {
+        self.init(container: name, environment: environment ?? .development)
     }
 }

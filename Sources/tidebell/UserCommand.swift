@@ -21,7 +21,7 @@ struct UserCommand: AsyncParsableCommand {
         static let longest = 3650
 
         @Option(help: "How many days the token is valid.")
-        var days = Int(Accounts.webTokenLifetime.components.seconds / 86400)
+        var days = Int(AddWebToken.lifetime.components.seconds / 86400)
 
         func validate() throws {
             guard (1...Self.longest).contains(days) else {
@@ -110,7 +110,7 @@ struct UserCommand: AsyncParsableCommand {
         var container: String?
 
         @Option(help: "The environment of the container (default: development).")
-        var environment: APITokenCommand.Create.Environment?
+        var environment: CloudEnvironment?
 
         @OptionGroup var validity: Validity
         @OptionGroup var data: DataOption

@@ -36,14 +36,14 @@ struct WebhookCommand: AsyncParsableCommand {
         @Argument(help: "Where to post to: an https or http URL.") var url: String
 
         @Option(help: "The environment of the container.")
-        var environment = APITokenCommand.Create.Environment.development
+        var environment = CloudEnvironment.development
 
         @OptionGroup var data: DataOption
 
         func run() async throws {
             let key = ContainerKey(
                 container: container,
-                environment: environment == .production ? .production : .development
+                environment: environment
             )
             let (webhook, secret) = try await data.withWebhooks {
                 try await $0.add(for: key, url: url)

@@ -137,7 +137,9 @@ final class DataFolderTests {
     func containerOfToken() async throws {
         let api = try await TestAPI()
         await #expect(
-            throws: OperatorError("A container has 1 to 255 letters, digits, '.' and '-'.")
+            throws: OperatorError(
+                .invalid, .container, "A container has 1 to 255 letters, digits, '.' and '-'."
+            )
         ) {
             try await api.cloud.accounts.makeAPIToken(
                 named: "x",

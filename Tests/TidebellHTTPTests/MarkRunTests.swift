@@ -44,7 +44,7 @@ struct MarkRunTests {
     @Test("of a password: its length is looked at first")
     func password() async throws {
         // A command's does not come in JSON.
-        #expect(!Password.isAllowed(Self.marks))
+        #expect(!PasswordRule.mayBeTried(Self.marks))
         try await api.cloud.accounts.setPassword("correct horse", of: "me", cost: .least)
         let answer = try await api.send(
             "POST", api.target(under: "ext", "account/signIn"),

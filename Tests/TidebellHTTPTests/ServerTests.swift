@@ -87,13 +87,13 @@ struct ServerTests {
         let accounts = api.cloud.accounts
         _ = try await accounts.add(named: "zoë@example.org")
         #expect(try await accounts.names() == ["me", "zoë@example.org"])
-        await #expect(throws: OperatorError("There is already a user 'me'.")) {
+        await #expect(throws: OperatorError(.taken, .user, "There is already a user 'me'.")) {
             try await accounts.add(named: "me")
         }
-        await #expect(throws: OperatorError("There is no user 'you'.")) {
+        await #expect(throws: OperatorError(.unknown, .user, "There is no user 'you'.")) {
             try await accounts.remove(named: "you")
         }
-        await #expect(throws: OperatorError("There is no user 'you'.")) {
+        await #expect(throws: OperatorError(.unknown, .user, "There is no user 'you'.")) {
             try await accounts.makeWebToken(for: "you")
         }
         for name in ["", "two words", String(repeating: "x", count: 65), "tab\t"] {

@@ -281,7 +281,9 @@ struct SessionTests {
     func namelessContainer() async throws {
         let container = ContainerKey(container: "bad_name", environment: .development)
         let accounts = api.cloud.accounts
-        let error = OperatorError("A container has 1 to 255 letters, digits, '.' and '-'.")
+        let error = OperatorError(
+            .invalid, .container, "A container has 1 to 255 letters, digits, '.' and '-'."
+        )
         await #expect(throws: error) {
             try await accounts.makeAPIToken(named: "x", for: container)
         }
@@ -298,7 +300,9 @@ struct SessionTests {
         let (composed, decomposed) = ("Jos\u{E9}", "Jose\u{301}")
         _ = try await accounts.add(named: decomposed)
         #expect(try await accounts.names().map { Array($0.utf8) }.contains(Array(composed.utf8)))
-        await #expect(throws: OperatorError("There is already a user '\(composed)'.")) {
+        await #expect(
+            throws: OperatorError(.taken, .user, "There is already a user '\(composed)'.")
+        ) {
             try await accounts.add(named: composed)
         }
         try await accounts.setPassword("caf\u{E9} olé", of: decomposed, cost: .least)
@@ -327,6 +331,8 @@ struct SessionTests {
         arguments: [
             String(repeating: "\u{10400}", count: 64),
             String(repeating: "\u{1100}\u{1161}", count: 64),
+            String(repeating: "\u{915}\u{93F}", count: 32),
+            "Jose\u{301}",
         ])
     func longNames(name: String) async throws {
         let accounts = api.cloud.accounts
@@ -336,6 +342,19 @@ struct SessionTests {
             "account/signIn", as: nil, #"{"user":"\#(name)","password":"correct horse"}"#
         )
         #expect(answer.status == 200)
-        await #expect(throws: OperatorError.self) { try await accounts.add(named: name + "a") }
+    }
+
+    @Test(
+        "A name of more than 64 scalars is refused where it is added, and says so",
+        arguments: [
+            String(repeating: "\u{10400}", count: 65),
+            String(repeating: "\u{915}\u{93F}", count: 50),
+        ])
+    func tooLongNames(name: String) async throws {
+        let error = await #expect(throws: OperatorError.self) {
+            try await api.cloud.accounts.add(named: name)
+        }
+        #expect(error?.code == .invalid)
+        #expect(error?.field == .user)
     }
 }

@@ -143,7 +143,7 @@ struct SignInTests {
 
     @Test("A token of the command line is not renewed: its days were said")
     func noRenewal() async throws {
-        api.clock.advance(by: Accounts.webTokenLifetime - .seconds(60))
+        api.clock.advance(by: AddWebToken.lifetime - .seconds(60))
         let answer = try await caller(api.webToken)
         #expect(answer.status == 200)
         #expect(answer[header: WireProtocol.webAuthTokenHeader] == nil)
@@ -283,6 +283,7 @@ struct SignInTests {
         let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
         for password in ["1234567", String(repeating: family, count: 60)] {
             let error = OperatorError(
+                .invalid, .password,
                 "A password has 8 characters or more, and at most 1024 bytes.")
             await #expect(throws: error) {
                 try await api.cloud.accounts.setPassword(password, of: "me", cost: .least)

@@ -125,7 +125,8 @@ struct HTTPWebhookTests {
             try await webhooks.remove(webhook.id)
             #expect(try await webhooks.list().isEmpty)
             let unknown = OperatorError(
-                "There is no webhook \(webhook.id.rawValue)", see: "tidebell webhook list"
+                .unknown, .webhook, "There is no webhook \(webhook.id.rawValue)",
+                see: "tidebell webhook list"
             )
             await #expect(throws: unknown) { try await webhooks.remove(webhook.id) }
             await #expect(throws: unknown) { try await webhooks.enable(webhook.id) }
@@ -137,7 +138,7 @@ struct HTTPWebhookTests {
     func bounded() async throws {
         try await World.run { world in
             let webhooks = Webhooks(store: world.store, time: .system, randomness: .system)
-            for number in 0..<Webhooks.mostPerContainer {
+            for number in 0..<AddWebhook.mostPerContainer {
                 _ = try await webhooks.add(
                     for: World.container, url: "https://a.example/\(number)"
                 )

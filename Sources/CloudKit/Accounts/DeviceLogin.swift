@@ -159,7 +159,7 @@ package struct DeviceLogin: Sendable {
     }
 
     /// What a user decides about being found by others (ACCT-6).
-    package enum Decision: String, Sendable {
+    package enum Decision: String, Sendable, CaseIterable {
         case show, grant, deny, reset
     }
 

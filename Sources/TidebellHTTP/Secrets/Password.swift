@@ -2,20 +2,13 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import TidebellCore
 import TidebellScheduling
 import TidebellWire
 
 /// Passwords as they are stored: hashed with scrypt and a salt of their own, so that
 /// who reads the store has to guess each one, slowly.
 package enum Password {
-    /// The fewest characters of a password.
-    package static let fewestCharacters = 8
-    /// The most bytes of one in NFC; a character can have any number of them.
-    package static let mostBytes = 1024
-    /// The most bytes of one as it was typed: of a text, other forms have at most three
-    /// times as many (UAX #15).
-    private static let mostTypedBytes = 3 * mostBytes
-
     /// What one guess costs; stored with the hash, so that it can grow.
     package struct Cost: Sendable, Hashable {
         /// scrypt's N: memory and time grow with it; a power of two.
@@ -36,19 +29,12 @@ package enum Password {
     private static let saltSize = 16
     private static let hashSize = 32
 
-    /// Whether a password is short enough, however its letters are written.
-    package static func isAllowed(_ password: String) -> Bool {
-        password.utf8.count <= mostTypedBytes
-            && password.precomposedStringWithCanonicalMapping.utf8.count <= mostBytes
-    }
-
-    /// Hashes a password for the store, in NFC: keyboards differ in how they write the
-    /// same letters.
+    /// Hashes a password for the store (``PasswordRule/canonical(_:)``).
     package static func hash(
         _ password: String, cost: Cost = .standard, from randomness: Randomness
     ) throws -> String {
         try hash(
-            exactly: password.precomposedStringWithCanonicalMapping, cost: cost, from: randomness
+            exactly: PasswordRule.canonical(password), cost: cost, from: randomness
         )
     }
 
@@ -94,7 +80,7 @@ package enum Password {
     /// several ways.
     private static func forms(of password: String) -> [String] {
         let forms = [
-            password.precomposedStringWithCanonicalMapping, password,
+            PasswordRule.canonical(password), password,
             password.decomposedStringWithCanonicalMapping,
         ]
         // Not as a set of strings, to which all of them are the same.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellCore
 
 /// The exchange of what is in a data folder for what was restored: names are changed, one
 /// after the other, and until the last one all of it can be taken back.

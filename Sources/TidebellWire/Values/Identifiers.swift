@@ -5,10 +5,10 @@ package enum Identifier {
     /// The longest container identifier, in bytes (web-services 1.1 knows no rule).
     package static let containerLength = 255
 
-    /// Whether a text may be a container's identifier: letters, digits, periods and hyphens.
-    /// Its length is not looked at.
+    /// Whether a text may be a container's identifier: letters, digits, periods and hyphens,
+    /// ``containerLength`` at most.
     package static func isContainer(_ text: String) -> Bool {
-        !text.isEmpty
+        (1...containerLength).contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
             }

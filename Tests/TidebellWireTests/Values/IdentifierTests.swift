@@ -14,10 +14,15 @@ struct IdentifierTests {
 
     @Test("A container's identifier has letters, digits, periods and hyphens")
     func containers() {
-        for name in ["iCloud.org.example-1", "a", ".", "1"] {
+        for name in [
+            "iCloud.org.example-1", "a", ".", "1", String(repeating: "a", count: 255),
+        ] {
             #expect(Identifier.isContainer(name), "\(name)")
         }
-        for name in ["", "a_b", "a/b", "ä", "a b", "a%2F", "@", "[", "`", "{"] {
+        for name in [
+            "", "a_b", "a/b", "ä", "a b", "a%2F", "@", "[", "`", "{",
+            String(repeating: "a", count: 256),
+        ] {
             #expect(!Identifier.isContainer(name), "\(name)")
         }
     }

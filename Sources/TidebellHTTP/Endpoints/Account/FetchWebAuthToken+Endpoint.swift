@@ -23,7 +23,7 @@ extension FetchWebAuthToken: Endpoint {
             else { throw WireError.unknownAPIToken(container) }
             let source = try exchange.webToken(in: transaction)
             try transaction.beginSession(
-                .page, token, of: account, with: source,
+                .page, Secret.hash(token), of: account, with: source,
                 lifetime: WebTokenRules.fetchedLifetime, for: exchange.call
             )
         }

@@ -30,7 +30,7 @@ extension SignIn: Endpoint {
 extension Exchange {
     /// Returns the account with this name, if the password is right.
     fileprivate func account(named name: String, password: String) async throws -> StoredSignIn {
-        guard name.utf8.count <= UserName.mostBytes, Password.isAllowed(password) else {
+        guard name.utf8.count <= UserName.mostBytes, PasswordRule.mayBeTried(password) else {
             throw WireError.wrongPassword
         }
         let known = try await cloud.store.read { try $0.signIn(calledBy: name) }
@@ -66,7 +66,7 @@ extension Exchange {
         return try await cloud.store.write(for: proof.account) { transaction in
             let (account, source) = try self.check(proof, in: transaction)
             try transaction.beginSession(
-                .device, token, of: account, with: source,
+                .device, Secret.hash(token), of: account, with: source,
                 lifetime: WebTokenRules.signInLifetime, for: self.call
             )
             let user = try transaction.makeUser(

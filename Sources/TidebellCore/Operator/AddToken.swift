@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Adds an API token, which lets programs call, or a management token, with which the operator
+/// asks over the network.
+package enum AddToken {
+    /// Keeps the token under its hash; a container that no request can name fails.
+    ///
+    /// - Parameters:
+    ///   - container: The only container, in its environment, where it is good; nil for all.
+    ///   - lifetime: How long it is valid; nil for ever.
+    package static func run(
+        _ kind: TokenKind, _ hash: [UInt8], named name: String, for container: ContainerKey?,
+        lifetime: Duration?, at now: Instant, in transaction: some TokenWriting
+    ) throws {
+        try container?.check()
+        let token = StoredToken(
+            hash: hash, name: name, container: container, createdAt: now,
+            expiresAt: lifetime.map { now.advanced(by: $0) }
+        )
+        try transaction.putToken(token, kind)
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Adds a user.
+package enum AddUser {
+    /// Creates an account with a first web token, good in all containers, and returns it; a
+    /// name that is taken or not allowed fails.
+    ///
+    /// - Parameter token: The hash under which the token is kept.
+    package static func run(
+        named name: String, token: [UInt8], lifetime: Duration, at now: Instant,
+        in transaction: some AccountWriting & SessionWriting
+    ) throws -> AccountID {
+        guard let name = UserName.canonical(name), UserName.isAllowed(name) else {
+            throw OperatorError(
+                .invalid, .user,
+                "A user name has 1 to \(UserName.length) letters, digits and any of '._-@+'."
+            )
+        }
+        guard try transaction.account(calledBy: name) == nil else {
+            throw OperatorError(.taken, .user, "There is already a user '\(name)'.")
+        }
+        let account = try transaction.createAccount(named: name, at: now)
+        try AddWebToken.run(
+            token, of: account, for: nil, lifetime: lifetime, at: now, in: transaction
+        )
+        return account
+    }
+}
+
+extension AccountReading {
+    /// Returns the account of a user; an unknown name fails.
+    package func user(named name: String) throws -> AccountID {
+        guard let account = try self.account(calledBy: name) else {
+            throw OperatorError(.unknown, .user, "There is no user '\(name)'.")
+        }
+        return account
+    }
+}

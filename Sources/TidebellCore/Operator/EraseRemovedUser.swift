@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Has the data of a removed user erased, by EraseAccount.
+package enum EraseRemovedUser {
+    /// The most removed users that are looked at.
+    package static let mostLookedAt = 10_000
+    /// What the names begin with of users who were erased and for whom an older version stored
+    /// something afterwards.
+    private static let lostPrefix = "lost-"
+
+    /// Notes that the data is to be erased, and returns the account.
+    ///
+    /// - Parameter name: The name the user had, or the number of the account, which tells
+    ///   several of one name apart, or one of lostUsers(in:). An unknown or ambiguous one
+    ///   fails.
+    package static func run(
+        named name: String, _ erasure: RemovedAccount.Erasure,
+        in transaction: some AccountReading & ErasureWriting & UserReading
+    ) throws -> AccountID {
+        let wanted = UserName.canonical(name) ?? name
+        try transaction.adoptLostDatabases(limit: mostLookedAt)
+        let removed = try transaction.removedAccounts(limit: mostLookedAt)
+        let lost = try lostAccount(name, in: transaction)
+        let named = removed.filter {
+            $0.name == wanted || "\($0.account.rawValue)" == name || $0.account == lost
+        }
+        if named.isEmpty, try transaction.account(calledBy: name) != nil {
+            throw OperatorError(
+                .unsuitable, .user,
+                "The user '\(name)' is not removed: remove them first, with tidebell user "
+                    + "remove \(name) --erase-data."
+            )
+        }
+        guard let one = named.first, named.count == 1 else {
+            throw OperatorError(
+                named.isEmpty ? .unknown : .ambiguous, .user,
+                named.isEmpty
+                    ? "There is no data of a removed user '\(name)'"
+                    : "\(named.count) removed users were called '\(name)', give one's number",
+                see: "tidebell user list --removed"
+            )
+        }
+        try transaction.beginErasing(one.account, erasure)
+        return one.account
+    }
+
+    /// Returns names of those users who were erased and for whom an older version stored
+    /// something afterwards.
+    package static func lostUsers(in reader: some ErasureReading) throws -> [String] {
+        try reader.lostUsers(limit: mostLookedAt).map { "\(lostPrefix)\($0.rawValue)" }
+    }
+
+    /// The account of one of them after it was adopted; nil where the name is none of theirs.
+    private static func lostAccount(
+        _ name: String, in reader: some UserReading
+    ) throws -> AccountID? {
+        guard name.hasPrefix(lostPrefix), let number = Int64(name.dropFirst(lostPrefix.count))
+        else { return nil }
+        let user = UserID(rawValue: number)
+        return try reader.users([user])[user]?.account
+    }
+}

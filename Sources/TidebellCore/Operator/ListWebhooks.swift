@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lists webhooks.
+package enum ListWebhooks {
+    /// A webhook and how far it has come.
+    package struct Listed: Sendable, Hashable {
+        package var webhook: StoredWebhook
+        /// Whether something in the log waits for it.
+        package var isBehind: Bool
+    }
+
+    /// Returns all webhooks, oldest first.
+    package static func run(
+        in reader: some WebhookReading & NotificationLogReading
+    ) throws -> [Listed] {
+        let head = try reader.notificationHead()
+        return try reader.webhooks().map { webhook in
+            let next = try reader.notifications(
+                of: webhook.container, after: webhook.delivered, upTo: head, limit: 1
+            )
+            return Listed(webhook: webhook, isBehind: !next.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CloudKit
+import Logging
+import TidebellCore
+import TidebellWire
+
+// The values of options are those of the rules themselves: what a rule does not know is an
+// error of the command.
+extension CloudEnvironment: ExpressibleByArgument {}
+extension DatabaseScope: ExpressibleByArgument {}
+extension DuplicatePolicy: ExpressibleByArgument {}
+extension ExistingRecordPolicy: ExpressibleByArgument {}
+extension PruningOrder: ExpressibleByArgument {}
+extension DeviceLogin.Decision: ExpressibleByArgument {}
+extension Logger.Level: @retroactive ExpressibleByArgument {}
