@@ -44,7 +44,7 @@ struct OutboxBatch {
     /// How many entries the read found.
     private(set) var depth = 0
 
-    /// Whether the bytes of subscriptions ended the batch.
+    /// Whether the bytes of changes or of subscriptions ended the batch.
     private(set) var isCutByBytes = false
     /// Subscriptions that cannot be read any more: they fire nothing.
     private(set) var damagedSubscriptions: Set<SubscriptionSerial> = []
@@ -54,8 +54,8 @@ struct OutboxBatch {
     /// damaged page, and where their telling ended.
     private(set) var unneeded: [(database: DatabaseID, done: Int64)] = []
 
-    /// Reads at most so many entries, and no further one once there are so many
-    /// candidates to look at, or so many bytes of them.
+    /// Reads at most so many entries and bytes of them, and no further one once there are so
+    /// many candidates to look at, or so many bytes of them.
     ///
     /// An entry with more candidates than that is read as far as that, and the
     /// last of the batch: who is told later than others still is told in order.
@@ -70,11 +70,12 @@ struct OutboxBatch {
         within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
         let outboxes = try reader.outboxes(
-            of: leases.map(\.database), limit: bounds.entriesPerPass
+            of: leases.map(\.database), limit: bounds.entriesPerPass,
+            byteLimit: bounds.changeBytesPerPass
         )
-        unneeded = outboxes.filter { $0.entries.isEmpty && !$0.isUnreadable }
+        unneeded = outboxes.filter { $0.entries.isEmpty && !$0.mayHaveMore }
             .map { ($0.database, $0.version.done) }
-        let waiting = outboxes.filter { !$0.entries.isEmpty || $0.isUnreadable }
+        let waiting = outboxes.filter { !$0.entries.isEmpty || $0.mayHaveMore }
         let versions = Dictionary(uniqueKeysWithValues: waiting.map { ($0.database, $0.version) })
         held = leases.compactMap { lease in versions[lease.database].map { (lease, $0) } }
         let entries = outboxes.flatMap(\.entries)
@@ -105,7 +106,7 @@ struct OutboxBatch {
             items.append(item)
             if item.readThrough != nil { break }
         }
-        isCutByBytes = candidates.isCut
+        isCutByBytes = candidates.isCut || outboxes.contains(where: \.isCutByBytes)
         users = candidates.users
         damagedSubscriptions = candidates.damaged
         try readDevices(from: reader)

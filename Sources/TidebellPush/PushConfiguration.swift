@@ -6,12 +6,18 @@ import TidebellScheduling
 package struct PushConfiguration: Sendable, Hashable {
     /// Outbox entries that one pass reads.
     package var entriesPerPass = 64
+    /// Bytes of changes that one pass reads, of which each database has an equal share: what
+    /// would pass it waits for the next pass, but for the first change of all.
+    package var changeBytesPerPass = 4 * 1024 * 1024
     /// Subscriptions that one pass looks at, and notifications after which it
     /// looks at no further one; the rest of the entry follows in the next pass.
     package var notificationsPerPass = 5000
     /// Bytes of subscriptions that one pass reads: the one that passes it is the last.
     /// What is read once is held against all changes of the pass.
     package var subscriptionBytesPerPass = 8 * 1024 * 1024
+    /// Bytes of fields and filters that one pass compares (``MatchingWork``): the subscription
+    /// that passes it is the last.
+    package var matchingBytesPerPass = 8 * 1024 * 1024
     /// How long a pass may hold databases before others may claim them.
     package var leaseDuration = Duration.seconds(30)
     /// Passes that fail one after the other before the pipeline rests.

@@ -13,7 +13,8 @@ package struct PushMetrics: Sendable {
     let failures: Counter
     /// Databases whose part of a pass was thrown away, because others had claimed them.
     let lostLeases: Counter
-    /// Passes that ended early because their subscriptions had too many bytes.
+    /// Passes that ended early because their changes or subscriptions had too many bytes, or
+    /// there were too many to compare.
     let cutPasses: Counter
     /// Changes that could not be read, and were set aside.
     let damagedChanges: Counter

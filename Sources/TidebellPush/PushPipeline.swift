@@ -130,7 +130,7 @@ package final class PushPipeline: Service {
         try await reached(.read)
         try Task.checkCancellation()
         try await remove(batch.unneeded)
-        guard var plan = match(batch) else {
+        guard var plan = try match(batch) else {
             await giveBack(leases, batch)
             return Logged()
         }
@@ -166,13 +166,14 @@ extension PushPipeline {
         return batch
     }
 
-    /// Decides which subscriptions fire; nil for an empty batch.
-    func match(_ batch: OutboxBatch) -> PassPlan? {
+    /// Decides which subscriptions fire; nil for an empty batch. Fails in a cancelled task.
+    func match(_ batch: OutboxBatch) throws -> PassPlan? {
         guard !batch.items.isEmpty else { return nil }
         var plan = PassPlan()
-        var matcher = SubscriptionMatcher()
+        var matcher = SubscriptionMatcher(work: MatchingWork(configuration.matchingBytesPerPass))
         for item in batch.items where plan.matches.count < configuration.notificationsPerPass {
-            let outcome = matcher.matches(
+            guard !matcher.work.isDone else { break }
+            let outcome = try matcher.matches(
                 item.entry, candidates: item.candidates, records: item.records,
                 devices: batch.devices,
                 limit: configuration.notificationsPerPass - plan.matches.count
@@ -188,6 +189,8 @@ extension PushPipeline {
             plan.finish(item.entry)
         }
         plan.consumed = matcher.consumed
+        let isCut = matcher.work.isDone && plan.changes.count < batch.items.count
+        if isCut, !batch.isCutByBytes { metrics.cutPasses.increment() }
         return plan
     }
 

@@ -160,13 +160,15 @@ extension Store {
     }
 
     fileprivate func outbox(of lease: OutboxLease) async throws -> DatabaseOutbox? {
-        try await read { try $0.outboxes(of: [lease.database], limit: 99).first }
+        try await read { try $0.outboxes(of: [lease.database], limit: 99, byteLimit: .max).first }
     }
 
     /// Whether a lease is held, as far as the store knows now.
     fileprivate func holds(_ lease: OutboxLease) async throws -> Bool {
         try await write { transaction in
-            let outbox = try transaction.outboxes(of: [lease.database], limit: 9).first
+            let outbox = try transaction.outboxes(
+                of: [lease.database], limit: 9, byteLimit: .max
+            ).first
             return try outbox.map { try transaction.holds(lease, at: $0.version) } ?? false
         }
     }

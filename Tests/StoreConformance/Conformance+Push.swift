@@ -116,6 +116,40 @@ extension StoreConformance {
                 #expect(try turns(6) == [])
             }
         },
+        Check("H7: entries have so many bytes, the first of all whatever it has") { store in
+            let (a, b, c) = (
+                DatabaseID(rawValue: 7), DatabaseID(rawValue: 2), DatabaseID(rawValue: 5)
+            )
+            try await store.write { transaction throws in
+                func read(_ byteLimit: Int) throws -> [String] {
+                    try transaction.outboxes(of: [a, b, c], limit: 9, byteLimit: byteLimit).map {
+                        "\($0.database.rawValue) \($0.entries.map(\.zoneName).joined())"
+                            + ($0.isCutByBytes ? "!" : "") + ($0.mayHaveMore ? "…" : "")
+                    }
+                }
+                func long(_ bytes: Int) -> OutboxEntry.Event {
+                    let name = String(repeating: "n", count: bytes)
+                    return .records([
+                        RecordChange(recordName: name, recordType: "Note", event: .created)
+                    ])
+                }
+                try transaction.appendOutbox(
+                    "123".map { .change(of: "\($0)", long(1000), in: a) })
+                try transaction.appendOutbox([
+                    .change(of: "4", long(2000), in: b), .change(of: "5", in: c),
+                    .change(of: "6", long(2000), in: c),
+                ])
+                #expect(try read(.max) == ["7 123…", "2 4", "5 56"])
+                #expect(try read(1) == ["7 1!…", "2 !…", "5 !…"])
+                // What is too long for one leaves room for the next.
+                #expect(try read(1800) == ["7 1!…", "2 !…", "5 5!…"])
+                // A third is enough for two; what is left is for who comes later.
+                #expect(try read(9000) == ["7 12!…", "2 4", "5 56"])
+                let first = try transaction.outbox(limit: 1)
+                try transaction.markTold(upTo: first.first?.id ?? 0, in: a, keeping: false)
+                #expect(try read(1) == ["7 2!…", "2 !…", "5 !…"])
+            }
+        },
         Check(reopening: "Entries told are removed, and their IDs never used again") {
             store, engine in
             let database = DatabaseID(rawValue: 1)

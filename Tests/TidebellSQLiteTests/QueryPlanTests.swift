@@ -59,11 +59,17 @@ struct QueryPlanTests {
             "\(search) (database=? AND kind=? AND zone_name=? AND record_type=? AND term=? "
                 + "AND serial>?)",
         ]
+        let beginning = [
+            query[0],
+            "\(search) (database=? AND kind=? AND zone_name=? AND record_type=? AND term>? "
+                + "AND term<?)",
+        ]
         #expect(
             searches == [
                 "\(search) (database=? AND kind=?)",
                 "\(search) (database=? AND kind=? AND zone_name=?)",
-            ] + query + query + ["SEARCH subscription USING INTEGER PRIMARY KEY (rowid=?)"]
+            ] + query + query + beginning + beginning
+                + ["SEARCH subscription USING INTEGER PRIMARY KEY (rowid=?)"]
         )
         try await engine.remove(store)
     }

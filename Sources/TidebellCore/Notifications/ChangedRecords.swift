@@ -10,23 +10,46 @@ package struct ChangedRecords: Sendable {
         var view: RecordView
     }
 
+    /// Terms of fields that a change has at most, however long its lists are: each costs two
+    /// searches of an index.
+    package static let termLimit = 16_384
+
     /// In the order of the change.
     let elements: [Element]
     private var byType: [String: [Int]] = [:]
     private var byTrigger: [SubscriptionTrigger: [Int]] = [:]
 
     /// Decodes the records of a change.
-    package init(_ changes: [RecordChange]) {
+    ///
+    /// - Parameter limit: With more terms than that, the fields that bring them are found by
+    ///   their names alone, lists first: their elements are many, and what asks for one is rare.
+    package init(_ changes: [RecordChange], termLimit limit: Int = Self.termLimit) {
         elements = changes.map { Element(change: $0, view: RecordView($0)) }
         for (index, element) in elements.enumerated() {
-            let type = element.change.recordType
-            byType[type, default: []].append(index)
+            byType[element.change.recordType, default: []].append(index)
             // Without fields, where nobody queried, no filter can pass.
-            let terms = element.change.fields == nil ? [.none] : element.view.terms
-            for term in terms {
-                byTrigger[SubscriptionTrigger(recordType: type, term: term), default: []]
-                    .append(index)
+            let terms = element.change.fields == nil ? [.none] : element.view.systemTerms
+            add(terms, of: index)
+        }
+        var left = limit
+        for ofLists in [false, true] {
+            for (index, element) in elements.enumerated() where element.change.fields != nil {
+                let found = element.view.terms(ofLists: ofLists, limit: &left)
+                add(found.terms, of: index)
+                add(found.beginnings, of: index, areBeginnings: true)
             }
+        }
+    }
+
+    private mutating func add(
+        _ terms: Set<SubscriptionTerm>, of index: Int, areBeginnings: Bool = false
+    ) {
+        let type = elements[index].change.recordType
+        for term in terms {
+            let trigger = SubscriptionTrigger(
+                recordType: type, term: term, isBeginning: areBeginnings
+            )
+            byTrigger[trigger, default: []].append(index)
         }
     }
 
@@ -42,6 +65,11 @@ package struct ChangedRecords: Sendable {
         let subscription = candidate.subscription
         guard let type = subscription.recordType else { return Array(elements.indices) }
         guard subscription.kind == .query else { return byType[type] ?? [] }
-        return byTrigger[SubscriptionTrigger(recordType: type, term: candidate.term)] ?? []
+        let exact = byTrigger[SubscriptionTrigger(recordType: type, term: candidate.term)] ?? []
+        guard let beginning = candidate.term.beginning,
+            let others = byTrigger[
+                SubscriptionTrigger(recordType: type, term: beginning, isBeginning: true)]
+        else { return exact }
+        return exact.isEmpty ? others : (exact + others).sorted()
     }
 }

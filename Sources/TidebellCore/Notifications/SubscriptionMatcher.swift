@@ -13,8 +13,13 @@ package struct SubscriptionMatcher {
     /// What was prepared of candidates, for the next changes they are held against.
     private var prepared: [PreparedSubscription.Key: PreparedSubscription] = [:]
 
+    /// What candidates may cost yet; when it is done, no further one is looked at.
+    package private(set) var work: MatchingWork
+
     /// Creates a matcher for one batch.
-    package init() {}
+    package init(work: MatchingWork = .unlimited) {
+        self.work = work
+    }
 
     /// What a change fires among some candidates.
     package struct Outcome: Sendable, Hashable {
@@ -33,13 +38,14 @@ package struct SubscriptionMatcher {
     ///   - records: The records of the change, where they are decoded already.
     ///   - devices: The devices of the owners of `firesOnce` candidates.
     ///   - limit: After this many matches no further candidate is looked at.
+    /// - Throws: `CancellationError` in a cancelled task.
     package mutating func matches(
         _ entry: OutboxEntry,
         candidates: [StoredSubscription],
         records: ChangedRecords? = nil,
         devices: [UserID: [StoredDevice]],
         limit: Int = .max
-    ) -> Outcome {
+    ) throws -> Outcome {
         let records = records ?? ChangedRecords(entry.changes)
         let ended = Set(entry.endedSubscriptions.map(\.key))
         var matches: [SubscriptionMatch] = []
@@ -50,14 +56,8 @@ package struct SubscriptionMatcher {
                 !entry.endsZone || candidate.subscription.kind == .database
                     || ended.contains(candidate.key)
             else { continue }
-            let causes = causes(of: prepared(candidate), entry, records)
-            guard let first = causes.first else { continue }
-            let isOnce = candidate.subscription.kind == .query && candidate.subscription.firesOnce
-            guard !isOnce || consume(candidate, by: entry, devices) else { continue }
-            matches += (isOnce ? [first] : causes).map {
-                SubscriptionMatch(subscription: candidate, entry: entry, cause: $0)
-            }
-            guard matches.count < limit else {
+            matches += try self.matches(entry, candidate, records, devices)
+            guard matches.count < limit, !work.isDone else {
                 let isLast = candidate.serial == candidates.last?.serial
                 return Outcome(matches: matches, toldThrough: isLast ? nil : candidate.serial)
             }
@@ -66,6 +66,20 @@ package struct SubscriptionMatcher {
     }
 
     // MARK: -
+
+    /// What the change fires of one candidate.
+    private mutating func matches(
+        _ entry: OutboxEntry, _ candidate: StoredSubscription, _ records: ChangedRecords,
+        _ devices: [UserID: [StoredDevice]]
+    ) throws -> [SubscriptionMatch] {
+        let causes = try causes(of: prepared(candidate), entry, records)
+        guard let first = causes.first else { return [] }
+        let isOnce = candidate.subscription.kind == .query && candidate.subscription.firesOnce
+        guard !isOnce || consume(candidate, by: entry, devices) else { return [] }
+        return (isOnce ? [first] : causes).map {
+            SubscriptionMatch(subscription: candidate, entry: entry, cause: $0)
+        }
+    }
 
     /// A batch holds many changes against the same candidates: each is prepared once.
     private mutating func prepared(_ candidate: StoredSubscription) -> PreparedSubscription {
@@ -81,9 +95,10 @@ package struct SubscriptionMatcher {
     }
 
     /// What of the change fires a subscription.
-    private func causes(
+    private mutating func causes(
         of candidate: PreparedSubscription, _ entry: OutboxEntry, _ records: ChangedRecords
-    ) -> [SubscriptionMatch.Cause] {
+    ) throws -> [SubscriptionMatch.Cause] {
+        try Task.checkCancellation()
         let subscription = candidate.subscription
         guard entry.damage == nil else {
             let verdict = subscription.verdict(onUnreadableChangeIn: entry.zoneName)
@@ -92,11 +107,18 @@ package struct SubscriptionMatcher {
         let isCreated: Bool
         switch entry.event {
         case .records:
-            let told = records.indices(concerning: candidate).lazy
-                .map { records.elements[$0] }
-                .filter { candidate.verdict(on: $0, inZone: entry.zoneName) == .fires }
-            guard subscription.kind == .query else { return told.isEmpty ? [] : [.zone] }
-            return Array(told.map { .record($0.change) })
+            var told: [SubscriptionMatch.Cause] = []
+            for index in records.indices(concerning: candidate) {
+                let element = records.elements[index]
+                try Task.checkCancellation()
+                work.take(candidate, element)
+                guard candidate.verdict(on: element, inZone: entry.zoneName) == .fires else {
+                    continue
+                }
+                guard subscription.kind == .query else { return [.zone] }
+                told.append(.record(element.change))
+            }
+            return told
         case .zoneCreated: isCreated = true
         case .zoneDeleted: isCreated = false
         }

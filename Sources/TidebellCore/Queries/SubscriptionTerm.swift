@@ -49,6 +49,18 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
         rawValue = field + place.rawValue + value
     }
 
+    /// What all terms of a field begin with, whatever its value.
+    fileprivate init(beginningOf field: String, _ place: Place) {
+        rawValue = field + place.rawValue
+    }
+
+    /// What all terms of the same field begin with; nil for ``none`` and ``never``.
+    package var beginning: SubscriptionTerm? {
+        // No name of a field has either sign.
+        rawValue.firstIndex { $0 == "=" || $0 == "@" }
+            .map { SubscriptionTerm(rawValue: String(rawValue[...$0])) }
+    }
+
     private static func cut(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(valueLimit)))
     }
@@ -101,25 +113,54 @@ extension WireFilter {
     }
 }
 
+/// The terms of a record, as far as so many may be.
+package struct RecordTerms: Sendable {
+    package fileprivate(set) var terms: Set<SubscriptionTerm> = []
+    /// What the terms of those of its fields begin with that would have brought too many.
+    package fileprivate(set) var beginnings: Set<SubscriptionTerm> = []
+}
+
 extension RecordView {
     /// The terms of all predicates the record might pass.
     ///
     /// As many as it has fields and elements of lists, and a few more.
     package var terms: Set<SubscriptionTerm> {
+        var limit = Int.max
+        return systemTerms.union(terms(ofLists: false, limit: &limit).terms)
+            .union(terms(ofLists: true, limit: &limit).terms)
+    }
+
+    /// Those of them that do not depend on its fields.
+    package var systemTerms: Set<SubscriptionTerm> {
         var terms: Set<SubscriptionTerm> = [.none]
         for field in WireFilter.SystemField.allCases {
             guard let value = value(of: .system(field)) else { continue }
             let key = ComparisonKey(value, isName: true)
             if let term = SubscriptionTerm(field.schemaName, .value, key) { terms.insert(term) }
         }
+        return terms
+    }
+
+    /// Returns the terms of its fields, either of lists or of all others, and takes them from
+    /// `limit`; a field that has more values than are left there is told by what its terms
+    /// begin with.
+    package func terms(ofLists: Bool, limit: inout Int) -> RecordTerms {
+        var found = RecordTerms()
+        let place: SubscriptionTerm.Place = ofLists ? .element : .value
         for (name, field) in fields where !field.isEncrypted {
-            let values = field.value.elements ?? [field.value]
-            let place: SubscriptionTerm.Place = field.value.elements == nil ? .value : .element
+            let elements = field.value.elements
+            guard (elements != nil) == ofLists else { continue }
+            let values = elements ?? [field.value]
+            guard values.count <= limit else {
+                found.beginnings.insert(SubscriptionTerm(beginningOf: name, place))
+                continue
+            }
+            limit -= values.count
             for value in values {
                 let term = SubscriptionTerm(name, place, ComparisonKey(value))
-                if let term { terms.insert(term) }
+                if let term { found.terms.insert(term) }
             }
         }
-        return terms
+        return found
     }
 }

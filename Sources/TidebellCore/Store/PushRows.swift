@@ -111,17 +111,20 @@ package struct DatabaseOutbox: Sendable, Hashable {
     package var entries: [OutboxEntry]
     /// Whether the database may have further entries.
     package var mayHaveMore: Bool
+    /// Whether there are more for which no bytes were left.
+    package var isCutByBytes: Bool
     /// Whether its entries cannot be read, not even one by one.
     package var isUnreadable: Bool
 
     package init(
         database: DatabaseID, version: OutboxVersion, entries: [OutboxEntry], mayHaveMore: Bool,
-        isUnreadable: Bool = false
+        isCutByBytes: Bool = false, isUnreadable: Bool = false
     ) {
         self.database = database
         self.version = version
         self.entries = entries
         self.mayHaveMore = mayHaveMore
+        self.isCutByBytes = isCutByBytes
         self.isUnreadable = isUnreadable
     }
 }

@@ -225,9 +225,13 @@ package struct SubscriptionSummary: Sendable, Hashable {
 package struct SubscriptionTrigger: Sendable, Hashable {
     package var recordType: String
     package var term: SubscriptionTerm
+    /// Whether it stands for all terms that begin with ``term``, which then is a
+    /// ``SubscriptionTerm/beginning``.
+    package var isBeginning: Bool
 
-    package init(recordType: String, term: SubscriptionTerm) {
+    package init(recordType: String, term: SubscriptionTerm, isBeginning: Bool = false) {
         self.recordType = recordType
         self.term = term
+        self.isBeginning = isBeginning
     }
 }

@@ -92,10 +92,25 @@ struct JSONText: Bindable {
     }
 
     /// Writes an array of pairs of type and term, for `json_each`.
-    init(_ triggers: Set<SubscriptionTrigger>) {
+    init(terms triggers: Set<SubscriptionTrigger>) {
         bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
             writer.array(triggers) { writer, trigger in
                 writer.array([trigger.recordType, trigger.term.rawValue]) { $0.string($1) }
+            }
+        }
+    }
+
+    /// Writes an array of types, each with the first text that begins with a term and the
+    /// first one after all that do, for `json_each`.
+    init(beginnings triggers: Set<SubscriptionTrigger>) {
+        bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
+            writer.array(triggers) { writer, trigger in
+                let first = trigger.term.rawValue
+                var end = first.unicodeScalars
+                // An equals or an at sign: the scalar after it is a byte, too.
+                let sign = end.removeLast()
+                end.append(Unicode.Scalar(UInt8(truncatingIfNeeded: sign.value) + 1))
+                writer.array([trigger.recordType, first, String(end)]) { $0.string($1) }
             }
         }
     }

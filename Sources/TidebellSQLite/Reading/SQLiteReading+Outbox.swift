@@ -9,7 +9,9 @@ extension SQLiteReading {
         ) { try $0.value(0) }
     }
 
-    package func outboxes(of databases: [DatabaseID], limit: Int) throws -> [DatabaseOutbox] {
+    package func outboxes(
+        of databases: [DatabaseID], limit: Int, byteLimit: Int
+    ) throws -> [DatabaseOutbox] {
         let queue: [(database: DatabaseID, version: OutboxVersion)] = try connection.rows(
             """
             SELECT database, done, turn FROM json_each(?) AS wanted
@@ -18,12 +20,15 @@ extension SQLiteReading {
             JSONText(databases.map(\.rawValue))
         ) { (try $0.value(0), OutboxVersion(done: $0.int(1), turn: $0.int(2))) }
         let share = max(1, limit / max(1, queue.count))
+        var bytes = EntryBytes(limit: byteLimit, share: byteLimit / max(1, queue.count))
         return try queue.map { database, version in
             do {
-                let entries = try entries(of: database, after: version.done, limit: share)
+                let page = try entries(of: database, after: version.done, limit: share, bytes)
+                bytes.take(page.bytes)
                 return DatabaseOutbox(
-                    database: database, version: version, entries: entries,
-                    mayHaveMore: entries.count == share
+                    database: database, version: version, entries: page.entries,
+                    mayHaveMore: page.isCut || page.entries.count == share,
+                    isCutByBytes: page.isCut
                 )
             } catch DatabaseError.SQLITE_CORRUPT {
                 return DatabaseOutbox(
@@ -37,17 +42,20 @@ extension SQLiteReading {
     /// Reads entries one by one where a page of one cannot be read, so that it is alone in
     /// that.
     private func entries(
-        of database: DatabaseID, after done: Int64, limit: Int
-    ) throws -> [OutboxEntry] {
+        of database: DatabaseID, after done: Int64, limit: Int, _ bytes: EntryBytes
+    ) throws -> EntryPage {
         do {
-            return try connection.rows(
+            var page = EntryPage()
+            try connection.each(
                 """
                 SELECT \(OutboxEntry.columns) FROM outbox INDEXED BY outbox_database
                 WHERE database = ? AND id > ? ORDER BY id LIMIT ?
                 """,
-                database, done, limit, read: OutboxEntry.init(_:)
-            )
+                database, done, limit
+            ) { try page.append($0, within: bytes) }
+            return page
         } catch DatabaseError.SQLITE_CORRUPT {
+            var page = EntryPage()
             let ids = try connection.rows(
                 """
                 SELECT id FROM outbox INDEXED BY outbox_database
@@ -55,22 +63,23 @@ extension SQLiteReading {
                 """,
                 database, done, limit
             ) { $0.int(0) }
-            return try ids.compactMap { try entry($0) }
+            for id in ids where !page.isCut { try append(id, to: &page, within: bytes) }
+            return page
         }
     }
 
-    private func entry(_ id: Int64) throws -> OutboxEntry? {
+    private func append(_ id: Int64, to page: inout EntryPage, within bytes: EntryBytes) throws {
         do {
-            return try connection.first(
-                "SELECT \(OutboxEntry.columns) FROM outbox WHERE id = ?", id,
-                read: OutboxEntry.init(_:)
-            )
+            try connection.each(
+                "SELECT \(OutboxEntry.columns) FROM outbox WHERE id = ?", id
+            ) { try page.append($0, within: bytes) }
         } catch DatabaseError.SQLITE_CORRUPT {
             // What stands before the event in the row is on a page of its own.
-            return try connection.first(
+            let entry = try connection.first(
                 "SELECT id, database, zone_name, zone_owner FROM outbox WHERE id = ?", id,
                 read: OutboxEntry.init(beginning:)
             )
+            if let entry { page.entries.append(entry) }
         }
     }
 
@@ -90,6 +99,52 @@ extension SQLiteReading {
             // What went with the zone stands on a page that cannot be read.
             return nil
         }
+    }
+}
+
+/// Entries of one database.
+private struct EntryPage {
+    var entries: [OutboxEntry] = []
+    /// The bytes of their events.
+    var bytes = 0
+    /// Whether the next one has too many.
+    var isCut = false
+
+    /// Reads one more from a row, unless it is too long; returns whether it did.
+    mutating func append(_ columns: Columns, within limit: EntryBytes) throws -> Bool {
+        let count = columns.byteCount(4)
+        guard limit.allow(count, after: bytes) else {
+            isCut = true
+            return false
+        }
+        entries.append(try OutboxEntry(columns))
+        bytes += count
+        return true
+    }
+}
+
+/// What is left of the bytes that entries may have, of which each database has a share.
+private struct EntryBytes {
+    private var left: Int
+    private let share: Int
+    private var isUntouched = true
+
+    init(limit: Int, share: Int) {
+        left = limit
+        self.share = share
+    }
+
+    /// Whether a database of which so many bytes were read may have an entry of so many.
+    func allow(_ count: Int, after read: Int) -> Bool {
+        guard read > 0 else { return isUntouched || count <= left }
+        return count <= min(left, share) - read
+    }
+
+    /// Takes those of a database away.
+    mutating func take(_ count: Int) {
+        guard count > 0 else { return }
+        left -= count
+        isUntouched = false
     }
 }
 

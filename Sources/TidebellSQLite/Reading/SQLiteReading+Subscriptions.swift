@@ -41,8 +41,21 @@ extension SQLiteReading {
         in database: DatabaseID, zoneName: String, triggers: Set<SubscriptionTrigger>,
         after serial: SubscriptionSerial, limit: Int
     ) throws -> [SubscriptionOutline] {
-        try connection.rows(
-            StoredSubscription.concerned, database, zoneName, JSONText(triggers), serial, limit
+        let beginnings = triggers.filter(\.isBeginning)
+        var terms = triggers
+        if !beginnings.isEmpty {
+            // What a beginning finds is not to be found twice.
+            terms = triggers.filter { trigger in
+                guard !trigger.isBeginning else { return false }
+                guard let beginning = trigger.term.beginning else { return true }
+                return !beginnings.contains(
+                    SubscriptionTrigger(
+                        recordType: trigger.recordType, term: beginning, isBeginning: true))
+            }
+        }
+        return try connection.rows(
+            StoredSubscription.concerned, database, zoneName, JSONText(terms: terms), serial,
+            limit, JSONText(beginnings: beginnings)
         ) { SubscriptionOutline(serial: try $0.value(0), user: try $0.value(1)) }
     }
 
@@ -164,23 +177,32 @@ extension StoredSubscription {
             \(concernedQueries(zoneName: "'\(noZone)'"))
             UNION ALL
             \(concernedQueries(zoneName: "?2"))
+            UNION ALL
+            \(concernedQueries(zoneName: "'\(noZone)'", areBeginnings: true))
+            UNION ALL
+            \(concernedQueries(zoneName: "?2", areBeginnings: true))
             ORDER BY serial LIMIT ?5
         ) AS page CROSS JOIN subscription ON subscription.serial = page.serial
         ORDER BY page.serial
         """
 
-    /// The first query subscriptions of each trigger.
-    private static func concernedQueries(zoneName: String) -> String {
-        """
-        SELECT found.serial
-        FROM json_each(?3) AS wanted CROSS JOIN subscription AS found ON found.serial IN (
-            SELECT serial FROM \(byTrigger)
-            WHERE database = ?1 AND kind = 'query' AND zone_name = \(zoneName)
-                AND record_type = wanted.value ->> 0 AND term = wanted.value ->> 1
-                AND serial > ?4
-            ORDER BY serial LIMIT ?5
-        )
-        """
+    /// The first query subscriptions of each trigger. Those of a beginning are all looked at
+    /// in the index, since it is in the order of the terms.
+    private static func concernedQueries(zoneName: String, areBeginnings: Bool = false) -> String {
+        let term =
+            areBeginnings
+            ? "term >= wanted.value ->> 1 AND term < wanted.value ->> 2"
+            : "term = wanted.value ->> 1"
+        return """
+            SELECT found.serial
+            FROM json_each(\(areBeginnings ? "?6" : "?3")) AS wanted CROSS JOIN subscription AS found ON found.serial IN (
+                SELECT serial FROM \(byTrigger)
+                WHERE database = ?1 AND kind = 'query' AND zone_name = \(zoneName)
+                    AND record_type = wanted.value ->> 0 AND \(term)
+                    AND serial > ?4
+                ORDER BY serial LIMIT ?5
+            )
+            """
     }
 
     /// Reads a row of a statement above.

@@ -321,11 +321,10 @@ import TidebellWire
         var change = Fixture.change()
         change.fields = RecordFields(json: Array("{\"a\":".utf8))
         var matcher = SubscriptionMatcher()
-        let match = try #require(
-            matcher.matches(
-                Fixture.entry(.records([change])), candidates: [subscription], devices: [:]
-            ).matches.first
+        let outcome = try matcher.matches(
+            Fixture.entry(.records([change])), candidates: [subscription], devices: [:]
         )
+        let match = try #require(outcome.matches.first)
         var builder = NotificationBuilder()
         for _ in 1...2 {
             let payload = builder.payload(

@@ -72,7 +72,7 @@ import TidebellWire
             try await world.store.write { try $0.putBadges([anna.user.id: 99]) }
             try await world.create(["a", "b"], of: anna)
             let batch = try await world.readBatch()
-            var plan = try #require(world.pipeline.match(batch))
+            var plan = try #require(try world.pipeline.match(batch))
             world.pipeline.coalesce(&plan)
             let built = world.pipeline.build(plan, batch)
             #expect(built.map(\.payload.badge) == [100, 101])

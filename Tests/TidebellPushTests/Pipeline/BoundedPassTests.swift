@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TidebellCore
-import TidebellPush
+@testable import TidebellPush
 import TidebellScheduling
 import TidebellWire
 
@@ -68,6 +68,111 @@ import TidebellWire
             )
             // Three subscriptions a pass, eighteen pairs: every pass but the last is cut.
             #expect(world.tally.values["tidebell.push.passes.cut"] == 5)
+        }
+    }
+
+    /// Commits the creation of records with a text of so many bytes each.
+    private func create(
+        _ names: [String], fillingBytes bytes: Int, of person: Person, in world: World
+    ) async throws {
+        for name in names {
+            var change = RecordChange(recordName: name, recordType: "FeedItem", event: .created)
+            change.fields = RecordFields([
+                "title": Field(.string(String(repeating: "y", count: bytes)))
+            ])
+            try await world.change(person, .records([change]), origin: nil)
+        }
+    }
+
+    @Test("H7: a pass ends when it has read so many bytes of changes; the rest follows, in order")
+    func changeBytes() async throws {
+        try await World.run({ $0.changeBytesPerPass = 5000 }) { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await subscribe(anna, ids: ["s"], fillingBytes: 1, in: world)
+            let names = (0..<9).map { "r\($0)" }
+            try await create(names, fillingBytes: 2000, of: anna, in: world)
+            // One that is longer than a pass comes alone.
+            try await create(["long"], fillingBytes: 9000, of: anna, in: world)
+            _ = try await world.pipeline.drain()
+            #expect(try await told(to: anna, in: world) == (names + ["long"]).map { "s \($0)" })
+            // Twice two, four times, one, and the long one: all but the last are cut.
+            #expect(world.tally.values["tidebell.push.passes.cut"] == 5)
+        }
+    }
+
+    @Test("H7: long changes of one leave room for those of another in the same pass")
+    func changeBytesOfTwo() async throws {
+        try await World.run({ $0.changeBytesPerPass = 5000 }) { world in
+            let anna = try await world.person("anna")
+            let ben = try await world.person("ben")
+            try await create(["a", "b"], fillingBytes: 4000, of: anna, in: world)
+            try await create(["c"], fillingBytes: 100, of: ben, in: world)
+            let batch = try await world.readBatch()
+            #expect(batch.items.map(\.entry.database) == [anna.database, ben.database])
+            try await world.giveBack(batch)
+        }
+    }
+
+    @Test("H7: a pass compares so many bytes; the rest follows in order, after others' turns")
+    func work() async throws {
+        // A pair is of 64 bytes for itself, 64 for its filter, 1,000 of it and 2,000 found.
+        try await World.run({ $0.matchingBytesPerPass = 20_000 }) { world in
+            let anna = try await world.person("anna")
+            let ben = try await world.person("ben")
+            _ = try await world.device("phone", of: anna)
+            _ = try await world.device("tablet", of: ben)
+            let ids = (0..<10).map { "s\($0)" }
+            try await subscribe(anna, ids: ids, fillingBytes: 1000, in: world)
+            try await subscribe(ben, ids: ["t"], fillingBytes: 1, in: world)
+            try await create(["a", "b"], fillingBytes: 2000, of: anna, in: world)
+            try await create(["c"], of: ben, in: world)
+            for expected in [(7, 0), (7, 1), (14, 1), (20, 1)] {
+                let batch = try await world.readBatch()
+                var plan = try #require(try world.pipeline.match(batch))
+                world.pipeline.coalesce(&plan)
+                let built = world.pipeline.build(plan, batch)
+                _ = try await world.pipeline.commit(built, plan, batch)
+                try await world.giveBack(batch)
+                let counts = try await (
+                    world.log(of: anna).count, world.log(of: ben).count
+                )
+                #expect(counts == expected)
+            }
+            #expect(
+                try await told(to: anna, in: world) == ids.map { "\($0) a" } + ids.map { "\($0) b" }
+            )
+            #expect(world.tally.values["tidebell.push.passes.cut"] == 3)
+        }
+    }
+
+    @Test("H7: one comparison longer than all that a pass may do is done all the same")
+    func longComparison() async throws {
+        try await World.run({ $0.matchingBytesPerPass = 1 }) { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await subscribe(anna, ids: ["s", "t"], fillingBytes: 1, in: world)
+            try await create(["a", "b"], fillingBytes: 2000, of: anna, in: world)
+            _ = try await world.pipeline.drain()
+            #expect(try await told(to: anna, in: world) == ["s a", "t a", "s b", "t b"])
+        }
+    }
+
+    @Test("H7: matching ends where its task is cancelled, whatever there is to compare")
+    func cancelled() async throws {
+        try await World.run { world in
+            let anna = try await world.person("anna")
+            _ = try await world.device("phone", of: anna)
+            try await subscribe(anna, ids: ["s"], fillingBytes: 1, in: world)
+            try await create(["a"], of: anna, in: world)
+            let batch = try await world.readBatch()
+            await withTaskGroup(of: Void.self) { group in
+                group.cancelAll()
+                group.addTask {
+                    #expect(throws: CancellationError.self) { try world.pipeline.match(batch) }
+                }
+            }
+            try await world.giveBack(batch)
         }
     }
 

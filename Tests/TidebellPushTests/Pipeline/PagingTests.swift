@@ -17,7 +17,7 @@ import TidebellWire
     /// The steps of a pass up to its commit.
     private func pass(_ world: World) async throws -> Int? {
         let batch = try await world.readBatch()
-        guard var plan = world.pipeline.match(batch) else { return nil }
+        guard var plan = try world.pipeline.match(batch) else { return nil }
         world.pipeline.coalesce(&plan)
         let built = world.pipeline.build(plan, batch)
         let logged = try await world.pipeline.commit(built, plan, batch)

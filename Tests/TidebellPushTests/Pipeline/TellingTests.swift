@@ -116,7 +116,7 @@ import TidebellWire
             try await world.create(["a"], of: anna)
 
             let batch = try await world.readBatch()
-            var plan = try #require(world.pipeline.match(batch))
+            var plan = try #require(try world.pipeline.match(batch))
             world.pipeline.coalesce(&plan)
             try await world.subscribe(anna, .query, type: "FeedItem", info: .visual())
             let built = world.pipeline.build(plan, batch)
@@ -216,7 +216,7 @@ import TidebellWire
                 try await world.create((start..<start + 4).map { "item-\($0)" }, of: anna)
             }
             let batch = try await world.readBatch()
-            #expect(world.pipeline.match(batch)?.matches.count == 8)
+            #expect(try world.pipeline.match(batch)?.matches.count == 8)
             try await world.giveBack(batch)
             #expect(try await world.pipeline.drain() == 16)
             let told = try await world.log(of: anna).compactMap { try Told($0.payload).record }

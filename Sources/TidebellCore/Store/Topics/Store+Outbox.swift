@@ -7,10 +7,16 @@ package protocol OutboxReading {
     func queuedDatabases(limit: Int) throws -> [DatabaseID]
 
     /// Returns the oldest outbox entries of databases, in their order, without those that have
-    /// none. At most `limit` entries, of which each database has an equal share, so that nobody
-    /// waits for the backlog of another. What is damaged is returned as such
-    /// (``OutboxEntry/damage``), so that it holds up nothing else.
-    func outboxes(of databases: [DatabaseID], limit: Int) throws -> [DatabaseOutbox]
+    /// none. What is damaged is returned as such (``OutboxEntry/damage``), so that it holds up
+    /// nothing else.
+    ///
+    /// At most `limit` entries, and `byteLimit` bytes of what they tell, of which each database
+    /// has an equal share, so that nobody waits for the backlog of another. The first entry of
+    /// all comes however long it is, the first of any other database where it fits in what is
+    /// left. A database of which none fits comes without entries.
+    func outboxes(
+        of databases: [DatabaseID], limit: Int, byteLimit: Int
+    ) throws -> [DatabaseOutbox]
 
     /// Returns the first entry after the one with `id` that tells of the zone's
     /// deletion; nil when there is none.
@@ -22,7 +28,7 @@ package protocol OutboxReading {
 extension OutboxReading {
     /// Returns the oldest outbox entries of the databases whose turn it is, whoever holds them.
     package func outboxes(limit: Int) throws -> [DatabaseOutbox] {
-        try outboxes(of: queuedDatabases(limit: limit), limit: limit)
+        try outboxes(of: queuedDatabases(limit: limit), limit: limit, byteLimit: .max)
     }
 }
 
