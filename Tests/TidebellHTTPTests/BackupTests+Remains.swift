@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 import TidebellCore
@@ -129,6 +130,72 @@ extension BackupTests {
         try await home.store.close()
         let left = try Data(contentsOf: data.database)
         #expect(left.firstRange(of: Data("platypus".utf8)) != nil)
+    }
+
+    /// Makes a closed cloud with one record and rows of a deleted zone as version 6 left it,
+    /// which has the frozen tables and no others.
+    private func makeFrozenCloud() async throws {
+        let home = try await Home(data)
+        try await home.save("a")
+        let database = home.zone.database
+        try await home.store.write { transaction in
+            let position = try transaction.advance(database, by: 1, at: Self.moment)
+            let zone = try #require(
+                try transaction.createZones([("Big", position)], in: database).first)
+            try Self.fill(zone, 500, in: transaction)
+            let end = try transaction.advance(database, by: 1, at: Self.moment)
+            try transaction.deleteZones([(zone.key, end)], reason: .deleted, at: Self.moment)
+        }
+        try await home.store.close()
+        let queue = try DatabaseQueue(path: data.database.path)
+        try await queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    DROP TABLE schema_revision;
+                    DROP TABLE store_secret;
+                    DROP TABLE grdb_migrations;
+                    PRAGMA user_version = \(Schema.frozenVersion);
+                    """
+            )
+        }
+        try queue.close()
+        let key = Data(repeating: 1, count: StoreSecret.length)
+        try key.write(to: data.url.appendingPathComponent(DataFolder.olderKeyName))
+    }
+
+    @Test("A cloud of version 6 is checked, and its backup has nothing of deleted zones")
+    func frozenVersion() async throws {
+        try await makeFrozenCloud()
+        #expect(try check(data) == [])
+        let made = try Backup.make(of: data, to: backup, at: Self.moment)
+        #expect(made.schemaVersion == Schema.frozenVersion)
+        #expect(made.problems == [])
+        #expect(made.records == 1)
+        let copy = backup.appendingPathComponent("tidebell.sqlite")
+        #expect(try Data(contentsOf: copy).firstRange(of: Data("platypus".utf8)) == nil)
+        #expect(try StoreCheck.refusals(ofStoreAt: copy.path) == [])
+        let target = DataFolder(root.appendingPathComponent("restored"))
+        _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
+        #expect(try await names(in: target) == ["a"])
+    }
+
+    @Test("A damaged cloud of version 6 is not backed up silently, and one with more tables")
+    func damagedFrozenVersion() async throws {
+        try await makeFrozenCloud()
+        for (sql, finding) in [
+            ("UPDATE record SET fields = x'7b7d'", "/a: the fields are damaged"),
+            ("CREATE TABLE schema_revision (a)", "'schema_revision' is not Tidebell's"),
+        ] {
+            let queue = try DatabaseQueue(path: data.database.path)
+            try await queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+            try queue.close()
+            let refusal = await sentence {
+                _ = try Backup.make(of: data, to: backup, at: Self.moment)
+            }
+            #expect(refusal.contains(finding), "\(refusal)")
+        }
+        let refusals = try StoreCheck.refusals(ofStoreAt: data.database.path)
+        #expect(refusals.map(\.problem).contains { $0.contains("'schema_revision'") })
     }
 
     @Test("A person who is being erased is no damage")

@@ -47,9 +47,12 @@ extension SQLiteStore {
         try source.backup(to: queue)
         try queue.writeWithoutTransaction { database in
             do {
-                try database.inTransaction(.immediate) {
-                    _ = try mended(Connection(database), at: copy)
-                    return .commit
+                // Older versions have other tables.
+                if try Schema.isFrozenOrLater(database) {
+                    try database.inTransaction(.immediate) {
+                        _ = try mended(Connection(database), at: copy)
+                        return .commit
+                    }
                 }
             } catch DatabaseError.SQLITE_CORRUPT {
                 // What cannot be mended is in the copy as it is: a check names it.
@@ -80,7 +83,7 @@ extension SQLiteStore {
                     try withKeys && database.tableExists(table)
                 }
                 let hasZones =
-                    try Int.fetchOne(database, sql: "PRAGMA user_version") == Schema.version
+                    try Schema.isFrozenOrLater(database)
                     && Row.fetchOne(database, sql: "SELECT 1 FROM removed_zone LIMIT 1") != nil
                 guard !keys.isEmpty || hasZones else { return }
                 try database.execute(sql: "PRAGMA secure_delete = ON")

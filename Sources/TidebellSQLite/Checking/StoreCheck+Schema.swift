@@ -7,8 +7,8 @@ import TidebellCore
 /// names of files are names.
 extension StoreCheck {
     /// Returns why a store that comes from elsewhere must not be opened; nothing for one
-    /// that may be. Of an older version only what no version ever had is refused: look
-    /// once more when it is migrated.
+    /// that may be. Of a version before the frozen tables only what no version ever had is
+    /// refused: look once more when it is migrated.
     package static func refusals(ofStoreAt path: String) throws -> [StoreProblem] {
         do {
             let queue = try DatabaseQueue(path: path, configuration: SQLiteStore.onlyReading)
@@ -17,7 +17,9 @@ extension StoreCheck {
                 let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                 let check = StoreCheck(Connection(database))
                 let sequences = try check.sequenceProblems()
-                guard version >= Schema.version else { return try check.programs() + sequences }
+                guard version >= Schema.frozenVersion else {
+                    return try check.programs() + sequences
+                }
                 let problems = try check.schemaProblems()
                 // Without its tables there is nothing to look at.
                 guard problems.isEmpty else { return problems }
@@ -50,18 +52,19 @@ extension StoreCheck {
         }.filter { $0.sql != nil && !($0.kind == "table" && ofLibraries.contains($0.name)) }
     }
 
-    /// What a new store of this version has.
-    private static func expectedEntries() throws -> [Entry] {
+    /// What a new store of a version has, of which the tables are frozen.
+    private static func expectedEntries(ofVersion version: Int) throws -> [Entry] {
         let queue = try DatabaseQueue()
         defer { try? queue.close() }
         try queue.write { try Schema.createTables(in: $0) }
-        try SchemaSteps.released.apply(to: queue)
+        try SchemaSteps.released.upTo(version: version).apply(to: queue)
         return try queue.read { try entries(on: Connection($0)) }
     }
 
-    /// Compares tables, indexes, triggers and views with those this version makes.
+    /// Compares tables, indexes, triggers and views with those that the store's version has.
     func schemaProblems() throws -> [StoreProblem] {
-        let expected = try Self.expectedEntries()
+        let version = try connection.first("PRAGMA user_version") { Int($0.int(0)) }
+        let expected = try Self.expectedEntries(ofVersion: version ?? 0)
         let found = try Self.entries(on: connection)
         let names = Dictionary(grouping: expected, by: { "\($0.kind) \($0.name)" })
         let present = Set(found.map { "\($0.kind) \($0.name)" })

@@ -21,8 +21,8 @@ package struct StoreCheck {
 
     /// Checks the store at `path`, which must be one.
     ///
-    /// - Parameter olderToo: Whether a store of an older version is looked at as far as that
-    ///   can be; otherwise it is refused.
+    /// - Parameter olderToo: Whether a store of a version before the frozen tables is looked at
+    ///   as far as that can be; otherwise it is refused.
     package static func run(at path: String, olderToo: Bool = false) throws -> StoreFindings {
         guard FileManager.default.fileExists(atPath: path) else {
             throw StoreOpenError.unwritable(path: path, reason: "there is no such file")
@@ -39,13 +39,14 @@ package struct StoreCheck {
                         == Schema.applicationID
                 else { throw StoreOpenError.notADatabase(path: path) }
                 let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-                guard version == Schema.version || olderToo && version < Schema.version else {
+                let isFrozen = version >= Schema.frozenVersion
+                guard version <= Schema.version, isFrozen || olderToo else {
                     throw StoreOpenError.otherSchema(
                         path: path, version: version, supported: Schema.version)
                 }
                 var check = StoreCheck(Connection(database))
                 check.findings.schemaVersion = version
-                return version == Schema.version ? check.all() : check.older()
+                return isFrozen ? check.all() : check.older()
             }
         } catch let error as StoreOpenError {
             throw error
@@ -112,16 +113,7 @@ package struct StoreCheck {
         findings.identity = UInt64(bitPattern: numbers.0)
         findings.incarnation = numbers.1
         findings.rootKeyID = numbers.2
-        if try SQLiteReader(connection, .short).nextRootKeyID() != nil {
-            findings.add(
-                StoreProblem(
-                    "a change of the root key was stopped before its end: give the command that "
-                        + "began it (tidebell root-key rotate) once more, no server starts before",
-                    .warning
-                )
-            )
-        }
-        findings.hasSecret = try SQLiteReader(connection, .short).storeSecret() != nil
+        try addKeys()
         let counts = try connection.first(
             """
             SELECT (SELECT count(*) FROM database),
@@ -129,6 +121,22 @@ package struct StoreCheck {
             """
         ) { (Int($0.int(0)), Int($0.int(1))) }
         (findings.databases, findings.zones) = counts ?? (0, 0)
+    }
+
+    /// What the store says of its keys, as far as its version keeps it.
+    private mutating func addKeys() throws {
+        let reader = SQLiteReader(connection, .short)
+        // Versions before 8 kept the secret elsewhere, those before 9 had one root key for good.
+        let version = findings.schemaVersion
+        if version >= 8 { findings.hasSecret = try reader.storeSecret() != nil }
+        guard version >= 9, try reader.nextRootKeyID() != nil else { return }
+        findings.add(
+            StoreProblem(
+                "a change of the root key was stopped before its end: give the command that "
+                    + "began it (tidebell root-key rotate) once more, no server starts before",
+                .warning
+            )
+        )
     }
 
     private mutating func apply(_ rule: StoreRule) throws {

@@ -79,6 +79,11 @@ enum Schema {
         for table in tables { try database.execute(sql: table) }
     }
 
+    /// Whether a store has the frozen tables, so that it may lack only what later steps added.
+    static func isFrozenOrLater(_ database: Database) throws -> Bool {
+        (try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0) >= frozenVersion
+    }
+
     /// Whether the file at `path` is a store of an older version.
     static func isOutdated(at path: String, _ configuration: Configuration) throws -> Bool {
         let queue = try DatabaseQueue(path: path, configuration: configuration)

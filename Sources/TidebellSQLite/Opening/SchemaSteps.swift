@@ -55,6 +55,11 @@ struct SchemaSteps: Sendable {
     /// `user_version` of a store with all steps.
     var version: Int { Schema.frozenVersion + steps.count }
 
+    /// The steps that a store of `version` has.
+    func upTo(version: Int) -> SchemaSteps {
+        SchemaSteps(steps: Array(steps.prefix(max(0, version - Schema.frozenVersion))))
+    }
+
     /// Takes the steps that a store lacks, which has the frozen tables.
     func apply(to database: some DatabaseWriter) throws {
         var migrator = DatabaseMigrator()
