@@ -262,6 +262,45 @@ struct GroupCommitTests {
         }
     }
 
+    @Test("M6: however many writes meet damage, none runs a third time")
+    func muchDamageInCompany() async throws {
+        try await withStore { store in
+            let gate = Gate()
+            let runs = RunCounter()
+            let sound = 20
+            let failed = try await withThrowingTaskGroup(of: Int?.self) { group in
+                group.addTask {
+                    try await store.block(at: gate)
+                    return nil
+                }
+                await gate.untilReached()
+                for number in 0..<2 * sound {
+                    group.addTask {
+                        do {
+                            try await store.write { transaction in
+                                runs.note(number)
+                                _ = try transaction.createAccount(named: "\(number)", at: .noon)
+                                let transaction = try #require(transaction as? SQLiteTransaction)
+                                guard number >= sound else { return }
+                                throw transaction.connection.damaged("a page", "SELECT 1")
+                            }
+                            return nil
+                        } catch is StoreDamaged { return number }
+                    }
+                    try await store.untilWaiting(number + 1)
+                }
+                gate.open()
+                return try await group.reduce(into: Set<Int>()) { failed, number in
+                    if let number { failed.insert(number) }
+                }
+            }
+            #expect(failed == Set(sound..<2 * sound))
+            #expect(runs.most == 2)
+            let names = try await store.read { try $0.accountNames() }
+            #expect(Set(names) == Set((0..<sound).map { "\($0)" }))
+        }
+    }
+
     @Test("The write-ahead log starts over instead of growing for ever")
     func logStaysShort() async throws {
         try await withStore { store in
@@ -319,6 +358,16 @@ extension SQLiteStore {
 /// Whose writes ran, in their order.
 private final class Order: Sendable {
     let callers = Mutex<[Int64?]>([])
+}
+
+/// Counts how often writes run.
+private final class RunCounter: Sendable {
+    private let runs = Mutex<[Int: Int]>([:])
+
+    /// The runs of the write that ran most often.
+    var most: Int { runs.withLock { $0.values.max() ?? 0 } }
+
+    func note(_ write: Int) { runs.withLock { $0[write, default: 0] += 1 } }
 }
 
 /// Counts the transactions of the writer connection.
