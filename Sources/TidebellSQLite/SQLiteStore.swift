@@ -101,25 +101,6 @@ package final class SQLiteStore: OpenedStore {
         }
     }
 
-    /// Makes a call, once more where it met damage that could be mended.
-    private func mending<Result: Sendable>(
-        _ call: @Sendable () async throws -> Result
-    ) async throws -> Result {
-        let generation = mender.generation
-        do {
-            return try await call()
-        } catch {
-            guard await mend(after: error, since: generation) else {
-                throw StoreDamaged.meant(by: error)
-            }
-        }
-        do {
-            return try await call()
-        } catch {
-            throw StoreDamaged.meant(by: error)
-        }
-    }
-
     /// Whether this is the one process that serves the store.
     var isServing: Bool { server != nil }
 

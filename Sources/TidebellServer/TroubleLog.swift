@@ -24,6 +24,7 @@ struct TroubleLog: Sendable {
                     metadata: [
                         "tables": "\(mend.tables.joined(separator: ", "))",
                         "damagedRecords": "\(mend.damagedRecords)",
+                        "renamedRecords": "\(mend.renamedRecords)",
                         "zonesWithLosses": "\(Self.named(mend.zonesWithLosses))",
                     ]
                 )

@@ -13,7 +13,7 @@ import TidebellWire
 /// What is left of a store when pages of its records, or what leads to them, are damaged.
 @Suite("Damaged pages") struct DamagedPageTests {
     /// A cloud with zones of known records, closed.
-    private struct Closed: Sendable {
+    struct Closed: Sendable {
         let callers: TestAPI.Callers
         let pages: StorePages
         let records: [String: Set<String>]
@@ -34,26 +34,26 @@ import TidebellWire
         }
     }
 
-    private static func title(of name: String) -> String {
+    static func title(of name: String) -> String {
         name + String(repeating: "x", count: length(of: name))
     }
 
-    private static func operation(_ type: String, _ name: String) -> String {
+    static func operation(_ type: String, _ name: String, _ title: String? = nil) -> String {
         let parent = name.hasPrefix("B-") ? #","parent":{"recordName":"B-1"}"# : ""
         return """
             {"operationType":"\(type)","record":{"recordName":"\(name)","recordType":"Note"\
-            \(name == "B-1" ? "" : parent),"fields":{"title":{"value":"\(title(of: name))"}}}}
+            \(name == "B-1" ? "" : parent),"fields":{"title":{"value":"\(title ?? self.title(of: name))"}}}}
             """
     }
 
-    private static func modify(_ zone: String, _ operations: [String]) -> String {
+    static func modify(_ zone: String, _ operations: [String]) -> String {
         """
         {"zoneID":{"zoneName":"\(zone)"},"atomic":false,"operations":[\
         \(operations.joined(separator: ","))]}
         """
     }
 
-    private static func close(_ zones: [String: Int]) async throws -> Closed {
+    static func close(_ zones: [String: Int]) async throws -> Closed {
         let api = try await TestAPI()
         var records: [String: Set<String>] = [:]
         for (zone, count) in zones.sorted(by: { $0.key < $1.key }) {
@@ -79,34 +79,64 @@ import TidebellWire
 
     // MARK: Answers
 
-    /// What an answer says of each record: nil where it is whole and what was saved, the
-    /// reason otherwise.
-    private func outcomes(_ answer: TestAPI.Answer) throws -> [String: String?] {
+    /// What an answer says of a record.
+    enum Outcome: Hashable {
+        case title(String), deleted
+        case failed(String)
+    }
+
+    func contents(_ answer: TestAPI.Answer) throws -> [String: Outcome] {
         try #require(answer.status == 200, "\(answer.text.prefix(500))")
         var root = try #require(
             try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
         if let zone = (root["zones"] as? [[String: Any]])?.first { root = zone }
         let records = try #require(
             root["records"] as? [[String: Any]], "\(answer.text.prefix(500))")
-        var outcomes: [String: String?] = [:]
+        var contents: [String: Outcome] = [:]
         for record in records {
             let name = try #require(record["recordName"] as? String)
             if let reason = record["reason"] as? String {
-                outcomes[name] = .some(reason)
-                continue
+                contents[name] = .failed(reason)
+            } else if record["deleted"] as? Bool == true {
+                contents[name] = .deleted
+            } else {
+                let fields = record["fields"] as? [String: [String: Any]]
+                contents[name] = .title(fields?["title"]?["value"] as? String ?? "")
             }
-            outcomes[name] = .some(nil)
-            guard record["deleted"] as? Bool != true else { continue }
-            let fields = record["fields"] as? [String: [String: Any]]
-            #expect(fields?["title"]?["value"] as? String == Self.title(of: name), "\(name)")
+        }
+        return contents
+    }
+
+    /// What an answer says of each record: nil where it is whole and what was saved, the
+    /// reason otherwise.
+    private func outcomes(_ contents: [String: Outcome]) -> [String: String?] {
+        var outcomes: [String: String?] = [:]
+        for (name, content) in contents {
+            switch content {
+            case .failed(let reason): outcomes[name] = .some(reason)
+            case .deleted: outcomes[name] = .some(nil)
+            case .title(let title):
+                outcomes[name] = .some(nil)
+                #expect(title == Self.title(of: name), "\(name)")
+            }
         }
         return outcomes
+    }
+
+    private func outcomes(_ answer: TestAPI.Answer) throws -> [String: String?] {
+        outcomes(try contents(answer))
     }
 
     private func lookup(_ names: Set<String>, in zone: String, _ api: TestAPI) async throws
         -> [String: String?]
     {
-        var found: [String: String?] = [:]
+        outcomes(try await lookedUp(names, in: zone, api))
+    }
+
+    func lookedUp(_ names: Set<String>, in zone: String, _ api: TestAPI) async throws
+        -> [String: Outcome]
+    {
+        var found: [String: Outcome] = [:]
         let names = names.sorted()
         for start in stride(from: 0, to: names.count, by: 50) {
             let wanted = names[start..<min(names.count, start + 50)]
@@ -115,20 +145,24 @@ import TidebellWire
                 "private/records/lookup",
                 #"{"zoneID":{"zoneName":"\#(zone)"},"records":[\#(wanted)]}"#
             )
-            found.merge(try outcomes(answer)) { first, _ in first }
+            found.merge(try contents(answer)) { first, _ in first }
         }
         return found
     }
 
     private func changes(in zone: String, _ api: TestAPI) async throws -> [String: String?] {
-        var found: [String: String?] = [:]
+        outcomes(try await changed(in: zone, api))
+    }
+
+    func changed(in zone: String, _ api: TestAPI) async throws -> [String: Outcome] {
+        var found: [String: Outcome] = [:]
         var token = ""
         while true {
             let answer = try await api.post(
                 "private/changes/zone",
                 #"{"zones":[{"zoneID":{"zoneName":"\#(zone)"},"resultsLimit":40\#(token)}]}"#
             )
-            found.merge(try outcomes(answer)) { first, _ in first }
+            found.merge(try contents(answer)) { first, _ in first }
             let root = try JSONSerialization.jsonObject(with: Data(answer.text.utf8))
             let page = ((root as? [String: Any])?["zones"] as? [[String: Any]])?.first
             guard page?["moreComing"] as? Bool == true else { return found }
@@ -152,7 +186,7 @@ import TidebellWire
                 "private/records/modify", Self.modify(zone, [Self.operation(type, name)])))
     }
 
-    private func check(_ api: TestAPI) throws -> [String] {
+    func check(_ api: TestAPI) throws -> [String] {
         let path = api.folder.appendingPathComponent(SQLiteFactory.fileName).path
         return try StoreCheck.run(at: path).problems.filter { $0.severity == .damage }
             .map(\.description)

@@ -30,6 +30,8 @@ package struct StoreMend: Sendable, Hashable {
     package var tables: [String] = []
     /// Records whose fields are damaged now; most of them are known by name alone.
     package var damagedRecords = 0
+    /// Records of which two names were found: they have the one that is more likely.
+    package var renamedRecords = 0
     /// The names of zones of which records are missing, and nobody knows which.
     package var zonesWithLosses: [String] = []
 

@@ -26,6 +26,15 @@ final class RecordSalvage {
     struct Entry {
         var key: Key
         var name: String
+        /// Whether it does not stand in the order of its neighbours, so that one of them is
+        /// not what was written.
+        var isInDoubt = false
+
+        fileprivate func precedes(_ other: Self) -> Bool {
+            key.zone == other.key.zone
+                ? name.utf8.lexicographicallyPrecedes(other.name.utf8)
+                : key.zone < other.key.zone
+        }
     }
 
     /// What becomes of one walk.
@@ -76,33 +85,51 @@ final class RecordSalvage {
         }
     }
 
-    /// Calls `body` with each entry of the index of names that can be read; returns whether
-    /// these are all of them.
-    func entries(_ body: (Entry) throws -> Void) throws -> Bool {
-        var count = 0
-        for order in ["", " DESC"] {
-            let ended = try unlessUnreadable {
-                try connection.each(
-                    """
-                    SELECT zone, position, name FROM record INDEXED BY record_name
-                    ORDER BY zone\(order), name\(order)
-                    """
-                ) { columns in
-                    count += 1
-                    try guarded {
-                        try body(
-                            Entry(
-                                key: Key(zone: columns.int(0), position: columns.int(1)),
-                                name: columns.text(2)
-                            )
-                        )
-                    }
-                    return true
-                }
+    /// Searches for one record, which a walk may have passed by.
+    func record(at key: Key) throws -> StoredRecord? {
+        var record: StoredRecord?
+        _ = try unlessUnreadable {
+            try connection.each(
+                "\(keys.isEmpty ? Self.rows : Self.readableRows) WHERE zone = ? AND position = ?",
+                key.zone, key.position
+            ) { columns in
+                record = try StoredRecord(columns)
+                return false
             }
-            if ended { return true }
         }
-        return false
+        return record
+    }
+
+    /// Calls `body` with each entry of the index of names that can be read, with some of them
+    /// twice; returns whether these are all.
+    func entries(_ body: (Entry) throws -> Void) throws -> Bool {
+        if try entries("", precede: { $0.precedes($1) }, body) { return true }
+        return try entries(" DESC", precede: { $1.precedes($0) }, body)
+    }
+
+    private func entries(
+        _ order: String, precede: (Entry, Entry) -> Bool, _ body: (Entry) throws -> Void
+    ) throws -> Bool {
+        var last: Entry?
+        let ended = try unlessUnreadable {
+            try connection.each(
+                """
+                SELECT zone, position, name FROM record INDEXED BY record_name
+                ORDER BY zone\(order), name\(order)
+                """
+            ) { columns in
+                var entry = Entry(key: Self.key(of: columns, at: 0), name: columns.text(2))
+                if var before = last {
+                    entry.isInDoubt = !precede(before, entry)
+                    before.isInDoubt = before.isInDoubt || entry.isInDoubt
+                    try guarded { try body(before) }
+                }
+                last = entry
+                return true
+            }
+        }
+        if let last { try body(last) }
+        return ended
     }
 
     /// Walks on from the first row that is not before `start`.
@@ -180,19 +207,21 @@ final class RecordSalvage {
                 return goesOn
             }
         }
-        return !ended ? .broken : goesOn ? .ended : .stopped
+        // Where rows are not in order, a search for the last one may pass it by.
+        guard ended, isBehindLast else { return .broken }
+        return goesOn ? .ended : .stopped
     }
 
     /// Returns which row follows the last one that was given out, without reading its
-    /// fields, and whether the rows from `start` on could be searched for at all.
+    /// fields, and whether a search for the rows from `start` on came to that one at all.
     private func rowAfterLast(from start: Key?) throws -> (key: Key?, hasBegun: Bool) {
         var found: (key: Key?, hasBegun: Bool) = (nil, false)
         let last = recent.last
         var isBehindLast = last == nil
         _ = try unlessUnreadable {
             try each(Self.heads, from: start) { columns in
-                found.hasBegun = true
                 let key = Self.key(of: columns, at: 12)
+                found.hasBegun = found.hasBegun || isBehindLast || key == last
                 guard isBehindLast else {
                     isBehindLast = key == last
                     return true

@@ -21,35 +21,74 @@ final class StoreMender: Sendable {
     /// Whether it may help to look again.
     var mayLook: Bool { state.withLock { $0.fruitlessLooks < Self.fruitlessLooks } }
 
-    /// Notes what became of a look.
-    func note(foundDamage: Bool) {
-        state.withLock { state in
-            if foundDamage { state.generation += 1 } else { state.fruitlessLooks += 1 }
-        }
-    }
+    /// Notes that something was mended, and that every call sees it that begins now.
+    func noteMend() { state.withLock { $0.generation += 1 } }
+
+    /// Notes that a look helped nobody.
+    func noteFruitlessLook() { state.withLock { $0.fruitlessLooks += 1 } }
+}
+
+/// What became of damage that a call met.
+enum MendOutcome: Sendable {
+    /// It is there still.
+    case none
+    /// Others mended it meanwhile.
+    case mendedByOthers
+    /// This call looked: it mended the store, or found it sound, since it was mended just
+    /// before. Where the call meets damage once more, the look was in vain.
+    case looked(StoreMend?)
 }
 
 extension SQLiteStore {
-    /// Mends what a call met; returns whether the call may be tried again. `generation` is
-    /// what ``StoreMender/generation`` was before it.
-    func mend(after error: any Error, since generation: Int) async -> Bool {
-        guard isServing, let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT,
-            error.mentions(anyOf: TableMending.tables)
-        else { return false }
+    /// Makes a call, once more where it met damage that was mended.
+    func mending<Result: Sendable>(
+        _ call: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let generation = mender.generation
+        let outcome: MendOutcome
         do {
-            let mend = try await writeAlone { [pool, mender] transaction -> StoreMend? in
-                // Others met it too, and were first.
-                guard mender.generation == generation, mender.mayLook else { return nil }
-                let mend = try Self.mended(transaction.connection, at: pool.path)
-                mender.note(foundDamage: mend != nil)
-                return mend
-            }
-            if let mend { troubles.note(mend) }
+            return try await call()
         } catch {
-            // What is told is the failure of the call; the next one looks again.
-            mender.note(foundDamage: false)
+            outcome = await mend(after: error, since: generation)
+            if case .none = outcome { throw StoreDamaged.meant(by: error) }
         }
-        return mender.generation != generation
+        do {
+            return try await call()
+        } catch {
+            if case .looked = outcome, Self.isMendable(error) { mender.noteFruitlessLook() }
+            throw StoreDamaged.meant(by: error)
+        }
+    }
+
+    /// Mends what a call met. `generation` is what ``StoreMender/generation`` was before it.
+    private func mend(after error: any Error, since generation: Int) async -> MendOutcome {
+        guard isServing, Self.isMendable(error) else { return .none }
+        do {
+            let outcome = try await writeAlone { [pool, mender] transaction -> MendOutcome in
+                // Others met it too, and were first.
+                guard mender.generation == generation else { return .mendedByOthers }
+                guard mender.mayLook else { return .none }
+                return .looked(try Self.mended(transaction.connection, at: pool.path))
+            }
+            if case .looked(let mend?) = outcome {
+                // Not before the commit: who begins between reads what was there before.
+                mender.noteMend()
+                troubles.note(mend)
+            }
+            return outcome
+        } catch {
+            // What is told is the failure of the call; the next one looks again, and not for
+            // ever, unless what is in the way may pass (a full disk).
+            if error is DatabaseError { mender.noteFruitlessLook() }
+            return .none
+        }
+    }
+
+    private static func isMendable(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CORRUPT else {
+            return false
+        }
+        return error.mentions(anyOf: TableMending.tables)
     }
 
     /// Mends the store at `path` in the transaction of `writer`, which nothing else is in.

@@ -59,6 +59,25 @@ struct StorePages {
         bytes.replaceSubrange(start..<start + Self.size, with: content)
     }
 
+    /// The bytes of a page.
+    func content(of page: Page) -> [UInt8] {
+        let start = (page.number - 1) * Self.size
+        return Array(bytes[start..<min(bytes.count, start + Self.size)])
+    }
+
+    /// Changes one bit of every place where a text stands; returns how many these are.
+    mutating func flip(_ bit: UInt8, ofLastByteOf text: String, before next: String) -> Int {
+        let wanted = Array((text + next).utf8)
+        var count = 0
+        for start in 0..<bytes.count - wanted.count
+        where bytes[start] == wanted[0] && bytes[start..<start + wanted.count].elementsEqual(wanted)
+        {
+            bytes[start + text.utf8.count - 1] ^= bit
+            count += 1
+        }
+        return count
+    }
+
     mutating func redirect(at offset: Int, to number: [UInt8]) {
         bytes.replaceSubrange(offset..<offset + 4, with: number)
     }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import StoreConformance
+import Synchronization
+import TestSupport
+import Testing
+import TidebellCore
+
+@testable import TidebellSQLite
+
+@Suite("When a store mends itself", .hangs)
+final class MendingTests {
+    private let path = SQLiteEngine.newPath()
+
+    deinit {
+        try? FileManager.default.removeItem(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    /// Makes a store with a record that an index lacks.
+    private func makeUnsound() async throws {
+        let store = try SQLiteStore.open(at: path)
+        try await store.write { transaction in
+            let connection = try #require(transaction as? SQLiteTransaction).connection
+            try connection.run(
+                """
+                INSERT INTO record (zone, position, name, type, created_at, created_by,
+                    created_device, modified_at, modified_by, modified_device, deleted, fields)
+                VALUES (1, 1, 'a', 'Note', 0, '', '', 0, '', '', 0, x'7b7d')
+                """
+            )
+        }
+        try await store.close()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_schema SET sql = replace(sql, 'deleted = 1', 'deleted = 0')
+                    WHERE name = 'record_tombstones';
+                    PRAGMA writable_schema = OFF;
+                    """
+            )
+        }
+        try queue.close()
+    }
+
+    @Test("M6: what was mended just before runs again, and no look counts as one in vain")
+    func soundMeanwhile() async throws {
+        let store = try SQLiteStore.open(at: path)
+        for _ in 0...StoreMender.fruitlessLooks {
+            #expect(try await read(store) == 2)
+        }
+        #expect(store.mender.mayLook)
+        for _ in 0..<StoreMender.fruitlessLooks {
+            await #expect(throws: StoreDamaged.self) { try await read(store, meetingDamage: 2) }
+        }
+        #expect(!store.mender.mayLook)
+        await #expect(throws: StoreDamaged.self) { try await read(store) }
+        try await store.close()
+    }
+
+    @Test("M6: who meets damage while the mend commits is told of none")
+    func readDuringCommit() async throws {
+        try await makeUnsound()
+        let store = try SQLiteStore.open(at: path)
+        let commit = Gate()
+        let observer = CommitGate(commit)
+        try await store.pool.writeWithoutTransaction {
+            $0.add(transactionObserver: observer, extent: .databaseLifetime)
+        }
+        async let first = read(store)
+        await commit.untilReached()
+        let second = try await read(store) { commit.open() }
+        #expect(try await first == 2)
+        #expect(second == 2)
+        #expect(store.mender.generation == 1)
+        #expect(store.mender.mayLook)
+        try await store.close()
+    }
+
+    @Test("M6: a full disk keeps a store from being mended for as long as it is full")
+    func fullDisk() async throws {
+        try await makeUnsound()
+        let store = try SQLiteStore.open(at: path)
+        @Sendable func setMaximumPages(_ pages: Int) async throws {
+            try await store.pool.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+        }
+        try await setMaximumPages(1)
+        for _ in 0...StoreMender.fruitlessLooks {
+            await #expect(throws: StoreDamaged.self) { try await read(store) }
+        }
+        try await setMaximumPages(1_000_000)
+        #expect(try await read(store) == 2)
+        #expect(store.mender.generation == 1)
+        try await store.close()
+    }
+
+    @Test("M6: a mend that fails does not leave the list of tables open to be written")
+    func failure() async throws {
+        try await makeUnsound()
+        let (writer, reader) = (try DatabaseQueue(path: path), try DatabaseQueue(path: path))
+        try await writer.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA query_only = 1")
+            reader.inDatabase { other in
+                let mending = TableMending(
+                    writer: Connection(database), reader: Connection(other))
+                #expect(throws: DatabaseError.self) { _ = try mending.run() }
+            }
+            let isWritable = try Int.fetchOne(database, sql: "PRAGMA writable_schema")
+            #expect(isWritable == 0)
+        }
+        try writer.close()
+        try reader.close()
+    }
+}
+
+/// Reads, and meets damage as often as is asked for; returns how often it ran.
+private func read(
+    _ store: SQLiteStore, meetingDamage times: Int = 1,
+    _ meet: @escaping @Sendable () -> Void = {}
+) async throws -> Int {
+    let runs = Mutex(0)
+    return try await store.read { reader in
+        let run = runs.withLock { runs -> Int in
+            runs += 1
+            return runs
+        }
+        guard run <= times else { return run }
+        meet()
+        let connection = try #require(reader as? SQLiteReader).connection
+        throw connection.damaged("a page", "SELECT name FROM record")
+    }
+}
+
+/// Holds the first commit up until a gate opens.
+private final class CommitGate: TransactionObserver, Sendable {
+    private let gate: Gate
+    private let isPassed = Mutex(false)
+
+    init(_ gate: Gate) { self.gate = gate }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+
+    func databaseDidChange(with event: DatabaseEvent) {}
+
+    func databaseWillCommit() {
+        let isFirst = isPassed.withLock { isPassed in
+            defer { isPassed = true }
+            return !isPassed
+        }
+        guard isFirst else { return }
+        gate.reached()
+        gate.waitUntilOpen()
+    }
+
+    func databaseDidCommit(_ database: Database) {}
+
+    func databaseDidRollback(_ database: Database) {}
+}
