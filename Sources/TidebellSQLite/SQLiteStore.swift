@@ -22,6 +22,10 @@ package final class SQLiteStore: OpenedStore {
     /// threads to go on with.
     static let readsInPlace = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
+    /// What a read that may turn out to be long looks at on its caller's thread; some
+    /// milliseconds.
+    static let budgetInPlace = ReadBudget(records: 200, bytes: 128 * 1024)
+
     package let identity: UInt64
 
     package var incarnation: Incarnation {
@@ -134,16 +138,26 @@ package final class SQLiteStore: OpenedStore {
         guard running <= bounds.waitingReads else {
             throw Self.tooManyWaiting(bounds.waitingReads, .waitingReads)
         }
-        guard running > Self.readsInPlace else { return try readInPlace(length, body) }
+        if running <= Self.readsInPlace, let answer = try readInPlace(length, body) {
+            return answer
+        }
         return try await pool.unsafeRead { try Self.run(body, length, on: $0) }
     }
 
     /// Reads on the thread of the caller, which is shorter than the way to
-    /// another.
+    /// another; nil where that would take the thread for too long.
     private func readInPlace<Result: Sendable>(
         _ length: ReadLength, _ body: @Sendable (any StoreReader) throws -> Result
-    ) throws -> Result {
-        try pool.unsafeRead { try Self.run(body, length, on: $0) }
+    ) throws -> Result? {
+        guard case .within(let whole) = length else {
+            return try pool.unsafeRead { try Self.run(body, length, on: $0) }
+        }
+        let budget = whole.bounded(by: Self.budgetInPlace)
+        do {
+            return try pool.unsafeRead { try Self.run(body, .within(budget), on: $0) }
+        } catch is ReadBudgetPassed where budget != whole {
+            return nil
+        }
     }
 
     /// Runs a body in a transaction of ours: GRDB's own would prepare three

@@ -137,6 +137,64 @@ struct LongReadTests {
         try await reads.run(for: user(1)) {}
     }
 
+    @Test("A long read whose client goes ends, and its place is free")
+    func clientGoes() async throws {
+        let reads = LongReads(bounds(1, 1))
+        let presence = ClientPresence()
+        let entered = AsyncStream.makeStream(of: Void.self)
+        let running = Task {
+            try await reads.run(for: user(1), presence: presence) {
+                entered.continuation.yield()
+                // Ends when the task is cancelled.
+                for await _ in AsyncStream.makeStream(of: Void.self).stream {}
+                try Task.checkCancellation()
+            }
+        }
+        for await _ in entered.stream { break }
+        presence.leave()
+        await #expect(throws: CancellationError.self) { try await running.value }
+        try await reads.run(for: user(1)) {}
+    }
+
+    @Test("A search in a long text waits for its turn, though it reads one record")
+    func searches() async throws {
+        var limits = Limits()
+        limits.quickQuery.bytes = 16 * 1024
+        limits.longReads.atOnce = 1
+        let api = try await TestAPI(limits: limits)
+        let text = String(repeating: "tide ", count: 1000)
+        _ = try await api.post(
+            "private/records/modify",
+            """
+            {"operations":[{"operationType":"create","record":{"recordName":"a",\
+            "recordType":"Note","fields":{"text":{"value":"\(text)"}}}}]}
+            """
+        )
+        func query(_ filter: String) async throws -> TestAPI.Answer {
+            try await api.post(
+                "private/records/query",
+                #"{"query":{"recordType":"Note","filterBy":[\#(filter)]}}"#
+            )
+        }
+        let held = Held()
+        let reads = api.cloud.webServices.cloud.longReads
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await reads.run(for: anonymous) { await held.run() } }
+            await held.untilEntered()
+            let search = Task {
+                try await query(
+                    #"{"comparator":"CONTAINS_ALL_TOKENS","fieldName":"text","#
+                        + #""fieldValue":{"value":"tide"}}"#
+                )
+            }
+            #expect(await eventually { reads.waitingCount == 1 })
+            #expect(try await query("").recordNames == ["a"])
+            held.end()
+            try await group.waitForAll()
+            #expect(try await search.value.recordNames == ["a"])
+        }
+    }
+
     @Test("M1: a query that looks at much waits for its turn, one that looks at little does not")
     func queries() async throws {
         var limits = Limits()

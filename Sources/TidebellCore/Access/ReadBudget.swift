@@ -7,7 +7,8 @@
 package struct ReadBudget: Sendable, Hashable {
     /// Records of which the fields are read.
     package var records: Int
-    /// Bytes of these fields.
+    /// Bytes of these fields, and of the work on them: what is made of them for filters and
+    /// for the answer, each time it is made (``ReadWork``).
     package var bytes: Int
 
     /// Creates a budget.
@@ -15,6 +16,23 @@ package struct ReadBudget: Sendable, Hashable {
         self.records = records
         self.bytes = bytes
     }
+
+    /// The smaller of each bound.
+    package func bounded(by other: ReadBudget) -> ReadBudget {
+        ReadBudget(records: min(records, other.records), bytes: min(bytes, other.bytes))
+    }
+}
+
+/// What work on a byte costs, where reading it costs 1.
+enum ReadWork {
+    /// Making it comparable, whatever its case.
+    static let folding = 2
+    /// Finding the words of a text.
+    static let tokens = 8
+    /// Comparing it with what a filter asks for.
+    static let comparing = 4
+    /// Writing fields anew for an answer, which then carries others than are stored.
+    static let remaking = 2
 }
 
 /// How long a read is expected to be: who gives a store a body says so.

@@ -47,6 +47,8 @@ package struct SubscriptionMatcher {
         limit: Int = .max
     ) throws -> Outcome {
         let records = records ?? ChangedRecords(entry.changes)
+        // A batch holds the records of many changes at the same time.
+        defer { for element in records.elements { element.view.forgetForms() } }
         let ended = Set(entry.endedSubscriptions.map(\.key))
         var matches: [SubscriptionMatch] = []
         for candidate in candidates {

@@ -64,7 +64,8 @@ extension FetchZoneChanges {
             zoneID: access.zoneID, syncToken: token.text,
             moreComing: !page.isComplete,
             records: try results(
-                for: page.records, in: access, since: token.baseline, options: options, for: call
+                for: page.records, in: access, since: token.baseline, options: options, for: call,
+                reader
             ),
             clientChangeToken: call.usesExtensions ? zone.clientChangeToken : nil
         )
@@ -115,7 +116,7 @@ extension FetchZoneChanges {
 
     private static func results(
         for records: [StoredRecord], in access: ZoneAccess, since baseline: Position,
-        options: Options, for call: Call
+        options: Options, for call: Call, _ reader: some RecordReading
     ) throws -> [RecordResult] {
         let selection = FieldSelection(
             desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false,
@@ -125,7 +126,7 @@ extension FetchZoneChanges {
         return try records.compactMap { record in
             if let types, !types.contains(record.type) { return nil }
             guard record.isDeleted else {
-                return try record.result(to: call, in: access, selecting: selection)
+                return try record.result(to: call, in: access, selecting: selection, reader)
             }
             // TOK-6: what was gone before the first fetch began is not news.
             guard record.position > baseline else { return nil }

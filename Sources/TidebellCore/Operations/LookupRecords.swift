@@ -21,12 +21,7 @@ extension LookupRecords {
         records.merge(
             try call.userRecords(missing, in: access, reader)
         ) { stored, _ in stored }
-        let selection = { (desiredKeys: [String]?) in
-            FieldSelection(
-                desiredKeys: desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
-            )
-        }
-        let common = selection(request.desiredKeys)
+        var answers = Answers(to: request, for: call, in: access)
         var bytes = 0
         return Response(
             records: try request.records.map { item in
@@ -40,10 +35,44 @@ extension LookupRecords {
                 guard bytes <= call.limits.namedRecordBytes else {
                     throw WireError.tooManyBytes(call.limits.namedRecordBytes)
                 }
-                let selection = item.desiredKeys.map(selection) ?? common
-                return try record.result(to: call, in: access, selecting: selection)
+                return try answers.answer(to: item, with: record, reader)
             },
             syncToken: tellsSyncToken ? access.syncToken(for: call) : nil
         )
+    }
+}
+
+/// The items of an answer: what is named several times is made once for each selection.
+private struct Answers {
+    private let call: Call
+    private let access: ZoneAccess
+    private let commonKeys: Set<String>?
+    private let numbersAsStrings: Bool
+    private var made: [String: [Set<String>?: RecordResult]] = [:]
+
+    init(to request: LookupRecords.Request, for call: Call, in access: ZoneAccess) {
+        self.call = call
+        self.access = access
+        commonKeys = request.desiredKeys.map(Set.init)
+        numbersAsStrings = request.numbersAsStrings
+    }
+
+    mutating func answer(
+        to item: LookupRecords.Item, with record: StoredRecord, _ reader: some RecordReading
+    ) throws -> RecordResult {
+        let desiredKeys = item.desiredKeys.map(Set.init) ?? commonKeys
+        let others = made[record.name]
+        if let same = others?[desiredKeys] {
+            if case .record(let record) = same { try reader.noteWork(record.fields.json.count) }
+            return same
+        }
+        // For the first one it counted when it was read.
+        if others != nil { try reader.noteWork(record.fields.json.count) }
+        let selection = FieldSelection(
+            desiredKeys: desiredKeys, numbersAsStrings: numbersAsStrings, for: call
+        )
+        let result = try record.result(to: call, in: access, selecting: selection, reader)
+        made[record.name, default: [:]][desiredKeys] = result
+        return result
     }
 }

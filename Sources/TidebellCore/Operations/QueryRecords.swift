@@ -40,7 +40,7 @@ extension QueryRecords {
         return Response(
             records: try page.records.compactMap { found in
                 try zonesByKey[found.zone].map {
-                    try found.record.result(to: call, in: $0, selecting: selection)
+                    try found.record.result(to: call, in: $0, selecting: selection, reader)
                 }
             },
             continuationMarker: page.next.map { QueryMarker(query: hash, place: $0).text },

@@ -17,12 +17,20 @@ extension RereferenceAssets {
         let names = Set(request.assets.map(\.recordName))
         let records =
             try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
+        var fieldNames: [String: Set<String>] = [:]
+        for source in request.assets {
+            fieldNames[source.recordName, default: []].insert(source.fieldName)
+        }
+        // A record may be named once for each of its fields.
+        let fields = try records.mapValues { record in
+            try record.fields.decoded(only: fieldNames[record.name] ?? [])
+        }
         let target = AssetField(
             database: targetAccess.database.key, zoneName: targetAccess.zoneID.zoneName,
             recordName: nil, fieldName: nil
         )
         return Response(
-            assets: try request.assets.map { source in
+            assets: request.assets.map { source in
                 guard let record = records[source.recordName] else {
                     return .failure(WireError(.notFound, "Record not found"))
                 }
@@ -30,8 +38,7 @@ extension RereferenceAssets {
                     return .failure(call.damage(of: record, in: request.zoneID.zoneName))
                 }
                 guard
-                    case .asset(let asset)? = try record.fields.decoded(
-                        only: [source.fieldName])[source.fieldName]?.value,
+                    case .asset(let asset)? = fields[source.recordName]?[source.fieldName]?.value,
                     let content = asset.content.map(AssetContent.init(rawValue:))
                 else {
                     return .failure(

@@ -13,27 +13,37 @@ struct FieldSelection {
     /// All fields, as stored.
     static let all = FieldSelection(nil, numbersAsStrings: false, omitsNanoseconds: false)
 
-    private init(_ desiredKeys: [String]?, numbersAsStrings: Bool, omitsNanoseconds: Bool) {
-        self.desiredKeys = desiredKeys.map(Set.init)
+    private init(_ desiredKeys: Set<String>?, numbersAsStrings: Bool, omitsNanoseconds: Bool) {
+        self.desiredKeys = desiredKeys
         self.numbersAsStrings = numbersAsStrings
         self.omitsNanoseconds = omitsNanoseconds
     }
 
     /// Creates the selection of a request; one serves all its records.
-    init(desiredKeys: [String]?, numbersAsStrings: Bool, for call: Call) {
+    init(desiredKeys: (some Sequence<String>)?, numbersAsStrings: Bool, for call: Call) {
         self.init(
-            desiredKeys, numbersAsStrings: numbersAsStrings,
+            desiredKeys.map { Set($0) }, numbersAsStrings: numbersAsStrings,
             omitsNanoseconds: !call.usesExtensions
         )
     }
 
-    /// Returns the fields as selected; untouched, they are not even parsed.
-    func callAsFunction(_ fields: RecordFields) throws -> RecordFields {
+    /// Returns the fields as selected, with where to fetch their files; untouched, they are
+    /// not even parsed.
+    func callAsFunction(
+        _ fields: RecordFields, linking link: (WireAsset) -> WireAsset
+    ) throws -> RecordFields {
+        guard changes(fields) else { return fields }
         let omitsNanoseconds = omitsNanoseconds && fields.mentionsNanoseconds
-        if desiredKeys == nil, !numbersAsStrings, !omitsNanoseconds { return fields }
+        let holdAssets = fields.holdAssets
         var decoded = try desiredKeys.map(fields.decoded(only:)) ?? fields.decoded()
-        if omitsNanoseconds {
-            decoded = decoded.mapValues { Field($0.value, isEncrypted: $0.isEncrypted) }
+        if omitsNanoseconds || holdAssets {
+            decoded = decoded.mapValues { field in
+                Field(
+                    holdAssets ? field.value.mapAssets(link) : field.value,
+                    isEncrypted: field.isEncrypted,
+                    nanoseconds: omitsNanoseconds ? [] : field.nanoseconds
+                )
+            }
         }
         guard numbersAsStrings else { return RecordFields(decoded) }
         let json = JSONWriter.write { writer in
@@ -46,16 +56,30 @@ struct FieldSelection {
         }
         return RecordFields(json: json)
     }
+
+    /// What selecting costs, in bytes (``ReadBudget/bytes``).
+    func work(on fields: RecordFields) -> Int {
+        changes(fields) ? fields.json.count * ReadWork.remaking : 0
+    }
+
+    /// Whether an answer carries other fields than these.
+    private func changes(_ fields: RecordFields) -> Bool {
+        desiredKeys != nil || numbersAsStrings || fields.holdAssets
+            || omitsNanoseconds && fields.mentionsNanoseconds
+    }
 }
 
 extension StoredRecord {
-    /// The record of a zone as an item of an answer; damaged, it fails alone.
+    /// The record of a zone as an item of an answer, counted by `reader`; damaged, it fails
+    /// alone.
     func result(
-        to call: Call, in access: ZoneAccess, selecting selection: FieldSelection
+        to call: Call, in access: ZoneAccess, selecting selection: FieldSelection,
+        _ reader: some RecordReading
     ) throws -> RecordResult {
         guard !isDamaged else {
             return .failed(recordName: name, call.damage(of: self, in: access.zoneID.zoneName))
         }
+        try reader.noteWork(selection.work(on: fields))
         return .record(try answered(to: call, in: access, selecting: selection))
     }
 
@@ -68,7 +92,7 @@ extension StoredRecord {
         return WireRecord(
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
             zoneID: access.zoneID,
-            fields: try selection(try call.linked(fields, in: access.database)),
+            fields: try selection(fields) { call.linked($0, in: access.database) },
             created: created, modified: modified, parent: parent
         )
     }

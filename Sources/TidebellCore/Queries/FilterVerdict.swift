@@ -28,14 +28,22 @@ extension RecordView {
 
     /// Returns the same for filters that are asked of many records.
     package func verdict(on filters: some Sequence<PreparedFilter>) -> FilterVerdict {
-        var tokens: Set<String>?
-        for prepared in filters {
-            if prepared.searchesAllText, tokens == nil { tokens = searchableTokens }
-            guard prepared.passes(self, tokens: tokens ?? []) else {
-                return .failed(prepared.filter, found: value(of: prepared.filter.subject))
-            }
+        filters.first { !$0.passes(self) }.map(failure) ?? .matches
+    }
+
+    /// Returns the same, and says before each filter what asking it costs, in bytes.
+    package func verdict(
+        on filters: some Sequence<PreparedFilter>, counting count: (Int) throws -> Void
+    ) rethrows -> FilterVerdict {
+        for filter in filters {
+            try count(filter.work(on: self))
+            guard filter.passes(self) else { return failure(filter) }
         }
         return .matches
+    }
+
+    private func failure(_ prepared: PreparedFilter) -> FilterVerdict {
+        .failed(prepared.filter, found: value(of: prepared.filter.subject))
     }
 }
 

@@ -23,13 +23,12 @@ enum FoldedText {
         text.utf8.allSatisfy { $0 < 0x80 }
     }
 
-    /// Returns the words a text is found by: without case, diacritics and the
-    /// words that are skipped.
+    /// Adds the words a text is found by: without case, diacritics and the words
+    /// that are skipped.
     ///
     /// A word is a run of letters and digits; scripts written without spaces are
     /// not divided further.
-    static func tokens(_ text: String) -> Set<String> {
-        var tokens: Set<String> = []
+    static func addTokens(of text: String, to tokens: inout Set<String>) {
         var word = String.UnicodeScalarView()
         func end() {
             let token = String(word)
@@ -44,7 +43,6 @@ enum FoldedText {
             }
         }
         end()
-        return tokens
     }
 
     private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {

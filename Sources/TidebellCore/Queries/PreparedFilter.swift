@@ -18,9 +18,9 @@ package struct PreparedFilter: Sendable {
         /// One value; nil for one that is equal to nothing.
         case key(ComparisonKey?)
         /// Several values; those equal to nothing are only counted.
-        case keys(Set<ComparisonKey>, areComplete: Bool)
+        case keys(ValueSet<ComparisonKey>, areComplete: Bool)
         case prefix(String)
-        case tokens(Set<String>)
+        case tokens(ValueSet<String>)
         case circle(WireLocation, radius: Double)
         /// No value the comparator could work with.
         case nothing
@@ -39,38 +39,33 @@ package struct PreparedFilter: Sendable {
             return .key(ComparisonKey(value, isName: filter.comparesNames))
         case (.choices, .list(_, let elements)), (.list, .list(_, let elements)):
             let keys = elements.compactMap { ComparisonKey($0, isName: filter.comparesNames) }
-            return .keys(Set(keys), areComplete: keys.count == elements.count)
+            return .keys(ValueSet(Set(keys)), areComplete: keys.count == elements.count)
         case (.prefix, .string(let text)): return .prefix(text)
-        case (.tokens, let value): return .tokens(value.tokens ?? [])
+        case (.tokens, let value): return .tokens(ValueSet(value.tokens ?? []))
         case (.place, .location(let center)):
             return filter.distance.map { .circle(center, radius: $0) } ?? .nothing
         default: return .nothing
         }
     }
 
-    /// Whether it looks at all text of a record.
-    var searchesAllText: Bool {
-        if case .allText = filter.subject { true } else { false }
-    }
-
-    /// Whether a record passes; `tokens` are those of all its text, where the filter
-    /// looks at them.
-    func passes(_ record: RecordView, tokens: Set<String>) -> Bool {
-        if searchesAllText { return hasTokens(in: tokens) != isNegated }
-        if case .field(let name) = filter.subject, record.fields[name]?.isEncrypted == true {
-            return false
+    /// Whether a record passes.
+    func passes(_ record: RecordView) -> Bool {
+        switch filter.subject {
+        case .allText: return hasTokens(record) != isNegated
+        case .field(let name) where record.fields[name]?.isEncrypted == true: return false
+        case .field, .system: break
         }
         guard let found = record.value(of: filter.subject) else { return isNegated }
-        return holds(for: found) != isNegated
+        return holds(for: found, of: record) != isNegated
     }
 
     /// Whether what was found passes the comparator without its `NOT_`.
-    private func holds(for found: FieldValue) -> Bool {
+    private func holds(for found: FieldValue, of record: RecordView) -> Bool {
         switch operand {
-        case .key(let wanted): wanted.map { compares(found, with: $0) } ?? false
-        case .keys(let wanted, let areComplete): overlaps(found, wanted, areComplete)
+        case .key(let wanted): wanted.map { compares(record, with: $0) } ?? false
+        case .keys(let wanted, let areComplete): overlaps(record, wanted, areComplete)
         case .prefix(let start): begins(found, with: start)
-        case .tokens: hasTokens(in: found.tokens ?? [])
+        case .tokens: hasTokens(record)
         case .circle(let center, let radius):
             if case .location(let place) = found {
                 // QUERY-9: inside only.
@@ -82,15 +77,11 @@ package struct PreparedFilter: Sendable {
         }
     }
 
-    private func key(_ value: FieldValue) -> ComparisonKey? {
-        ComparisonKey(value, isName: filter.comparesNames)
-    }
-
-    private func compares(_ found: FieldValue, with wanted: ComparisonKey) -> Bool {
+    private func compares(_ record: RecordView, with wanted: ComparisonKey) -> Bool {
         if comparator == .listContains {
-            return found.elements?.contains { key($0) == wanted } ?? false
+            return record.elementKeys(of: filter.subject)?.contains(wanted) ?? false
         }
-        guard let found = key(found) else { return false }
+        guard let found = record.key(of: filter.subject) else { return false }
         return switch comparator {
         case .equals: found == wanted
         case .lessThan: found.precedes(wanted) ?? false
@@ -102,14 +93,15 @@ package struct PreparedFilter: Sendable {
     }
 
     private func overlaps(
-        _ found: FieldValue, _ wanted: Set<ComparisonKey>, _ areComplete: Bool
+        _ record: RecordView, _ wanted: ValueSet<ComparisonKey>, _ areComplete: Bool
     ) -> Bool {
-        if comparator == .in { return key(found).map(wanted.contains) ?? false }
-        guard let elements = found.elements else { return false }
-        let keys = elements.lazy.compactMap(key)
+        if comparator == .in {
+            return record.key(of: filter.subject).map(wanted.contains) ?? false
+        }
+        guard let found = record.elementKeys(of: filter.subject) else { return false }
         return switch comparator {
-        case .listContainsAny: keys.contains(where: wanted.contains)
-        case .listContainsAll: areComplete && wanted.isSubset(of: Set(keys))
+        case .listContainsAny: wanted.overlaps(found)
+        case .listContainsAll: areComplete && wanted.isSubset(of: found)
         default: false
         }
     }
@@ -126,13 +118,45 @@ package struct PreparedFilter: Sendable {
     }
 
     /// A search for nothing, or for skipped words only, finds nothing.
-    private func hasTokens(in found: Set<String>) -> Bool {
-        guard case .tokens(let wanted) = operand, !wanted.isEmpty else { return false }
+    private func hasTokens(_ record: RecordView) -> Bool {
+        guard case .tokens(let wanted) = operand, !wanted.isEmpty,
+            let found = record.tokens(of: filter.subject)
+        else { return false }
         return switch comparator {
         case .containsAllTokens: wanted.isSubset(of: found)
-        case .containsAnyTokens: !wanted.isDisjoint(with: found)
+        case .containsAnyTokens: wanted.overlaps(found)
         default: false
         }
+    }
+
+    // MARK: What it costs
+
+    /// What asking a record costs, in bytes that are read once (``ReadBudget/bytes``); to be
+    /// counted before it is asked. What was made for another filter costs nothing more.
+    func work(on record: RecordView) -> Int {
+        let subject = filter.subject
+        let size = record.size(of: subject)
+        func making(_ kind: FieldForms.Kind, _ weight: Int) -> Int {
+            record.has(kind, of: subject) ? 0 : size * weight
+        }
+        let made =
+            switch operand {
+            case .tokens: making(.tokens, ReadWork.tokens)
+            case .keys where comparator != .in: making(.elements, ReadWork.folding)
+            case .key where comparator == .listContains: making(.elements, ReadWork.folding)
+            case .key, .keys: making(.key, ReadWork.folding)
+            case .prefix where comparator == .listMemberBeginsWith: size
+            case .prefix, .circle, .nothing: 0
+            }
+        return Self.leastWork + made + min(size, operandSize) * ReadWork.comparing
+    }
+
+    /// What each filter costs at least.
+    private static let leastWork = 16
+
+    private var operandSize: Int {
+        guard case .tokens(let words) = operand else { return filter.value.comparedBytes }
+        return words.count * 32
     }
 }
 

@@ -17,13 +17,21 @@ struct QueryOrder: Sendable {
     /// bounds what a page and its marker hold; texts alike up to there are equal.
     func keys(of record: RecordView) -> [ComparisonKey?] {
         sorts.map { sort in
-            guard let value = record.value(of: sort.subject) else { return nil }
             if let center = sort.relativeLocation {
-                guard case .location(let place) = value else { return nil }
+                guard case .location(let place) = record.value(of: sort.subject) else {
+                    return nil
+                }
                 return .number(ExactNumber(place.distance(to: center)))
             }
-            let isName = if case .system = sort.subject { true } else { false }
-            return ComparisonKey(value, isName: isName)?.cut(to: WireFilter.textLimit)
+            return record.key(of: sort.subject)?.cut(to: WireFilter.textLimit)
+        }
+    }
+
+    /// What making the keys costs, as ``PreparedFilter/work(on:)``.
+    func work(on record: RecordView) -> Int {
+        sorts.reduce(0) { work, sort in
+            record.has(.key, of: sort.subject)
+                ? work : work + record.size(of: sort.subject) * ReadWork.folding
         }
     }
 

@@ -54,7 +54,11 @@ struct QuerySearch {
                 page.next = settled.map(QueryMarker.Place.change)
                 return false
             }
-            if sieve.passes(record) {
+            let passes = try sieve.passes(record) { work in
+                bound.bytes -= work
+                try reader.noteWork(work)
+            }
+            if passes {
                 guard page.records.count < limit, bytes < limits.pageBytes else {
                     page.next = settled.map(QueryMarker.Place.change)
                     return false
@@ -104,7 +108,9 @@ struct QuerySearch {
             record, zone in
             guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
             let view = sieve.view(of: record)
-            guard record.isDamaged || sieve.passes(view) else { return true }
+            let passes = try record.isDamaged || sieve.passes(view, counting: reader.noteWork)
+            guard passes else { return true }
+            try reader.noteWork(order.work(on: view))
             let rank = QueryRank(keys: order.keys(of: view), zone: zone, name: record.name)
             if start.map({ order.precedes($0, rank) }) ?? true { first.insert(rank) }
             return true
@@ -149,12 +155,16 @@ private struct Sieve {
         RecordView(record, fields: fields)
     }
 
-    func passes(_ record: StoredRecord) -> Bool {
+    func passes(
+        _ record: StoredRecord, counting count: (Int) throws -> Void
+    ) rethrows -> Bool {
         // What is damaged might pass: the answer says so in its place.
-        filters.isEmpty || record.isDamaged || passes(view(of: record))
+        try filters.isEmpty || record.isDamaged || passes(view(of: record), counting: count)
     }
 
-    func passes(_ view: RecordView) -> Bool { view.verdict(on: filters) == .matches }
+    func passes(_ view: RecordView, counting count: (Int) throws -> Void) rethrows -> Bool {
+        try view.verdict(on: filters, counting: count) == .matches
+    }
 }
 
 extension RecordView {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// A record as filters see it, its fields decoded once for all of them.
+/// A record as filters see it, its fields decoded once for all of them, and folded once.
 package struct RecordView: Sendable {
     package var name: String
     package var type: String
@@ -13,7 +13,11 @@ package struct RecordView: Sendable {
     package var parent: String?
     /// The name of its share.
     package var share: String?
-    package var fields: [String: Field]
+    package var fields: [String: Field] {
+        didSet { forms = FieldForms() }
+    }
+    /// What was made of the fields.
+    private var forms = FieldForms()
 
     /// Creates a view.
     package init(
@@ -64,25 +68,63 @@ package struct RecordView: Sendable {
         }
     }
 
-    /// The words of all text that is stored readably (QUERY-5).
-    var searchableTokens: Set<String> {
-        fields.values.reduce(into: []) { tokens, field in
-            if !field.isEncrypted { tokens.formUnion(field.value.tokens ?? []) }
+    // MARK: What filters compare
+
+    /// The key of a filter's subject; nil for one that has none.
+    func key(of subject: WireFilter.Subject) -> ComparisonKey? {
+        guard let value = value(of: subject) else { return nil }
+        guard case .field(let name) = subject else { return ComparisonKey(value, isName: true) }
+        return forms.key(of: name, value)
+    }
+
+    /// The keys of the elements of a list; nil for anything else.
+    func elementKeys(of subject: WireFilter.Subject) -> ValueSet<ComparisonKey>? {
+        guard case .field(let name) = subject, let elements = value(of: subject)?.elements else {
+            return nil
+        }
+        return forms.elements(of: name, elements)
+    }
+
+    /// The words of a subject's text; those of all text are of what is stored readably
+    /// (QUERY-5).
+    func tokens(of subject: WireFilter.Subject) -> ValueSet<String>? {
+        switch subject {
+        case .allText: forms.tokens(of: nil, readableValues)
+        case .field(let name): value(of: subject).map { forms.tokens(of: name, [$0]) }
+        case .system: nil
         }
     }
+
+    private var readableValues: some Sequence<FieldValue> {
+        fields.values.lazy.filter { !$0.isEncrypted }.map(\.value)
+    }
+
+    /// What comparing all of a subject costs, in bytes.
+    func size(of subject: WireFilter.Subject) -> Int {
+        switch subject {
+        case .allText: readableValues.reduce(0) { $0 + $1.comparedBytes }
+        case .field(let name): value(of: subject).map { forms.size(of: name, $0) } ?? 0
+        case .system: 0
+        }
+    }
+
+    /// Whether a form of a subject is there already.
+    func has(_ kind: FieldForms.Kind, of subject: WireFilter.Subject) -> Bool {
+        switch subject {
+        case .allText: forms.has(kind, of: nil)
+        case .field(let name): forms.has(kind, of: name)
+        case .system: true
+        }
+    }
+
+    /// Bytes of text that were folded for filters so far.
+    package var foldedBytes: Int { forms.foldedBytes }
+
+    /// Forgets what was made for filters: it takes several times the room of the text.
+    func forgetForms() { forms.clear() }
 }
 
 extension FieldValue {
-    /// The words of a string or of a list of strings; nil for anything else.
-    var tokens: Set<String>? {
-        switch self {
-        case .string(let text): FoldedText.tokens(text)
-        case .list(.stringList, let elements):
-            elements.reduce(into: []) { $0.formUnion($1.tokens ?? []) }
-        default: nil
-        }
-    }
-
     /// The elements of a list; nil for anything else.
     var elements: [FieldValue]? {
         if case .list(_, let elements) = self { elements } else { nil }

@@ -117,19 +117,8 @@ extension Call {
         return (link.content, nil)
     }
 
-    /// Returns stored fields as answers carry them: with where to fetch their files.
-    func linked(_ fields: RecordFields, in database: DatabaseAccess) throws -> RecordFields {
-        guard fields.mayHoldAssets else { return fields }
-        return RecordFields(
-            try fields.decoded().mapValues { field in
-                var field = field
-                field.value = field.value.mapAssets { linked($0, in: database) }
-                return field
-            }
-        )
-    }
-
-    private func linked(_ asset: WireAsset, in database: DatabaseAccess) -> WireAsset {
+    /// Returns a stored asset as answers carry it: with where to fetch its file.
+    func linked(_ asset: WireAsset, in database: DatabaseAccess) -> WireAsset {
         guard let content = asset.content.map(AssetContent.init(rawValue:)) else { return asset }
         var linked = answered(asset, content, in: database)
         linked.downloadURL = assetSeals.url(
@@ -163,19 +152,17 @@ extension WireAsset {
 
 extension StoredRecord {
     /// Whether the store may hold files of this version.
-    var mayHoldAssets: Bool { isDamaged || fields.mayHoldAssets }
+    var mayHoldAssets: Bool { isDamaged || fields.holdAssets }
 }
 
 extension RecordFields {
-    /// Whether there may be an asset among the fields.
+    /// Whether there is an asset among the fields, or a list of assets.
     ///
-    /// A search for the type's tag in the text, because most records have none and
-    /// are not to be parsed for that.
-    var mayHoldAssets: Bool {
-        Self.assetTag.isFound(in: json)
-    }
+    /// Fields are written with their types, and the quotation marks of a text are escaped: only
+    /// the type of a field stands there so. Most records have none and are not parsed for that.
+    var holdAssets: Bool { Self.assetTag.isFound(in: json) }
 
-    private static let assetTag = BytePattern(FieldType.asset.rawValue)
+    private static let assetTag = BytePattern("\"type\":\"\(FieldType.asset.rawValue)")
 }
 
 extension FieldValue {
@@ -183,7 +170,7 @@ extension FieldValue {
     var assets: [WireAsset] {
         switch self {
         case .asset(let asset): [asset]
-        case .list(_, let elements): elements.flatMap(\.assets)
+        case .list(.assetList, let elements): elements.flatMap(\.assets)
         default: []
         }
     }
@@ -194,10 +181,10 @@ extension FieldValue {
     ) throws(Failure) -> FieldValue {
         switch self {
         case .asset(let asset): return .asset(try transform(asset))
-        case .list(let type, let elements):
+        case .list(.assetList, let elements):
             var mapped: [FieldValue] = []
             for element in elements { mapped.append(try element.mapAssets(transform)) }
-            return .list(type, mapped)
+            return .list(.assetList, mapped)
         default: return self
         }
     }

@@ -50,13 +50,22 @@ package final class LongReads: Sendable {
     /// `THROTTLED` when too many of the caller's wait, with `TRY_AGAIN_LATER` when
     /// too many of all do.
     ///
-    /// A client that goes away while it waits gives up its place: `CancellationError`.
-    package func run<Result>(
-        for caller: Caller, presence: ClientPresence? = nil, _ body: () async throws -> Result
+    /// A client that goes away gives up its place: `CancellationError`. Where its read runs,
+    /// that is cancelled, and the place is free when it has ended.
+    package func run<Result: Sendable>(
+        for caller: Caller, presence: ClientPresence? = nil,
+        _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         try await enter(caller, presence)
         defer { leave(caller) }
-        return try await body()
+        let read = Task { try await body() }
+        let watch = presence?.onLeaving { read.cancel() }
+        defer { withExtendedLifetime(watch) {} }
+        return try await withTaskCancellationHandler {
+            try await read.value
+        } onCancel: {
+            read.cancel()
+        }
     }
 
     /// How many wait.

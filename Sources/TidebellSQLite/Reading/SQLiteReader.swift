@@ -25,23 +25,33 @@ struct SQLiteReader: SQLiteReading {
     /// Wraps a connection inside a read transaction.
     init(_ connection: Connection, _ length: ReadLength) {
         self.connection = connection
-        meter = if case .within(let budget) = length { ReadMeter(budget) } else { nil }
+        meter = length == .short ? nil : ReadMeter(length)
     }
 
     func note(_ record: StoredRecord) throws {
-        try meter?.count(record)
+        try meter?.count(records: 1, bytes: record.fields.json.count)
+    }
+
+    func noteWork(_ bytes: Int) throws {
+        try meter?.count(records: 0, bytes: bytes)
     }
 }
 
-/// What is left of the budget of one snapshot.
+/// What is left of the budget of one snapshot, and whether somebody waits for it.
 private final class ReadMeter {
-    private var left: ReadBudget
+    /// Nil for a long read.
+    private var left: ReadBudget?
 
-    init(_ budget: ReadBudget) { left = budget }
+    init(_ length: ReadLength) {
+        left = if case .within(let budget) = length { budget } else { nil }
+    }
 
-    func count(_ record: StoredRecord) throws {
-        left.records -= 1
-        left.bytes -= record.fields.json.count
+    func count(records: Int, bytes: Int) throws {
+        // SQLite, which is interrupted, does not see what is done between two records.
+        guard var left else { return try Task.checkCancellation() }
+        left.records -= records
+        left.bytes -= bytes
+        self.left = left
         guard left.records >= 0, left.bytes >= 0 else { throw ReadBudgetPassed() }
     }
 }

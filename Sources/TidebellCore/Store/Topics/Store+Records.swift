@@ -6,6 +6,10 @@ import TidebellWire
 /// A record whose fields are damaged is returned as such, so that it is one record that
 /// fails and not the page it stands on.
 package protocol RecordReading {
+    /// Counts work on what was read, in bytes (``ReadBudget/bytes``), before it is done;
+    /// fails where the read may not do so much, or nobody waits for it any more.
+    func noteWork(_ bytes: Int) throws
+
     /// Returns the living records with these names; nil when their fields have more
     /// than `byteLimit` bytes.
     func records(
@@ -34,7 +38,8 @@ package protocol RecordReading {
     /// `zones`, in each the oldest change first, those after `place` only.
     ///
     /// Holds one record at a time. Zones before that of `place` are left out;
-    /// `zones` must be in ascending order. `body` must not use the reader.
+    /// `zones` must be in ascending order. `body` must not use the reader,
+    /// but for ``noteWork(_:)``.
     func scanRecords(
         of type: String, in zones: [ZoneKey], after place: RecordPlace?,
         _ body: (StoredRecord, ZoneKey) throws -> Bool
@@ -75,6 +80,9 @@ package protocol RecordWriting: RecordReading {
 }
 
 extension RecordReading {
+    /// An engine that does not tell long reads from short ones counts nothing.
+    package func noteWork(_ bytes: Int) throws {}
+
     /// Returns the living records with these names, which must be few.
     package func records(
         _ names: Set<String>, in zone: ZoneKey
