@@ -232,7 +232,9 @@ extension RequestTarget {
         return try Self.checkedClientID(clientID)
     }
 
-    /// Returns a client ID that is not longer than allowed.
+    /// Returns a client ID in NFC, by which it is the same for the store and for all else;
+    /// fails for one that is longer than allowed or has U+0000, which is between the parts
+    /// of names that are made of it.
     static func checkedClientID(_ clientID: String) throws -> String {
         guard clientID.utf8.count <= clientIDLength else {
             throw WireError.badRequest(
@@ -240,6 +242,9 @@ extension RequestTarget {
                     + "\(clientIDLength) bytes"
             )
         }
-        return clientID
+        guard !clientID.utf8.contains(0) else {
+            throw WireError.badRequest("\(WireProtocol.clientID) has the character U+0000")
+        }
+        return clientID.precomposedStringWithCanonicalMapping
     }
 }

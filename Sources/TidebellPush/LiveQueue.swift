@@ -2,13 +2,14 @@
 import Synchronization
 import TidebellCore
 import TidebellScheduling
+import TidebellWire
 
 /// A published notification, one object for all devices that are told.
 final class LiveNotification: Sendable {
     /// What notifications replace one another (PUSH-2), within one user.
     struct Place: Hashable {
         var database: DatabaseID
-        var subscriptionID: String
+        var subscriptionID: ExactText
         var originClient: String?
         var collapseID: CollapseID
     }
@@ -25,7 +26,7 @@ final class LiveNotification: Sendable {
         place = notification.collapseID.map { collapseID in
             Place(
                 database: notification.database,
-                subscriptionID: notification.subscriptionID,
+                subscriptionID: ExactText(notification.subscriptionID),
                 originClient: notification.originClient,
                 collapseID: collapseID
             )

@@ -76,7 +76,7 @@ struct OutboxBatch {
         unneeded = outboxes.filter { $0.entries.isEmpty && !$0.mayHaveMore }
             .map { ($0.database, $0.version.done) }
         let waiting = outboxes.filter { !$0.entries.isEmpty || $0.mayHaveMore }
-        let versions = Dictionary(uniqueKeysWithValues: waiting.map { ($0.database, $0.version) })
+        let versions = Dictionary(waiting.map { ($0.database, $0.version) }) { first, _ in first }
         held = leases.compactMap { lease in versions[lease.database].map { (lease, $0) } }
         let entries = outboxes.flatMap(\.entries)
         depth = entries.count

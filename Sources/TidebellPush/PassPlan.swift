@@ -102,7 +102,7 @@ struct Logged: Sendable {
 extension StoredSubscription {
     /// Removes the subscription unless it was saved anew since it was read.
     fileprivate func remove(from transaction: some SubscriptionWriting) throws {
-        let id: Set = [subscription.subscriptionID]
+        let id: Set = [subscription.exactID]
         guard try transaction.subscriptions(id, of: user, in: database) == [self] else { return }
         try transaction.removeSubscriptions(id, of: user, in: database)
     }

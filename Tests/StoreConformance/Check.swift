@@ -49,7 +49,7 @@ package enum StoreConformance {
     package static let checks: [Check] =
         transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
         + assets + scans + references + retention + model + schema + subscriptions
-        + subscriptionMatching
+        + subscriptionMatching + texts
         + outbox + leases
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens
         + pushTargets + pushTokenLimits + couriers + unused + webhooks + accounts + tokens + users

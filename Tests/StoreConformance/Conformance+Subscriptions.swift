@@ -137,7 +137,7 @@ extension StoreConformance {
                     try transaction.subscribe(in: database, .watching(.database, id))
                     try transaction.subscribe(.ben, in: database, .watching(.database, id))
                 }
-                func ids(_ wanted: Set<String>?, of user: UserID = .anna) throws -> [String] {
+                func ids(_ wanted: Set<ExactText>?, of user: UserID = .anna) throws -> [String] {
                     try transaction.subscriptions(wanted, of: user, in: database)
                         .map(\.subscription.subscriptionID)
                 }
@@ -293,6 +293,29 @@ extension StoreConformance {
                 try watch("sea", WireFilter(.equals, .field("name"), .string("Sea")))
                 #expect(try found("place", .string("sea")) == ["high"])
                 #expect(try found("name", .string("sea")) == ["sea", "high"])
+            }
+        },
+        Check("SUB-23: a query is found by its whole term, U+0000 included") { store in
+            try await store.write { transaction throws in
+                let database = try transaction.makeDatabase(.publicNotes).id
+                let texts = ["Z", "Z\u{0}", "Z\u{0}x", "\u{0}Z", "Z\u{1}", "Z\u{1}A", "Z\u{1}Ax"]
+                for text in texts {
+                    var subscription = WireSubscription.watching(.query, text, type: "Note")
+                    subscription.filters = [WireFilter(.equals, .field("t"), .string(text))]
+                    try transaction.subscribe(in: database, subscription)
+                }
+                for text in texts {
+                    let record = RecordView(
+                        name: "r", type: "Note", fields: ["t": Field(.string(text))])
+                    let found = try transaction.subscriptions(
+                        in: database, zoneName: "_defaultZone",
+                        triggers: Set(
+                            record.terms.map { SubscriptionTrigger(recordType: "Note", term: $0) }
+                        ),
+                        after: .start, limit: .max
+                    )
+                    #expect(found.map(\.subscription.subscriptionID) == [text])
+                }
             }
         },
         Check("Subscriptions come page by page in the order of their serials") { store in

@@ -8,7 +8,7 @@ import TidebellWire
 @Suite("Damaged requests")
 struct FuzzTests {
     /// Requests that are good before they are damaged.
-    private static let seeds: [(path: String, body: String)] = [
+    static let seeds: [(path: String, body: String)] = [
         ("private/zones/list", "{}"),
         ("private/zones/lookup", #"{"zones":[{"zoneName":"A","ownerRecordName":"_0f"}]}"#),
         (

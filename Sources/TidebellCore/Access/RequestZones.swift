@@ -20,7 +20,7 @@ package struct RequestZones {
         self.database = database
         stored = names.isEmpty ? nil : try reader.database(database.key)
         let found = try stored.map { try reader.zones(names, in: $0.id) } ?? []
-        zones = Dictionary(uniqueKeysWithValues: found.map { ($0.name, $0) })
+        zones = Dictionary(found.map { ($0.name, $0) }) { first, _ in first }
     }
 
     /// Returns what a zone is to who calls; fails with `ZONE_NOT_FOUND` where there is none

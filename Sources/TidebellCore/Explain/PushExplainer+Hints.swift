@@ -45,7 +45,7 @@ extension PushExplainer {
             for user in try subscribers(in: database) {
                 let known = try reader.subscriptions(nil, of: user, in: database.id)
                 let name = try name(of: user) ?? "a removed user"
-                if let stored = known.first(where: { $0.subscription.subscriptionID == id }) {
+                if let stored = known.first(where: { $0.subscription.exactID == ExactText(id) }) {
                     return [
                         "\(name) has the subscription '\(id)' (\(stored.subscription.summary)), "
                             + "but no such change came since.",

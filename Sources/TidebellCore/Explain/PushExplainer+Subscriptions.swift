@@ -44,20 +44,20 @@ extension PushExplainer {
         let entry = change.entry
         let told = try reader.told(of: entry.id, to: user, limit: Self.matches)
             .filter { isAsked($0) }
-        let matches = Dictionary(grouping: told, by: \.subscriptionID)
-        var known: [String: WireSubscription] = [:]
+        let matches = Dictionary(grouping: told, by: { ExactText($0.subscriptionID) })
+        var known: [ExactText: WireSubscription] = [:]
         for ended in entry.endedSubscriptions where ended.user == user {
-            known[ended.subscription.subscriptionID] = ended.subscription
+            known[ended.subscription.exactID] = ended.subscription
         }
         for stored in try reader.subscriptions(nil, of: user, in: database.id) {
-            known[stored.subscription.subscriptionID] = stored.subscription
+            known[stored.subscription.exactID] = stored.subscription
         }
         var ids = Set(known.keys).union(matches.keys)
-        if let asked = query.subscriptionID { ids.formIntersection([asked]) }
+        if let asked = query.subscriptionID { ids.formIntersection([ExactText(asked)]) }
         // The notification asked for is told by these alone.
         if query.notificationID != nil { ids.formIntersection(matches.keys) }
-        return try ids.sorted().map { id in
-            try explained(id, known[id], matches[id] ?? [], of: user, change, in: database)
+        return try ids.sorted { $0.text < $1.text }.map { id in
+            try explained(id.text, known[id], matches[id] ?? [], of: user, change, in: database)
         }
     }
 

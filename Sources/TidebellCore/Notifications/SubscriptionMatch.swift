@@ -5,9 +5,9 @@ import TidebellWire
 package struct SubscriptionKey: Sendable, Hashable {
     package var database: DatabaseID
     package var user: UserID
-    package var subscriptionID: String
+    package var subscriptionID: ExactText
 
-    package init(database: DatabaseID, user: UserID, subscriptionID: String) {
+    package init(database: DatabaseID, user: UserID, subscriptionID: ExactText) {
         self.database = database
         self.user = user
         self.subscriptionID = subscriptionID
@@ -18,7 +18,7 @@ extension StoredSubscription {
     /// The subscription's identity.
     package var key: SubscriptionKey {
         SubscriptionKey(
-            database: database, user: user, subscriptionID: subscription.subscriptionID
+            database: database, user: user, subscriptionID: subscription.exactID
         )
     }
 }

@@ -14,9 +14,9 @@ extension ModifySubscriptions {
         let operations = request.operations.enumerated().map { index, operation in
             operation.named(call.uuids[index])
         }
-        if let twice = operations.map(\.subscriptionID).firstDuplicate {
+        if let twice = operations.map({ ExactText($0.subscriptionID) }).firstDuplicate {
             throw WireError.badRequest(
-                "subscription '\(WireError.shortened(twice))' stands twice in the request"
+                "subscription '\(WireError.shortened(twice.text))' stands twice in the request"
             )
         }
         let zones = try RequestZones(
@@ -32,7 +32,7 @@ extension ModifySubscriptions {
             fetch: { try transaction.subscriptions($0, of: user.id, in: database.id) }
         )
         var saved: [WireSubscription] = []
-        var removed: Set<String> = []
+        var removed: Set<ExactText> = []
         let results = try operations.map { operation -> SubscriptionResult in
             let id = operation.subscriptionID
             do {
@@ -44,8 +44,9 @@ extension ModifySubscriptions {
                     return .subscription(zones.database.answered(subscription))
                 }
                 // SUB-37: deleting what does not exist is an error.
-                guard subscriptions.remove(id) else { throw WireError.subscriptionNotFound(id) }
-                removed.insert(id)
+                let exact = ExactText(id)
+                guard subscriptions.remove(exact) else { throw WireError.subscriptionNotFound(id) }
+                removed.insert(exact)
                 return .deleted(subscriptionID: id)
             } catch let error as WireError {
                 return .failed(subscriptionID: id, error.visible(to: call))

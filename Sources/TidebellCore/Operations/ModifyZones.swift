@@ -25,10 +25,10 @@ extension ModifyZones {
         let database = try transaction.makeDatabase(access.key)
         let stored = try transaction.zones(Set(names), in: database.id)
         let living = Dictionary(
-            uniqueKeysWithValues: stored.filter { $0.deletion == nil }.map {
+            stored.filter { $0.deletion == nil }.map {
                 ($0.name, access.access(to: $0, of: database))
             }
-        )
+        ) { first, _ in first }
         let hasNew = request.operations.contains {
             if case .create = $0 { living[$0.zoneID.zoneName] == nil } else { false }
         }

@@ -36,7 +36,7 @@ extension QueryRecords {
         let selection = FieldSelection(
             desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
-        let zonesByKey = Dictionary(uniqueKeysWithValues: zones.map { ($0.zone?.key, $0) })
+        let zonesByKey = Dictionary(zones.map { ($0.zone?.key, $0) }) { first, _ in first }
         return Response(
             records: try page.records.compactMap { found in
                 try zonesByKey[found.zone].map {

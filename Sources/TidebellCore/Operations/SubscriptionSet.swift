@@ -6,22 +6,22 @@ import TidebellWire
 /// Knows the others by their summaries only: a user may have many, and they are
 /// checked inside the one writer.
 struct SubscriptionSet {
-    private var known: [String: SubscriptionSummary] = [:]
+    private var known: [ExactText: SubscriptionSummary] = [:]
     /// The IDs of subscriptions that may be duplicates of one another.
-    private var owners: [UInt64: Set<String>] = [:]
+    private var owners: [UInt64: Set<ExactText>] = [:]
     /// What this request has saved so far.
-    private var saved: [String: WireSubscription] = [:]
+    private var saved: [ExactText: WireSubscription] = [:]
     /// Bytes of all of them.
     private var bytes = 0
     private let scope: DatabaseScope
     private let limits: Limits
-    private let fetch: (Set<String>) throws -> [StoredSubscription]
+    private let fetch: (Set<ExactText>) throws -> [StoredSubscription]
 
     /// Takes over what is stored; `fetch` returns subscriptions by ID as they were
     /// before the request.
     init(
         _ stored: [SubscriptionSummary], in scope: DatabaseScope, limits: Limits,
-        fetch: @escaping (Set<String>) throws -> [StoredSubscription]
+        fetch: @escaping (Set<ExactText>) throws -> [StoredSubscription]
     ) {
         self.scope = scope
         self.limits = limits
@@ -34,12 +34,12 @@ struct SubscriptionSet {
     ///
     /// - Parameter isCreated: Whether the client says it is new.
     mutating func save(_ subscription: WireSubscription, isCreated: Bool) throws {
-        let id = subscription.subscriptionID
+        let id = subscription.exactID
         let before = known[id]
         if limits.duplicateSubscriptions == .strict, isCreated, before != nil,
             try stored([id]).contains(subscription)
         {
-            throw WireError.duplicate(of: id)
+            throw WireError.duplicate(of: id.text)
         }
         let summary = SubscriptionSummary(subscription)
         if let twin = try twin(of: subscription, summary) { throw WireError.duplicate(of: twin) }
@@ -55,7 +55,7 @@ struct SubscriptionSet {
         guard total <= limits.subscriptionBytesPerUser || summary.bytes <= before?.bytes ?? 0
         else {
             throw WireError.badRequest(
-                "with subscription '\(WireError.shortened(id))' of \(summary.bytes) bytes the "
+                "with subscription '\(WireError.shortened(id.text))' of \(summary.bytes) bytes the "
                     + "user's subscriptions in the \(scope) database would have \(total) bytes "
                     + "of at most \(limits.subscriptionBytesPerUser) (subscriptionBytesPerUser); "
                     + "delete some, or shorten its filters",
@@ -69,7 +69,7 @@ struct SubscriptionSet {
 
     /// Takes a subscription away; returns whether it was there.
     @discardableResult
-    mutating func remove(_ id: String) -> Bool {
+    mutating func remove(_ id: ExactText) -> Bool {
         guard let summary = known.removeValue(forKey: id) else { return false }
         owners[summary.duplicateHash]?.remove(id)
         bytes -= summary.bytes
@@ -78,8 +78,9 @@ struct SubscriptionSet {
     }
 
     private mutating func add(_ summary: SubscriptionSummary) {
-        known[summary.id] = summary
-        owners[summary.duplicateHash, default: []].insert(summary.id)
+        let id = ExactText(summary.id)
+        known[id] = summary
+        owners[summary.duplicateHash, default: []].insert(id)
         bytes += summary.bytes
     }
 
@@ -92,7 +93,7 @@ struct SubscriptionSet {
         guard let key = DuplicateKey(subscription, policy),
             var candidates = owners[summary.duplicateHash]
         else { return nil }
-        candidates.remove(subscription.subscriptionID)
+        candidates.remove(subscription.exactID)
         guard !candidates.isEmpty else { return nil }
         // Equal hashes are not yet equal triggers.
         return try stored(candidates).filter { DuplicateKey($0, policy) == key }
@@ -100,9 +101,9 @@ struct SubscriptionSet {
     }
 
     /// Subscriptions by ID as they are now.
-    private func stored(_ ids: Set<String>) throws -> [WireSubscription] {
+    private func stored(_ ids: Set<ExactText>) throws -> [WireSubscription] {
         let changed = ids.compactMap { saved[$0] }
-        let rest = ids.subtracting(changed.map(\.subscriptionID))
+        let rest = ids.subtracting(changed.map(\.exactID))
         return changed + (rest.isEmpty ? [] : try fetch(rest).map(\.subscription))
     }
 }
@@ -118,6 +119,10 @@ extension SubscriptionSummary {
 }
 
 extension WireSubscription {
+    /// The ID as it is compared: a user may have subscriptions whose IDs are the same text in
+    /// another of Unicode's forms (SUB-29).
+    package var exactID: ExactText { ExactText(subscriptionID) }
+
     /// The subscription as it is stored.
     package var json: [UInt8] { JSONWriter.write { write(to: &$0) } }
 }

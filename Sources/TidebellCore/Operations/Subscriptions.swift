@@ -26,18 +26,16 @@ extension LookupSubscriptions {
         _ request: Request, for call: Call, in reader: some ZoneReading & SubscriptionReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
-        let ids = Set(request.subscriptionIDs)
+        let ids = Set(request.subscriptionIDs.map { ExactText($0) })
         let access = try call.database()
         let database = try reader.database(access.key)
         let stored = try database.map { try reader.subscriptions(ids, of: user.id, in: $0.id) }
         let byID = Dictionary(
-            uniqueKeysWithValues: (stored ?? []).map {
-                ($0.subscription.subscriptionID, $0.subscription)
-            }
-        )
+            (stored ?? []).map { ($0.subscription.exactID, $0.subscription) }
+        ) { first, _ in first }
         return SubscriptionsResponse(
             subscriptions: request.subscriptionIDs.map { id in
-                guard let subscription = byID[id] else {
+                guard let subscription = byID[ExactText(id)] else {
                     return .failed(subscriptionID: id, .subscriptionNotFound(id))
                 }
                 return .subscription(access.answered(subscription))

@@ -80,7 +80,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
-        OldRequests.adapt(in: pipeline)
+        HeadRules.apply(in: pipeline)
         SlowReaderWatch.begin(in: pipeline, limits, metrics)
         let connection = Connection(context.channel, proxies: limits.trustedProxies)
         self.connection = connection

@@ -77,10 +77,17 @@ struct JSONText: Bindable {
         self.bytes = bytes
     }
 
-    /// Writes an array of strings, for `json_each`.
+    /// Writes an array of strings, for `json_each`; ``string(_:)`` reads them.
     init(_ names: Set<String>) {
         bytes = JSONWriter.write(capacity: 2 + 40 * names.count) { writer in
-            writer.array(names) { $0.string($1) }
+            writer.array(names) { $0.string(Self.escaped($1)) }
+        }
+    }
+
+    /// The same of texts that are compared as they are spelled.
+    init(_ names: Set<ExactText>) {
+        bytes = JSONWriter.write(capacity: 2 + 40 * names.count) { writer in
+            writer.array(names) { $0.string(Self.escaped($1.text)) }
         }
     }
 
@@ -91,17 +98,20 @@ struct JSONText: Bindable {
         }
     }
 
-    /// Writes an array of pairs of type and term, for `json_each`.
+    /// Writes an array of pairs of type and term, for `json_each`; ``string(_:)`` reads
+    /// them.
     init(terms triggers: Set<SubscriptionTrigger>) {
         bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
             writer.array(triggers) { writer, trigger in
-                writer.array([trigger.recordType, trigger.term.rawValue]) { $0.string($1) }
+                writer.array([trigger.recordType, trigger.term.rawValue]) {
+                    $0.string(Self.escaped($1))
+                }
             }
         }
     }
 
     /// Writes an array of types, each with the first text that begins with a term and the
-    /// first one after all that do, for `json_each`.
+    /// first one after all that do, for `json_each`; ``string(_:)`` reads them.
     init(beginnings triggers: Set<SubscriptionTrigger>) {
         bytes = JSONWriter.write(capacity: 2 + 60 * triggers.count) { writer in
             writer.array(triggers) { writer, trigger in
@@ -110,9 +120,35 @@ struct JSONText: Bindable {
                 // An equals or an at sign: the scalar after it is a byte, too.
                 let sign = end.removeLast()
                 end.append(Unicode.Scalar(UInt8(truncatingIfNeeded: sign.value) + 1))
-                writer.array([trigger.recordType, first, String(end)]) { $0.string($1) }
+                writer.array([trigger.recordType, first, String(end)]) {
+                    $0.string(Self.escaped($1))
+                }
             }
         }
+    }
+
+    /// Returns the text without U+0000, at which SQLite ends the strings of JSON: it and the
+    /// sign of an escape, U+0001, become U+0001 with a letter.
+    static func escaped(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 <= 1 }) else { return text }
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\u{0}": escaped.append(contentsOf: "\u{1}A".unicodeScalars)
+            case "\u{1}": escaped.append(contentsOf: "\u{1}B".unicodeScalars)
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    /// The SQL that makes the text again of a string of JSON.
+    static func string(_ json: String) -> String {
+        """
+        CASE WHEN instr(\(json), char(1))
+            THEN replace(replace(\(json), char(1, 65), char(0)), char(1, 66), char(1))
+            ELSE \(json) END
+        """
     }
 
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {

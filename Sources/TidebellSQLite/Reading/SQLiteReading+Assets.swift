@@ -11,7 +11,7 @@ extension SQLiteReading {
         try connection.each(
             """
             SELECT asset.content, asset.file, asset.size, asset.checksum, asset.key
-            FROM json_each(?) AS wanted CROSS JOIN asset ON asset.content = wanted.value
+            FROM json_each(?) AS wanted CROSS JOIN asset ON asset.content = \(JSONText.string("wanted.value"))
             """,
             JSONText(Set(contents.map(\.rawValue)))
         ) { columns in
@@ -36,7 +36,7 @@ extension SQLiteReading {
             try connection.rows(
                 """
                 SELECT asset.file
-                FROM json_each(?) AS wanted CROSS JOIN asset ON asset.file = wanted.value
+                FROM json_each(?) AS wanted CROSS JOIN asset ON asset.file = \(JSONText.string("wanted.value"))
                 """,
                 JSONText(files)
             ) { $0.text(0) }

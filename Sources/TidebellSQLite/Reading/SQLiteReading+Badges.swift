@@ -10,6 +10,6 @@ extension SQLiteReading {
             """,
             JSONText(users.map(\.rawValue))
         ) { (try $0.value(0) as UserID, Int($0.int(1))) }
-        return Dictionary(uniqueKeysWithValues: badges)
+        return Dictionary(badges) { first, _ in first }
     }
 }

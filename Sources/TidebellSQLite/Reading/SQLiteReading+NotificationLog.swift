@@ -69,7 +69,7 @@ extension SQLiteReading {
             """,
             JSONText(users.map(\.rawValue))
         ) { $0.isNull(1) ? nil : (try $0.value(0), try $0.value(1)) }
-        return Dictionary(uniqueKeysWithValues: rows.compactMap(\.self))
+        return Dictionary(rows.compactMap(\.self)) { first, _ in first }
     }
 
     package func notificationHead() throws -> NotificationSequence {

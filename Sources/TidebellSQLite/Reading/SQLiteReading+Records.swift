@@ -127,7 +127,7 @@ extension SQLiteReading {
             """
             SELECT reference.source, reference.target, reference.kind
             FROM json_each(?) AS wanted CROSS JOIN reference
-            WHERE reference.zone = ? AND reference.target = wanted.value
+            WHERE reference.zone = ? AND reference.target = \(JSONText.string("wanted.value"))
             """,
             JSONText(targets), zone
         ) { columns in
@@ -146,7 +146,8 @@ extension SQLiteReading {
             """
             SELECT reference.target, count(*)
             FROM json_each(?) AS wanted CROSS JOIN reference
-            WHERE reference.zone = ? AND reference.target = wanted.value AND reference.kind = ?
+            WHERE reference.zone = ? AND reference.target = \(JSONText.string("wanted.value"))
+                AND reference.kind = ?
             GROUP BY reference.target
             """,
             JSONText(targets), zone, StoredReference.Kind.deleteSelf
@@ -186,12 +187,14 @@ extension StoredRecord {
         """
     fileprivate static let namedAmong = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN \(found)
-        WHERE entry.zone = ? AND entry.name = wanted.value AND record.deleted IS NOT 1
+        WHERE entry.zone = ? AND entry.name = \(JSONText.string("wanted.value"))
+            AND record.deleted IS NOT 1
         """
     /// ``namedAmong`` without the fields.
     fileprivate static let headsAmong = """
         SELECT \(head) FROM json_each(?) AS wanted CROSS JOIN \(found)
-        WHERE entry.zone = ? AND entry.name = wanted.value AND record.deleted IS NOT 1
+        WHERE entry.zone = ? AND entry.name = \(JSONText.string("wanted.value"))
+            AND record.deleted IS NOT 1
         """
     fileprivate static let pageForward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position > ? ORDER BY position"

@@ -16,7 +16,7 @@ extension SQLiteReading {
             SELECT field_type.field, field_type.type, field_type.encrypted, field_type.record_type
             FROM json_each(?) AS wanted CROSS JOIN field_type
             WHERE field_type.container = ? AND field_type.environment = ?
-                AND field_type.record_type = wanted.value
+                AND field_type.record_type = \(JSONText.string("wanted.value"))
             """,
             JSONText(recordTypes), container.container, container.environment
         ) { columns in

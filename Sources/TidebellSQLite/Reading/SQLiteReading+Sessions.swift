@@ -106,7 +106,7 @@ extension Listener {
     fileprivate static let couriers = """
         SELECT DISTINCT push_token_device.token
         FROM json_each(?2) AS wanted
-            CROSS JOIN push_token_device ON push_token_device.token = wanted.value
+            CROSS JOIN push_token_device ON push_token_device.token = \(JSONText.string("wanted.value"))
             CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.given_out IS NOT NULL AND \(mayHear(at: "?1"))
         """

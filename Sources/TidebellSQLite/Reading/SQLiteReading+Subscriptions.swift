@@ -5,7 +5,7 @@ import TidebellWire
 
 extension SQLiteReading {
     package func subscriptions(
-        _ ids: Set<String>?, of user: UserID, in database: DatabaseID
+        _ ids: Set<ExactText>?, of user: UserID, in database: DatabaseID
     ) throws -> [StoredSubscription] {
         guard let ids else {
             return try readSubscriptions(
@@ -141,7 +141,7 @@ extension StoredSubscription {
     fileprivate static let ofUserAmong = """
         SELECT subscription.serial FROM json_each(?) AS wanted CROSS JOIN subscription
         WHERE subscription.database = ? AND subscription.user = ?
-            AND subscription.subscription_id = wanted.value
+            AND subscription.subscription_id = \(JSONText.string("wanted.value"))
         ORDER BY subscription.subscription_id
         """
 
@@ -189,16 +189,16 @@ extension StoredSubscription {
     /// The first query subscriptions of each trigger. Those of a beginning are all looked at
     /// in the index, since it is in the order of the terms.
     private static func concernedQueries(zoneName: String, areBeginnings: Bool = false) -> String {
+        func text(_ index: Int) -> String { JSONText.string("wanted.value ->> \(index)") }
         let term =
-            areBeginnings
-            ? "term >= wanted.value ->> 1 AND term < wanted.value ->> 2"
-            : "term = wanted.value ->> 1"
+            areBeginnings ? "term >= \(text(1)) AND term < \(text(2))" : "term = \(text(1))"
+        let wanted = areBeginnings ? "?6" : "?3"
         return """
             SELECT found.serial
-            FROM json_each(\(areBeginnings ? "?6" : "?3")) AS wanted CROSS JOIN subscription AS found ON found.serial IN (
+            FROM json_each(\(wanted)) AS wanted CROSS JOIN subscription AS found ON found.serial IN (
                 SELECT serial FROM \(byTrigger)
                 WHERE database = ?1 AND kind = 'query' AND zone_name = \(zoneName)
-                    AND record_type = wanted.value ->> 0 AND \(term)
+                    AND record_type = \(text(0)) AND \(term)
                     AND serial > ?4
                 ORDER BY serial LIMIT ?5
             )

@@ -114,7 +114,8 @@ extension StoredZone {
         "SELECT \(columns) FROM zone WHERE database = ? AND name = ?"
     fileprivate static let namedAmong = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN zone
-        WHERE zone.database = ? AND zone.name = wanted.value ORDER BY zone.name
+        WHERE zone.database = ? AND zone.name = \(JSONText.string("wanted.value"))
+        ORDER BY zone.name
         """
     fileprivate static let changes = """
         SELECT \(columns) FROM zone

@@ -29,7 +29,7 @@ extension SQLiteTransaction {
     }
 
     func removeSubscriptions(
-        _ ids: Set<String>, of user: UserID, in database: DatabaseID
+        _ ids: Set<ExactText>, of user: UserID, in database: DatabaseID
     ) throws {
         hasQuietChange = true
         for id in ids {
@@ -38,7 +38,7 @@ extension SQLiteTransaction {
                 DELETE FROM subscription
                 WHERE database = ? AND user = ? AND subscription_id = ?
                 """,
-                database, user, id
+                database, user, id.text
             )
         }
         try countKinds(in: database)

@@ -123,7 +123,8 @@ package struct JSONReader {
     package static let longestName = 1024
 
     /// Reads the name or the ID of something, of at most ``longestName`` bytes, so that
-    /// nothing compares, hashes or repeats a longer one.
+    /// nothing compares, hashes or repeats a longer one. What is written as the letters of
+    /// ASCII becomes them (``String/withASCIILetters``).
     package mutating func readName() throws -> String {
         let name = try readString()
         guard name.utf8.count <= Self.longestName else {
@@ -132,7 +133,7 @@ package struct JSONReader {
                     + "\(Self.longestName) of a name"
             )
         }
-        return name
+        return name.withASCIILetters
     }
 
     /// Reads `true` or `false`.

@@ -157,7 +157,7 @@ import TidebellWire
         }
         try await world.create(["a"], of: anna)
         #expect(try await world.pipeline.drain() == 1)
-        for ids in [nil, ["broken", "whole"]] as [Set<String>?] {
+        for ids in [nil, ["broken", "whole"]] as [Set<ExactText>?] {
             let listed = try await world.store.read {
                 try $0.subscriptions(ids, of: anna.user.id, in: anna.database)
             }

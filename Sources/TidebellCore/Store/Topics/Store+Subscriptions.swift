@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellWire
 
 /// Subscriptions, of one user or as a change finds them.
 package protocol SubscriptionReading {
     /// Returns a user's subscriptions in a database, by ID; nil asks for all. What
     /// cannot be read any more is left out.
     func subscriptions(
-        _ ids: Set<String>?,
+        _ ids: Set<ExactText>?,
         of user: UserID,
         in database: DatabaseID
     ) throws -> [StoredSubscription]
@@ -52,7 +53,9 @@ package protocol SubscriptionWriting: SubscriptionReading {
     func putSubscriptions(_ subscriptions: [StoredSubscription]) throws
 
     /// Removes a user's subscriptions; IDs that do not exist are ignored.
-    func removeSubscriptions(_ ids: Set<String>, of user: UserID, in database: DatabaseID) throws
+    func removeSubscriptions(
+        _ ids: Set<ExactText>, of user: UserID, in database: DatabaseID
+    ) throws
 
     /// Removes zone subscriptions on the zone and query subscriptions limited to
     /// it, of all users (SUB-65), and returns them.

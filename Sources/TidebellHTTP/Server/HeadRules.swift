@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+
+/// What the heads of requests must keep to beyond the parser's rules; and makes requests of
+/// HTTP/1.0 such as HTTP/1.1 has them, which the rest of the server takes them for.
+///
+/// It stands before the codec, behind which nobody knows the version. Where a head leaves open
+/// how its body ends, what follows is no request either: the connection ends.
+final class HeadRules: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// What was wrong with a head; nothing is read after it.
+    private var broken: HTTPParserError?
+
+    /// Begins to, on a connection of which the codec is there already.
+    static func apply(in pipeline: ChannelPipeline.SynchronousOperations) {
+        do {
+            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+            try pipeline.addHandler(HeadRules(), position: .before(codec))
+        } catch {
+            preconditionFailure("a connection's codec is there before its watch: \(error)")
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if let broken {
+            // As what the parser says of bytes after an error of its own.
+            guard case .body(let bytes) = part else { return }
+            let rest = ByteToMessageDecoderError.dataReceivedInErrorState(broken, bytes)
+            return context.fireErrorCaught(rest)
+        }
+        guard case .head(var head) = part else { return context.fireChannelRead(data) }
+        if let error = Self.error(in: head) {
+            broken = error
+            return context.fireErrorCaught(error)
+        }
+        guard head.version == .http1_0 else { return context.fireChannelRead(data) }
+        // Its clients do not know 100 (Continue) and would take it for the answer (RFC 9110,
+        // 10.1.1).
+        head.headers.remove(name: "expect")
+        // Only HTTP/1.1 demands a host (RFC 9112, 3.2).
+        if !head.headers.contains(name: "host") { head.headers.add(name: "host", value: "") }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    private static func error(in head: HTTPRequestHead) -> HTTPParserError? {
+        // Who knew no transfer codings on the way passed on a body of another length (RFC 9112,
+        // 6.1).
+        if (head.version.major, head.version.minor) < (1, 1),
+            head.headers.contains(name: "transfer-encoding")
+        {
+            return .invalidVersion
+        }
+        // The parser reads lengths of 64 bits, of which the last is a sign to all others.
+        let isLength = head.headers["content-length"].allSatisfy { Int($0) != nil }
+        return isLength ? nil : .invalidContentLength
+    }
+}
+
+@available(*, unavailable)
+extension HeadRules: Sendable {}
