@@ -153,6 +153,8 @@ extension BackupTests {
                 sql: """
                     DROP TABLE schema_revision;
                     DROP TABLE store_secret;
+                    ALTER TABLE store DROP COLUMN next_root_key;
+                    ALTER TABLE asset DROP COLUMN root_key;
                     DROP TABLE grdb_migrations;
                     PRAGMA user_version = \(Schema.frozenVersion);
                     """

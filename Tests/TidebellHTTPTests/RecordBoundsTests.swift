@@ -177,7 +177,7 @@ struct RecordBoundsTests {
             refused.error
                 == .badRequest(
                     "the records of the request refer to 5001 others as parents or with VALIDATE, "
-                        + "of at most 5000; save fewer at a time",
+                        + "of at most 5000 (demandedRecords); save fewer at a time",
                     ckCode: CKErrorCode.limitExceeded
                 )
         )

@@ -126,7 +126,8 @@ final class MigrationTests {
                         subscription_kinds)
                     VALUES (2, 'c', 'development', 'public', 0, 3, 0, 0);
                     INSERT INTO zone (key, database, name, position, floor) VALUES (6, 2, 'z', 3, 0);
-                    INSERT INTO asset VALUES ('x', 'f1', 5000, '', NULL), ('y', 'f2', 70, '', NULL);
+                    INSERT INTO asset (content, file, size, checksum)
+                    VALUES ('x', 'f1', 5000, ''), ('y', 'f2', 70, '');
                     INSERT INTO asset_use VALUES (6, 'a', 'x'), (6, 'a', 'y'), (6, 'b', 'x');
                     PRAGMA user_version = 3;
                     """

@@ -39,7 +39,7 @@ import TidebellWire
             var ids: [[String]] = []
             for _ in 0..<2 {
                 let batch = try await world.readBatch()
-                var plan = try #require(world.pipeline.match(batch))
+                var plan = try #require(try world.pipeline.match(batch))
                 world.pipeline.coalesce(&plan)
                 ids.append(
                     world.pipeline.build(plan, batch).map(\.notification.notificationID))
