@@ -5,7 +5,7 @@
 @_exported import CoreLocation
 @_exported import Foundation
 
-// What carries requests, and locks and waits; all of it is of this package alone. `TidebellNetwork` must not
-// be imported: see there.
+// What carries requests, and locks and waits; all of it is of this package alone.
+// `TidebellNetwork` must not be imported: see there.
 @_exported import TidebellScheduling
 @_exported import TidebellTransport

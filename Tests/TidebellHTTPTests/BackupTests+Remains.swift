@@ -109,8 +109,8 @@ extension BackupTests {
             zone.key, position: first.advanced(by: count - 1), clientChangeToken: nil)
     }
 
-    @Test("Rows of deleted zones that the server has not come to are no damage, and in no backup")
-    func deletedZone() async throws {
+    /// Makes an open cloud with one record, and rows of a deleted zone.
+    private func makeCloudWithDeletedZone() async throws -> Home {
         let home = try await Home(data)
         try await home.save("a")
         let database = home.zone.database
@@ -123,6 +123,12 @@ extension BackupTests {
             try transaction.deleteZones(
                 [(zone.key, end)], reason: .deleted, at: Self.moment)
         }
+        return home
+    }
+
+    @Test("Rows of deleted zones that the server has not come to are no damage, and in no backup")
+    func deletedZone() async throws {
+        let home = try await makeCloudWithDeletedZone()
         #expect(try check(data) == [])
         #expect(try Backup.make(of: data, to: backup, at: Self.moment).problems == [])
         let copy = try Data(contentsOf: backup.appendingPathComponent("tidebell.sqlite"))
@@ -135,17 +141,7 @@ extension BackupTests {
     /// Makes a closed cloud with one record and rows of a deleted zone as version 6 left it,
     /// which has the frozen tables and no others.
     private func makeFrozenCloud() async throws {
-        let home = try await Home(data)
-        try await home.save("a")
-        let database = home.zone.database
-        try await home.store.write { transaction in
-            let position = try transaction.advance(database, by: 1, at: Self.moment)
-            let zone = try #require(
-                try transaction.createZones([("Big", position)], in: database).first)
-            try Self.fill(zone, 500, in: transaction)
-            let end = try transaction.advance(database, by: 1, at: Self.moment)
-            try transaction.deleteZones([(zone.key, end)], reason: .deleted, at: Self.moment)
-        }
+        let home = try await makeCloudWithDeletedZone()
         try await home.store.close()
         let queue = try DatabaseQueue(path: data.database.path)
         try await queue.writeWithoutTransaction { database in
