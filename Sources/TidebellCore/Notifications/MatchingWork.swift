@@ -9,8 +9,6 @@ import TidebellWire
 package struct MatchingWork: Sendable {
     /// What a pair costs without any filter, and each filter without any text.
     static let perVerdict = 64
-    /// What an element of a list costs, in addition to its text.
-    private static let perElement = 16
 
     /// Work that never ends.
     package static let unlimited = MatchingWork(.max)
@@ -30,23 +28,8 @@ package struct MatchingWork: Sendable {
         left -= Self.perVerdict
         guard left > 0, element.change.fields != nil else { return }
         for filter in candidate.subscription.filters {
-            let found =
-                switch filter.subject {
-                case .field(let name):
-                    element.view.fields[name].map { Self.bytes(of: $0.value) } ?? 0
-                case .allText: element.change.fields?.json.count ?? 0
-                case .system: 0
-                }
-            left -= Self.perVerdict + Self.bytes(of: filter.value) + found
-        }
-    }
-
-    private static func bytes(of value: FieldValue) -> Int {
-        switch value {
-        case .string(let text): text.utf8.count
-        case .list(_, let elements):
-            elements.reduce(0) { $0 + perElement + bytes(of: $1) }
-        default: 0
+            let found = element.view.size(of: filter.subject)
+            left -= Self.perVerdict + filter.value.comparedBytes + found
         }
     }
 }
