@@ -218,7 +218,10 @@ let package = Package(
         // What tests of several targets wait with, and take chance from.
         .target(
             name: "TestSupport",
-            dependencies: [.product(name: "Metrics", package: "swift-metrics")],
+            dependencies: [
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ],
             path: "Tests/TestSupport", swiftSettings: strict
         ),
         // The promises of a store, as tests for any engine.

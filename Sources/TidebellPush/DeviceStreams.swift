@@ -29,6 +29,7 @@ package final class DeviceStreams: PushRoute, Service {
     /// Makes a number from 0 to 1 that spreads what is told.
     private let jitter: @Sendable () -> Double
     let watch: ListenerWatch?
+    private let onClose: @Sendable () -> Void
     private let registry = Mutex(Registry())
 
     /// Creates an empty registry; ``run()`` keeps its connections alive.
@@ -38,8 +39,10 @@ package final class DeviceStreams: PushRoute, Service {
         jitter: @escaping @Sendable () -> Double,
         configuration: PushConfiguration = PushConfiguration(),
         metrics: PushMetrics = PushMetrics(),
-        watch: ListenerWatch? = nil
+        watch: ListenerWatch? = nil,
+        onClose: @escaping @Sendable () -> Void = {}
     ) {
+        self.onClose = onClose
         self.store = store
         self.clock = clock
         self.jitter = jitter
@@ -138,6 +141,7 @@ package final class DeviceStreams: PushRoute, Service {
             return registry.count
         }
         metrics.openStreams.record(count)
+        onClose()
     }
 }
 

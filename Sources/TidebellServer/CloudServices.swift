@@ -48,7 +48,8 @@ package struct CloudServices: Sendable {
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header says.
     ///   - apns: The way to Apple's push service; nil for none.
-    ///   - onIdle: Called whenever that way may have nothing left to do now.
+    ///   - onIdle: Called whenever that way may have nothing left to do now, and when a device's
+    ///     stream closed.
     ///   - reached: What tests let happen between the stages of a pass.
     package init(
         store: any Store,
@@ -83,7 +84,7 @@ package struct CloudServices: Sendable {
         self.watch = watch
         let streams = DeviceStreams(
             store: store, clock: time.clock, jitter: randomness.makeFraction, configuration: push,
-            metrics: metrics, watch: watch
+            metrics: metrics, watch: watch, onClose: onIdle
         )
         let couriers = CourierMailboxes(
             store: store, clock: time.clock, now: time.now, configuration: push,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTPTypes
-import Logging
 import TestSupport
 import Testing
 import TidebellCore
@@ -81,7 +80,7 @@ struct AnswersInMemoryTests {
         let error = WireError.badRequest(String(repeating: "\u{1}", count: 9000))
         let cloud = CloudServices(
             store: FailingStore(error: error), secret: .test, time: .system, randomness: .system,
-            shares: limits, logger: Logger(label: "test") { _ in FailureLog() }
+            shares: limits, logger: TestLog(level: .error).logger
         )
         let request = WebRequest(
             .get, "/database/1/c/development/private/zones/list?ckAPIToken=secret",

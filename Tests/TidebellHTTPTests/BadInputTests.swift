@@ -130,7 +130,7 @@ struct BadInputTests {
         #expect(answer.error == WireError(request.code, request.reason), "\(answer.text)")
         #expect(answer.status == request.code.status)
         #expect(answer.uuid == answer[header: "X-Apple-Request-UUID"])
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 
     @Test("A name that is too long fails its item and is named (LIMIT-11)")

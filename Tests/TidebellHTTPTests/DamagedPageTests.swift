@@ -240,7 +240,7 @@ import TidebellWire
             #expect(answer.status == 200 && !answer.text.contains("serverErrorCode"))
         case .lookupElsewhere: #expect(try await lookup(["Y-1"], in: "Y", api) == ["Y-1": nil])
         }
-        #expect(!api.log.lines.contains { $0.contains("request failed") })
+        #expect(!api.log.detailedLines.contains { $0.contains("request failed") })
         var mend = StoreMend()
         mend.tables = ["record"]
         mend.damagedRecords = 1
@@ -277,8 +277,8 @@ import TidebellWire
             #expect(answer.error?.code == .internalError)
             #expect(answer.error?.reason.contains("database is damaged") == true)
         }
-        #expect(api.log.lines.count == 1)
-        #expect(api.log.lines.first?.contains("the database is damaged") == true)
+        #expect(api.log.detailedLines.count == 1)
+        #expect(api.log.detailedLines.first?.contains("the database is damaged") == true)
         #expect(try await lookup(["A-1"], in: "A", api) == ["A-1": nil])
         #expect(try check(api).contains { $0.contains("the table 'field_type'") })
         try await api.cloud.store.close()
@@ -367,7 +367,7 @@ import TidebellWire
             let answer = try await deleteZone(zone, api)
             #expect(answer.status == 200 && !answer.text.contains("serverErrorCode"), comment)
         }
-        #expect(!api.log.lines.contains { $0.contains("request failed") }, comment)
+        #expect(!api.log.detailedLines.contains { $0.contains("request failed") }, comment)
         let left = try check(api)
         // What was lost with records was met; indexes may not have been.
         #expect(affected.isEmpty || left == [], comment)

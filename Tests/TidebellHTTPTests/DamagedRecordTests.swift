@@ -102,7 +102,7 @@ struct DamagedRecordTests {
             #expect(found == ["a": "ok", "b": "INTERNAL_ERROR", "c": "ok"], "\(path)")
         }
         #expect(
-            api.log.lines
+            api.log.detailedLines
                 == [
                     "a record is damaged; run 'tidebell check' "
                         + #"["container=\#(TestAPI.container)", "database=private", "#

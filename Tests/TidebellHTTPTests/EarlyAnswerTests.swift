@@ -65,7 +65,7 @@ struct EarlyAnswerTests {
             #expect(parts.last?.hasPrefix("400 Bad Request\r\n") == true)
             #expect(parts.count == (afterAnother ? 2 : 1))
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 
     @Test("S13: a client that asks whether to send its body is told to, or is refused")
@@ -148,7 +148,7 @@ struct EarlyAnswerTests {
                 #expect(answer.contains("the request ended before its body had come"))
             }
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
         #expect(try api.keptFiles().isEmpty)
     }
 
@@ -164,7 +164,7 @@ struct EarlyAnswerTests {
             #expect(answer.contains("the Transfer-Encoding '\(coding)' is not known"))
             #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 
     @Test("S13: a body whose end nobody can tell is refused by the parser (RFC 9112, 6.3)")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Logging
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -125,8 +125,8 @@ struct EncryptedAtRestTests {
         )
         _ = try await api.cloud.pipeline.drain()
         #expect(try words(Self.secrets + [Self.plain], in: api.folder) == [Self.plain])
-        let log = Data(api.log.lines.joined(separator: "\n").utf8)
-        #expect(api.log.lines.contains { $0.hasPrefix("request answered") })
+        let log = Data(api.log.detailedLines.joined(separator: "\n").utf8)
+        #expect(api.log.detailedLines.contains { $0.hasPrefix("request answered") })
         for word in Self.secrets {
             #expect(Self.spellings(of: word).allSatisfy { log.range(of: $0) == nil }, "\(word)")
         }
@@ -222,11 +222,11 @@ struct EncryptedAtRestTests {
             let data = DataFolder(place.appendingPathComponent("restored-\(isWithoutKeys)"))
             _ = try await Restoring.run(backup, to: data, replacing: false, at: TestAPI.start)
             let store = try data.openStore(for: .serving)
-            let log = FailureLog()
+            let log = TestLog(level: .error)
             let cloud = CloudServices(
                 store: store, secret: .test, rootKey: TestAPI.rootKey,
                 time: Time(now: { TestAPI.start }, clock: api.clock), randomness: .system,
-                logger: Logger(label: "test") { _ in log }
+                logger: log.logger
             )
             let key = try await store.read {
                 try $0.zones(["Notes"], in: Self.database($0)).first?.fieldKey

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -13,12 +13,12 @@ struct FailureTests {
     }
 
     private func respond(
-        _ error: any Error & Sendable, log: FailureLog = FailureLog(),
+        _ error: any Error & Sendable, log: TestLog = TestLog(level: .error),
         headers: [String: String] = [:]
     ) async throws -> TestAPI.Answer {
         let cloud = CloudServices(
             store: FailingStore(error: error), secret: .test, time: .system, randomness: .system,
-            logger: Logger(label: "test") { _ in log }
+            logger: log.logger
         )
         let response = await cloud.respond(
             .get, "/database/1/c/development/private/zones/list?ckAPIToken=secret",
@@ -33,7 +33,7 @@ struct FailureTests {
 
     @Test("What we broke is INTERNAL_ERROR without a word about it, logged once with the uuid")
     func internalError() async throws {
-        let log = FailureLog()
+        let log = TestLog(level: .error)
         let answer = try await respond(DiskFailure(), log: log)
         #expect(answer.status == 500)
         #expect(
@@ -42,8 +42,8 @@ struct FailureTests {
                     .internalError, "the server failed; its log knows the request's uuid"
                 )
         )
-        let line = try #require(log.lines.first)
-        #expect(log.lines.count == 1)
+        let line = try #require(log.detailedLines.first)
+        #expect(log.detailedLines.count == 1)
         #expect(line.contains("sector 7"))
         #expect(line.contains("requestID=\(try #require(answer.uuid))"))
         #expect(line.contains("endpoint=/database/1/c/development/private/zones/list"))
@@ -61,7 +61,7 @@ struct FailureTests {
 
     @Test("M3: a full disk says when to come back, and is not logged by each request")
     func fullDisk() async throws {
-        let log = FailureLog()
+        let log = TestLog(level: .error)
         let full = StoreUnavailable(.diskIsFull, detail: "sector 7 of /secret/path")
         let answer = try await respond(full, log: log)
         #expect(answer.status == 503)
@@ -74,7 +74,7 @@ struct FailureTests {
                 )
         )
         #expect(answer[header: "Retry-After"] == "10")
-        #expect(log.lines.isEmpty)
+        #expect(log.detailedLines.isEmpty)
     }
 
     @Test("Every code has its HTTP status (3.3)", arguments: ServerErrorCode.allCases)
@@ -94,9 +94,9 @@ struct FailureTests {
 
     @Test("A caller that went away is not a failure to log")
     func cancelled() async throws {
-        let log = FailureLog()
+        let log = TestLog(level: .error)
         _ = try await respond(CancellationError(), log: log)
-        #expect(log.lines.isEmpty)
+        #expect(log.detailedLines.isEmpty)
     }
 }
 

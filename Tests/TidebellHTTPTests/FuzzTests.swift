@@ -98,7 +98,7 @@ struct FuzzTests {
                 try await check(response, seed: seed, request: bytes)
             }
         }
-        #expect(api.log.lines.isEmpty, "seed \(seed)")
+        #expect(api.log.detailedLines.isEmpty, "seed \(seed)")
     }
 
     @Test(
@@ -119,7 +119,7 @@ struct FuzzTests {
                 try await check(response, seed: seed, request: target)
             }
         }
-        #expect(api.log.lines.isEmpty, "seed \(seed)")
+        #expect(api.log.detailedLines.isEmpty, "seed \(seed)")
     }
 
     private func check(_ response: WebResponse, seed: UInt64, request: [UInt8]) async throws {

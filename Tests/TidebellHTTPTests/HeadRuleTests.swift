@@ -32,6 +32,6 @@ struct HeadRuleTests {
             #expect(answers.count == (afterAnother ? 2 : 1))
             #expect(answers.last?.hasPrefix("400 Bad Request\r\n") == true)
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 }

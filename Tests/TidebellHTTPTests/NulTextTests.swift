@@ -114,7 +114,7 @@ struct NulTextTests {
             let health = try await api.send("GET", "/health")
             #expect(health.status == 200)
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 
     @Test("A name that goes on behind U+0000 is not the name before it")

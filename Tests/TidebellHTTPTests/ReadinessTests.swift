@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Logging
 import Synchronization
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -45,13 +45,13 @@ struct ReadinessTests {
 
     private let store = Store()
     private let clock = StepClock(at: TestAPI.start)
-    private let log = FailureLog()
+    private let log = TestLog(level: .error)
 
     private func ready() async throws -> (status: Int, text: String) {
         let clock = clock
         let cloud = CloudServices(
             store: store, secret: .test, time: Time(now: { clock.instant }, clock: clock),
-            randomness: .system, logger: Logger(label: "test") { [log] _ in log }
+            randomness: .system, logger: log.logger
         )
         return try await ready(cloud)
     }
@@ -74,7 +74,7 @@ struct ReadinessTests {
         error.uuid = nil
         #expect(error == WireError(.tryAgainLater, trouble.reason, retryAfter: 10))
         #expect(!text.contains("secret"))
-        #expect(log.lines.isEmpty)
+        #expect(log.detailedLines.isEmpty)
     }
 
     @Test("/ready writes at most once a second, whoever asks, and tells the present state")
@@ -82,7 +82,7 @@ struct ReadinessTests {
         let clock = clock
         let cloud = CloudServices(
             store: store, secret: .test, time: Time(now: { clock.instant }, clock: clock),
-            randomness: .system, logger: Logger(label: "test") { [log] _ in log }
+            randomness: .system, logger: log.logger
         )
         for _ in 0..<100 {
             let answer = try await ready(cloud)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
-import Logging
 import TestSupport
 import Testing
 import TidebellCore
@@ -168,11 +167,11 @@ struct ServerTests {
             "record":{"recordName":"n1"}}]}
             """
         )
-        let log = FailureLog(level: .warning)
+        let log = TestLog(level: .warning)
         let maintenance = Maintenance(
             store: api.cloud.store, limits: Limits(),
             time: Time(now: { api.clock.instant }, clock: api.clock),
-            logger: Logger(label: "test") { _ in log }
+            logger: log.logger
         )
         func fetch() async throws -> String {
             try await api.post(
@@ -192,6 +191,6 @@ struct ServerTests {
         await maintenance.round()
         #expect(try await fetch().contains("client knowledge differs from server knowledge"))
         // A failure is logged once.
-        #expect(log.lines.count == (isBroken ? 1 : 0))
+        #expect(log.detailedLines.count == (isBroken ? 1 : 0))
     }
 }

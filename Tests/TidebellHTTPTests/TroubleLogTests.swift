@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Logging
 import Synchronization
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -16,12 +16,12 @@ struct TroubleLogTests {
     func oneLine() async throws {
         let api = try await TestAPI(logLevel: .info)
         let store = try #require(api.cloud.store as? any OpenedStore)
-        TroubleLog(logger: Logger(label: "test") { _ in api.log }).follow(store)
+        TroubleLog(logger: api.log.logger).follow(store)
         for cause in StoreUnavailable.Cause.allCases {
             for _ in 0..<100 { store.troubles.note(StoreUnavailable(cause, detail: "why")) }
         }
         #expect(
-            api.log.lines == [
+            api.log.detailedLines == [
                 #"the store does not work; clients are asked to try again ["#
                     + #""cause=diskIsFull", "error=why"]"#
             ]
@@ -32,12 +32,12 @@ struct TroubleLogTests {
         "M4: a SQLite with the WAL-reset defect is named with what not to do, a sound one is not",
         arguments: [(3_040_001, 1), (3_053_001, 0)])
     func defects(number: Int, lines: Int) {
-        let log = FailureLog(level: .info)
-        TroubleLog(logger: Logger(label: "test") { _ in log })
+        let log = TestLog(level: .info)
+        TroubleLog(logger: log.logger)
             .nameDefects(of: SQLiteVersion(number: number))
-        #expect(log.lines.count == lines)
+        #expect(log.detailedLines.count == lines)
         #expect(
-            log.lines.allSatisfy {
+            log.detailedLines.allSatisfy {
                 $0.contains("do not let other programs write") && $0.contains("sqlite=3.40.1")
             }
         )
@@ -85,7 +85,7 @@ struct TroubleLogTests {
             let cloud = CloudServices(
                 store: FailingStore(error: error), secret: .test,
                 time: .system, randomness: .system,
-                logger: Logger(label: "test") { _ in FailureLog() }
+                logger: TestLog(level: .error).logger
             )
             let answer = await cloud.respond(.get, "/health")
             #expect(answer.status == status)

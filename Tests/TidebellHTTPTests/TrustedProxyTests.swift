@@ -268,7 +268,7 @@ struct TrustedProxyTests {
             checks.letGo(100)
             #expect(try await first.next().hasPrefix("HTTP/1.1 401 "))
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 
     @Test("S3: a sign-in that is hung up counts as a wrong password once it was read whole")
@@ -335,7 +335,7 @@ struct TrustedProxyTests {
                 try await group.waitForAll()
             }
         }
-        #expect(api.log.lines.isEmpty)
+        #expect(api.log.detailedLines.isEmpty)
     }
 }
 

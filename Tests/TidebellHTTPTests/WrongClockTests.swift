@@ -86,7 +86,7 @@ struct WrongClockTests {
             time: Time(
                 now: { clock.instant.advanced(by: .seconds(days * 24 * 3600)) }, clock: clock
             ),
-            logger: Logger(label: "test") { _ in api.log }
+            logger: api.log.logger
         )
     }
 

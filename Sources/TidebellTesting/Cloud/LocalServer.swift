@@ -21,13 +21,17 @@ final class LocalServer: Sendable {
     private let task: Task<Void, any Error>
     /// The way devices reach the server.
     let transport: any Transport
+    /// What it logged as a warning or worse.
+    let trouble: ServerTrouble
 
     private init(
         cloud: CloudServices,
         group: ServiceGroup,
         task: Task<Void, any Error>,
-        transport: any Transport
+        transport: any Transport,
+        trouble: ServerTrouble
     ) {
+        self.trouble = trouble
         self.cloud = cloud
         self.group = group
         self.task = task
@@ -46,8 +50,8 @@ final class LocalServer: Sendable {
         safetyLimit: Duration,
         onIdle: @escaping @Sendable () -> Void
     ) async throws -> LocalServer {
-        var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .error
+        let trouble = ServerTrouble()
+        let logger = trouble.logger()
         let dataFolder = DataFolder(folder)
         var push = PushConfiguration()
         // Its clock moves only when a test says so.
@@ -97,7 +101,8 @@ final class LocalServer: Sendable {
         let transport: any Transport =
             usesSockets
             ? HTTPTransport(server: try await address(port)) : InProcessTransport(cloud: cloud)
-        return LocalServer(cloud: cloud, group: group, task: task, transport: transport)
+        return LocalServer(
+            cloud: cloud, group: group, task: task, transport: transport, trouble: trouble)
     }
 
     private static func address(_ port: Once<Int>) async throws -> URL {
@@ -137,6 +142,9 @@ final class LocalServer: Sendable {
 
     /// The number of files on their way.
     var transferCount: Int { cloud.webServices.cloud.transfers.current }
+
+    /// The number of streams to devices that are open.
+    var openStreams: Int { cloud.streams.openCount }
 
     /// Users and tokens.
     var accounts: Accounts { cloud.accounts }

@@ -6,6 +6,8 @@ public enum TestCloudError: Error, Sendable, CustomStringConvertible {
     case timedOut(String, after: Duration)
     /// Pushes arrived that the test did not expect.
     case unexpectedPushes(String)
+    /// A test ended, and this nobody looked at.
+    case leftOver([String])
     /// The cloud was used in a way it does not support.
     case misuse(String)
 
@@ -15,6 +17,8 @@ public enum TestCloudError: Error, Sendable, CustomStringConvertible {
         case .timedOut(let what, let limit):
             "Nothing happened for \(limit.components.seconds) seconds of real time: \(what)"
         case .unexpectedPushes(let list): "Pushes nobody expected: \(list)"
+        case .leftOver(let list):
+            "Left over at the end of the test: \(list.joined(separator: "; "))"
         case .misuse(let reason): reason
         }
     }

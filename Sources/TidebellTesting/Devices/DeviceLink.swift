@@ -41,6 +41,9 @@ final class DeviceLink: Transport {
         state.withLock { $0.streams[container] ?? .down }
     }
 
+    /// How many streams it holds open.
+    var openStreams: Int { state.withLock { $0.cuts.count } }
+
     /// Connects the device, or cuts it off.
     func setOnline(_ isOnline: Bool) {
         state.withLock { $0.isOnline = isOnline }

@@ -21,7 +21,7 @@ final class LaneWorld: Sendable {
     let clock = ManualClock()
     let store: any OpenedStore
     let sender: ScriptedSender
-    let log = LogLines()
+    let log = TestLog()
     let journal: DeliveryJournal
     let user: UserID
     private let folder: URL
@@ -93,7 +93,7 @@ final class LaneWorld: Sendable {
             APNsSurroundings(
                 store: store, journal: journal, clock: clock, now: { clock.instant },
                 jitter: { [self] in Double(random.withLock { $0.next() } % 1000) / 1000 },
-                logger: Logger(label: "test") { [log] _ in log }
+                logger: log.logger
             ),
             sender: sender
         )

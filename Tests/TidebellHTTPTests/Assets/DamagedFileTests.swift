@@ -51,7 +51,7 @@ struct DamagedFileTests {
         for _ in 1...3 {
             await #expect(throws: (any Error).self) { try await api.download(asset) }
         }
-        #expect(api.log.lines == [try line(Self.changed)])
+        #expect(api.log.detailedLines == [try line(Self.changed)])
     }
 
     @Test("A file whose damage is found at once is an error that says so, and is named once")
@@ -62,7 +62,7 @@ struct DamagedFileTests {
             #expect(answer.status == 500)
             #expect(answer.error?.reason.contains("'tidebell check'") == true)
         }
-        #expect(api.log.lines == [try line(Self.changed)])
+        #expect(api.log.detailedLines == [try line(Self.changed)])
     }
 
     @Test(
@@ -81,7 +81,7 @@ struct DamagedFileTests {
     func cut() async throws {
         try damage { $0 = $0.prefix(100) }
         #expect(try await api.download(asset).status == 500)
-        #expect(api.log.lines == [try line("it is shorter than it was")])
+        #expect(api.log.detailedLines == [try line("it is shorter than it was")])
     }
 
     @Test("A file that somebody took away is named; one that the store forgot is not")
@@ -94,7 +94,7 @@ struct DamagedFileTests {
             #expect(answer.status == 404)
             #expect(answer.error?.reason.contains("has lost the file") == true)
         }
-        #expect(api.log.lines == [line])
+        #expect(api.log.detailedLines == [line])
         let fresh = try await DamagedFileTests()
         _ = try await fresh.api.post(
             "private/records/modify",
@@ -105,7 +105,7 @@ struct DamagedFileTests {
             _ = try $0.removeUnusedAssets(since: Instant(rawValue: .max), limit: 10)
         }
         #expect(try await fresh.api.download(link).status == 404)
-        #expect(fresh.api.log.lines == [])
+        #expect(fresh.api.log.detailedLines == [])
     }
 
     @Test("ASSET-4: a file that is gone comes back with the next upload of its content")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Logging
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -15,15 +15,15 @@ struct ScarceFilesTests {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-scarce-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let log = FailureLog(level: .warning)
-        let files = try AssetFolder(folder, logger: Logger(label: "test") { _ in log })
+        let log = TestLog(level: .warning)
+        let files = try AssetFolder(folder, logger: log.logger)
         func code(_ number: Int32) -> ServerErrorCode {
             errno = number
             return files.failure(DiskError("open"), reading: "f").code
         }
         // Reaching the limit itself would end the process.
         #expect([EMFILE, ENFILE, EMFILE].map(code) == Array(repeating: .tryAgainLater, count: 3))
-        #expect(log.lines.count == 1)
+        #expect(log.detailedLines.count == 1)
         #expect(code(EIO) == .internalError)
     }
 }

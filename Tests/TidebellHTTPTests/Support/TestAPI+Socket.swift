@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
 import ServiceLifecycle
 import TestSupport
 import TidebellHTTP
@@ -24,7 +23,7 @@ extension TestAPI {
             connectionLimit: connectionLimit, drainClock: drainClock
         ) { started.yield($0.port) }
         let services = ServiceGroup(
-            services: [server], logger: Logger(label: "test") { _ in FailureLog() })
+            services: [server], logger: TestLog(level: .error).logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await services.run() }
             for await port in running {

@@ -20,7 +20,7 @@ final class TestAPI: Sendable {
     let cloud: CloudServices
     let clock: StepClock
     /// What the log says of failures.
-    let log: FailureLog
+    let log: TestLog
     let apiToken: String
     let webToken: String
     /// The record name of the user `me`.
@@ -34,7 +34,7 @@ final class TestAPI: Sendable {
         rootKey: RootKey? = TestAPI.rootKey, shares: ShareLimits = ShareLimits(),
         logLevel: Logger.Level = .error, metrics: HTTPMetrics = HTTPMetrics()
     ) async throws {
-        log = FailureLog(level: logLevel)
+        log = TestLog(level: logLevel)
         let folder = Self.newFolder()
         self.folder = folder
         let clock = StepClock(at: Self.start)
@@ -57,7 +57,7 @@ final class TestAPI: Sendable {
         rootKey: RootKey? = TestAPI.rootKey
     ) throws {
         self.folder = folder
-        log = FailureLog(level: .error)
+        log = TestLog(level: .error)
         clock = StepClock(at: Self.start.advanced(by: .seconds(3600)))
         (apiToken, webToken, user) = (callers.apiToken, callers.webToken, callers.user)
         cloud = try Self.makeCloud(
@@ -80,7 +80,7 @@ final class TestAPI: Sendable {
     }
 
     private static func makeCloud(
-        in folder: URL, _ clock: StepClock, _ log: FailureLog, limits: Limits,
+        in folder: URL, _ clock: StepClock, _ log: TestLog, limits: Limits,
         heldRequests: HeldRequests = HeldRequests(), rootKey: RootKey? = TestAPI.rootKey,
         shares: ShareLimits = ShareLimits(), metrics: HTTPMetrics = HTTPMetrics(), seed: UInt64 = 1
     ) throws -> CloudServices {
@@ -89,7 +89,7 @@ final class TestAPI: Sendable {
             secret: .test,
             assets: try AssetFolder(
                 folder.appendingPathComponent("assets"), rootKey: rootKey,
-                logger: Logger(label: "test") { [log] _ in log }
+                logger: log.logger
             ),
             rootKey: rootKey,
             limits: limits,
@@ -98,7 +98,7 @@ final class TestAPI: Sendable {
             heldRequests: heldRequests,
             shares: shares,
             metrics: metrics,
-            logger: Logger(label: "test") { [log] _ in log }
+            logger: log.logger
         )
     }
 
@@ -245,37 +245,5 @@ extension Randomness {
             },
             makeBytes: bytes
         )
-    }
-}
-
-/// A log handler that keeps what is logged as error, or at another level and above.
-final class FailureLog: LogHandler, Sendable {
-    private let entries = Mutex<[String]>([])
-    private let level: Logger.Level
-
-    init(level: Logger.Level = .error) { self.level = level }
-
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set { _ = newValue }
-    }
-    var logLevel: Logger.Level {
-        get { level }
-        set { _ = newValue }
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set { _ = newValue }
-    }
-
-    /// The messages with their metadata, oldest first.
-    var lines: [String] { entries.withLock { $0 } }
-
-    func log(event: LogEvent) {
-        let metadata = (event.metadata ?? [:]).sorted { $0.key < $1.key }
-        entries.withLock {
-            $0.append("\(event.message) \(metadata.map { "\($0.key)=\($0.value)" })")
-        }
     }
 }

@@ -18,7 +18,7 @@ final class World: Sendable {
     let folder: URL
     let store: ObservedStore
     let clock = TestClock()
-    let log = Logbook()
+    let log = TestLog()
     let tally = Tally()
     let streams: DeviceStreams
     let couriers: CourierMailboxes

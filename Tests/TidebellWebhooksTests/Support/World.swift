@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Logging
-import Synchronization
 import TestSupport
 import TidebellCore
 import TidebellPush
@@ -20,7 +19,7 @@ final class World: Sendable {
     let store: any OpenedStore
     let clock = ManualClock()
     let receiver = ScriptedReceiver()
-    let log = Log()
+    let log = TestLog()
     let anna: StoredUser
     private let folder: URL
 
@@ -132,29 +131,5 @@ final class World: Sendable {
         _ webhook: StoredWebhook, _ notification: StoredNotification
     ) async throws -> Bool {
         try await stored(webhook)?.delivered ?? .start >= notification.sequence
-    }
-}
-
-/// Keeps what is logged at `notice` and above.
-final class Log: Sendable {
-    private let entries = Mutex<[String]>([])
-
-    /// The messages with their level, oldest first.
-    var lines: [String] { entries.withLock(\.self) }
-    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
-
-    private struct Handler: LogHandler {
-        var log: Log
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.notice
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            log.entries.withLock { $0.append("\(event.level): \(event.message)") }
-        }
     }
 }

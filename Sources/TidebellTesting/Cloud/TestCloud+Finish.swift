@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+
+extension TestCloud {
+    /// Ends the cloud, and fails where something is left that the test did not look at:
+    /// pushes that nobody took, trouble that the server logged (a push pass that failed,
+    /// a request that it could not answer), streams of devices that are gone, and files that
+    /// are still on their way.
+    ///
+    /// Call it last. It settles the cloud first, so that what is on its way counts; pushes that
+    /// you expect and do not care about are taken with ``TestDevice/takePushes()``.
+    ///
+    /// ```swift
+    /// let cloud = try await TestCloud()
+    /// // … the test …
+    /// try await cloud.finish()
+    /// ```
+    ///
+    /// - Throws: ``TestCloudError/leftOver(_:)`` with all that is left; the server is
+    ///   stopped then too.
+    public func finish() async throws {
+        try await state.finish()
+    }
+}
+
+extension CloudState {
+    /// Settles, looks for what is left, and stops the server.
+    func finish() async throws {
+        try await settle()
+        let server = try running()
+        let devices = devices
+        // Streams end a moment after their devices; real time passes, not the test's.
+        let open = devices.reduce(0) { $0 + $1.link.openStreams }
+        _ = try await changes.first(within: safetyLimit) {
+            "\(server.openStreams) streams are open for devices that hold \(open)"
+        } _: {
+            server.openStreams <= open ? true : nil
+        }
+        var left = devices.flatMap { device in
+            device.pendingPushes.map { "\(device.name) received and nobody took: \($0.json)" }
+        }
+        left += (apns?.pending ?? []).map {
+            "FakeAPNs received and nobody took: \(String(decoding: $0.payload, as: UTF8.self))"
+        }
+        left += server.trouble.lines.map { "the server logged: \($0)" }
+        if server.transferCount > 0 { left.append("\(server.transferCount) files on their way") }
+        try await stop()
+        guard left.isEmpty else { throw TestCloudError.leftOver(left) }
+    }
+}

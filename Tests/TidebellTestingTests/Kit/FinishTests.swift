@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Testing
+import TidebellTesting
+
+@Suite("A cloud that ends looks for what nobody looked at", .hangs)
+struct FinishTests {
+    /// Anna's phone, which hears what her laptop saves.
+    private func devices(
+        of cloud: TestCloud
+    ) async throws -> (phone: TestDevice, laptop: TestDevice) {
+        let phone = try await cloud.device(user: "anna")
+        let laptop = try await cloud.device(user: "anna")
+        try await phone.registerForRemoteNotifications()
+        let database = laptop.container().privateCloudDatabase
+        _ = try await database.save(CKRecordZone(zoneName: "Notes"))
+        _ = try await database.save(CKDatabaseSubscription(subscriptionID: "all"))
+        return (phone, laptop)
+    }
+
+    private func save(_ name: String, on device: TestDevice) async throws {
+        let zone = CKRecordZone.ID(zoneName: "Notes")
+        let id = CKRecord.ID(recordName: name, zoneID: zone)
+        _ = try await device.container().privateCloudDatabase
+            .save(CKRecord(recordType: "Note", recordID: id))
+    }
+
+    /// What a cloud that ends says is left over.
+    private func leftOver(of cloud: TestCloud) async throws -> [String] {
+        do {
+            try await cloud.finish()
+            return []
+        } catch TestCloudError.leftOver(let list) {
+            return list
+        }
+    }
+
+    @Test(
+        "A push that nobody took is left over, one that was taken is not", arguments: [false, true])
+    func pushes(taken: Bool) async throws {
+        let cloud = try await TestCloud()
+        let (phone, laptop) = try await devices(of: cloud)
+        try await save("a", on: laptop)
+        if taken { _ = try await phone.nextPush() }
+        let left = try await leftOver(of: cloud)
+        #expect(left.count == (taken ? 0 : 1))
+        for line in left {
+            #expect(
+                line.hasPrefix("the device \(phone.deviceID) of anna received and nobody took: {"))
+        }
+        // It is stopped, whatever was left.
+        await #expect(throws: TestCloudError.self) { try await cloud.stop() }
+    }
+
+    @Test("A push to Apple's service that nobody took is left over")
+    func applePushes() async throws {
+        let apple = try await FakeAPNs()
+        let cloud = try await TestCloud(apns: apple)
+        let (phone, laptop) = try await devices(of: cloud)
+        phone.unregisterForRemoteNotifications()
+        _ = try await phone.registerAppleDevice()
+        try await save("a", on: laptop)
+        let left = try await leftOver(of: cloud)
+        #expect(left.count == 1)
+        #expect(left.first?.hasPrefix("FakeAPNs received and nobody took: {") == true)
+    }
+
+    @Test(
+        "Streams of devices that went offline or away are closed when the cloud ends",
+        arguments: [false, true])
+    func streams(sockets: Bool) async throws {
+        let cloud = try await TestCloud(sockets: sockets)
+        let (phone, laptop) = try await devices(of: cloud)
+        do {
+            let tablet = try await cloud.device(user: "anna")
+            try await tablet.registerForRemoteNotifications()
+        }
+        phone.goOffline()
+        try await save("a", on: laptop)
+        #expect(try await leftOver(of: cloud) == [])
+    }
+}
