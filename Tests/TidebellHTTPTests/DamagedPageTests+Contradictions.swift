@@ -63,7 +63,7 @@ extension DamagedPageTests {
     /// damaged.
     private func expectNothingOld(
         _ moments: Moments, _ api: TestAPI, affected: Set<String>, mayLack: Set<String> = [],
-        tellsMore: Bool = false, _ comment: Comment
+        _ comment: Comment
     ) async throws -> [String: Set<String>] {
         var damaged: [String: Set<String>] = [:]
         for (zone, titles) in moments.titles.sorted(by: { $0.key < $1.key }) {
@@ -73,11 +73,7 @@ extension DamagedPageTests {
             for (name, title) in titles {
                 let place: Comment = "\(comment): \(name)"
                 if case .failed(let reason) = looked[name], reason.contains("is damaged") {
-                    withKnownIssue("a sound record is told as damaged", isIntermittent: true) {
-                        #expect(affected.contains(name), place)
-                    } when: {
-                        tellsMore
-                    }
+                    #expect(affected.contains(name), place)
                     #expect(changed[name] == looked[name], place)
                     damaged[zone, default: []].insert(name)
                 } else if mayLack.contains(name), changed[name] == nil {
@@ -124,7 +120,7 @@ extension DamagedPageTests {
         // Of another content only the checksum of the fields tells.
         #expect(try await mended(api) != nil || page.kind == .overflow, comment)
         let damaged = try await expectNothingOld(
-            moments, api, affected: page.names, tellsMore: [1, 2, 5, 9].contains(seed), comment)
+            moments, api, affected: page.names, comment)
         for (zone, names) in damaged {
             let operations = names.sorted().enumerated().map { index, name in
                 // The others have B-1 as their parent.
@@ -182,8 +178,7 @@ extension DamagedPageTests {
         let names = tree == "record" ? page.names : all
         _ = try await expectNothingOld(
             moments, api, affected: names,
-            mayLack: (mend?.renamedRecords ?? 0) > 0 && tree != "record" ? all : [],
-            tellsMore: seed == 37, comment)
+            mayLack: (mend?.renamedRecords ?? 0) > 0 && tree != "record" ? all : [], comment)
         try await api.cloud.store.close()
     }
 }

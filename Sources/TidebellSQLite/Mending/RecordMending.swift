@@ -49,7 +49,7 @@ final class RecordMending {
             try place(record, in: zone)
             return true
         }
-        for key in try lostKeys() {
+        for key in try damagedKeys() {
             guard let record = try salvage.record(at: key) else { continue }
             try place(record, in: ZoneKey(rawValue: key.zone))
         }
@@ -156,11 +156,11 @@ final class RecordMending {
 
     // MARK: The table
 
-    /// The places of entries that no row came for.
-    private func lostKeys() throws -> [Key] {
-        try writer.rows(
-            "SELECT zone, position FROM record WHERE type = '' AND length(fields) = 0"
-        ) { Key(zone: $0.int(0), position: $0.int(1)) }
+    /// The places of entries that no row came for, or one whose fields are damaged.
+    private func damagedKeys() throws -> [Key] {
+        try writer.rows("SELECT zone, position FROM record WHERE length(fields) = 0") {
+            Key(zone: $0.int(0), position: $0.int(1))
+        }
     }
 
     private func held(at key: Key) throws -> Held? {

@@ -85,19 +85,22 @@ final class RecordSalvage {
         }
     }
 
-    /// Searches for one record, which a walk may have passed by.
+    /// Searches for one record, which a walk may have passed by, or met where it is damaged.
     func record(at key: Key) throws -> StoredRecord? {
-        var record: StoredRecord?
-        _ = try unlessUnreadable {
-            try connection.each(
-                "\(keys.isEmpty ? Self.rows : Self.readableRows) WHERE zone = ? AND position = ?",
-                key.zone, key.position
-            ) { columns in
-                record = try StoredRecord(columns)
-                return false
+        for rows in [Self.rows, Self.readableRows] {
+            keys.insert(key)
+            var record: StoredRecord?
+            let isRead = try unlessUnreadable {
+                try connection.each(
+                    "\(rows) WHERE zone = ? AND position = ?", key.zone, key.position
+                ) { columns in
+                    record = try StoredRecord(columns)
+                    return false
+                }
             }
+            if isRead { return record }
         }
-        return record
+        return nil
     }
 
     /// Calls `body` with each entry of the index of names that can be read, with some of them
@@ -137,11 +140,17 @@ final class RecordSalvage {
         from start: Key?, _ body: (StoredRecord, ZoneKey) throws -> Bool
     ) throws -> Walk {
         var (start, back) = (start, 1)
+        var begun: Set<Key> = []
         while true {
             let before = recent.last
             let outcome = try pass(from: start, body)
             guard outcome == .broken else { return outcome }
-            if recent.last != before { (start, back) = (recent.last, 1) }
+            if let last = recent.last, last != before {
+                (start, back) = (last, 1)
+                // A row that stands twice is searched for in one place, and what follows it there
+                // is not what failed.
+                if begun.insert(last).inserted { continue }
+            }
             // It is this row's fields, or the search for the row to begin at, or the way on.
             let next = try rowAfterLast(from: start)
             if let key = next.key {
