@@ -15,7 +15,7 @@ struct InProcessTransport: Transport {
     let cloud: CloudServices
 
     func send(_ request: TransportRequest, timeout: Duration) async throws -> TransportResponse {
-        let response = await cloud.respond(to: WebRequest(request))
+        let response = await cloud.respond(to: try WebRequest(request))
         return TransportResponse(
             status: response.status,
             headers: response.headers.pairs,
@@ -27,7 +27,7 @@ struct InProcessTransport: Transport {
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
         let failure = Mutex<(any Error)?>(nil)
-        var upload = WebRequest(request)
+        var upload = try WebRequest(request)
         upload.headers[.contentLength] = String(file.size)
         upload.body = .stream { writer in
             while true {
@@ -63,7 +63,7 @@ struct InProcessTransport: Transport {
     private func stream(
         _ request: TransportRequest, statuses: [Int]
     ) async throws -> TransportStream {
-        let response = await cloud.respond(to: WebRequest(request))
+        let response = await cloud.respond(to: try WebRequest(request))
         guard statuses.contains(response.status) else {
             return TransportStream(
                 refusal: TransportResponse(
@@ -80,12 +80,20 @@ struct InProcessTransport: Transport {
     }
 }
 
+/// The method of a request is none that HTTP can carry (RFC 9110, 9.1).
+struct MalformedMethod: Error {
+    let method: String
+}
+
 extension WebRequest {
-    fileprivate init(_ request: TransportRequest) {
+    fileprivate init(_ request: TransportRequest) throws {
+        guard let method = HTTPRequest.Method(request.method) else {
+            throw MalformedMethod(method: request.method)
+        }
         var headers = HTTPFields(request.headers.lazy.map { (key: $0.0, value: $0.1) })
         headers[.hostField] = InProcessTransport.host
         self.init(
-            HTTPRequest.Method(request.method) ?? .get,
+            method,
             request.path,
             headers: headers,
             body: .bytes(request.body ?? [])
