@@ -242,8 +242,11 @@ struct TrustedProxyTests {
         }
     }
 
-    @Test("S3: who hangs up while waiting for a sign-in holds nothing, at once")
-    func hangingUp() async throws {
+    /// Serves while the password of a sign-in is checked, until `body` is done: nobody else has a
+    /// turn meanwhile.
+    private func whileOneSignsIn(
+        _ body: @escaping @Sendable (TestAPI, SignInGate, RawConnection.Port) async throws -> Void
+    ) async throws -> TestAPI {
         let api = try await TestAPI(shares: Self.local)
         let checks = HeldChecks()
         let gate = checks.gate()
@@ -253,6 +256,17 @@ struct TrustedProxyTests {
             let first = try RawConnection(port)
             try first.send(signIn(api, password: "first", from: "203.0.113.1"))
             #expect(await eventually { checks.passwords == ["first"] })
+            try await body(api, gate, port)
+            #expect(checks.passwords == ["first"])
+            checks.letGo(100)
+            #expect(try await first.next().hasPrefix("HTTP/1.1 401 "))
+        }
+        return api
+    }
+
+    @Test("S3: who hangs up while waiting for a sign-in holds nothing, at once")
+    func hangingUp() async throws {
+        let api = try await whileOneSignsIn { [self] api, gate, port in
             var crowd: [RawConnection] = []
             for index in 1...SignInLine<Int>.capacity {
                 let connection = try RawConnection(port)
@@ -262,26 +276,15 @@ struct TrustedProxyTests {
             }
             #expect(await eventually { gate.waiting == SignInLine<Int>.capacity })
             for connection in crowd { connection.close() }
-            // The first one's password is checked still: nobody had a turn.
+            // The first one's password is checked still.
             #expect(await eventually { gate.waiting == 0 })
-            #expect(checks.passwords == ["first"])
-            checks.letGo(100)
-            #expect(try await first.next().hasPrefix("HTTP/1.1 401 "))
         }
         #expect(api.log.detailedLines.isEmpty)
     }
 
     @Test("S3: a sign-in that is hung up counts as a wrong password once it was read whole")
     func hangingUpCounts() async throws {
-        let api = try await TestAPI(shares: Self.local)
-        let checks = HeldChecks()
-        let gate = checks.gate()
-        try await api.serving {
-            $0.signIns = gate
-        } _: { [self] port in
-            let first = try RawConnection(port)
-            try first.send(signIn(api, password: "first", from: "203.0.113.1"))
-            #expect(await eventually { checks.passwords == ["first"] })
+        _ = try await whileOneSignsIn { [self] api, gate, port in
             let whole = signIn(api, password: "gone", from: "203.0.113.7")
             let bodies = api.cloud.webServices.cloud.shares.bodies
             for _ in 0...SignInAttempts.maximumFailures {
@@ -299,8 +302,6 @@ struct TrustedProxyTests {
             }
             let refused = try await RawConnection(port).request(whole)
             #expect(refused.hasPrefix("HTTP/1.1 429 ") && refused.contains("wrong passwords"))
-            checks.letGo(100)
-            #expect(try await first.next().hasPrefix("HTTP/1.1 401 "))
         }
     }
 
