@@ -29,13 +29,16 @@ package struct WebServices: Sendable {
     package func respond(to request: WebRequest) async -> WebResponse {
         let uuid = cloud.randomness.makeUUID().uuidString.lowercased()
         var response: WebResponse
+        var account: AccountID?
         do {
             try request.checkHost()
             response =
                 request.method == .options
-                ? CrossOrigin.preflight(for: request) : try await answer(request)
+                ? CrossOrigin.preflight(for: request)
+                : try await answer(request, countedFor: &account)
         } catch {
-            response = counted(failure(error, of: request, uuid: uuid), of: request, uuid: uuid)
+            response = counted(
+                failure(error, of: request, uuid: uuid), for: account, of: request, uuid: uuid)
         }
         response.headers[.requestUUID] = uuid
         CrossOrigin.allow(request, in: &response)
@@ -47,7 +50,10 @@ package struct WebServices: Sendable {
         return response
     }
 
-    private func answer(_ request: WebRequest) async throws -> WebResponse {
+    /// Sets `account` to the caller's as soon as that is known: errors count for it, too.
+    private func answer(
+        _ request: WebRequest, countedFor account: inout AccountID?
+    ) async throws -> WebResponse {
         if let coding = request.headers[.transferEncoding], !coding.isSameName(as: "chunked") {
             throw UnknownTransferCoding(coding: coding)
         }
@@ -70,7 +76,8 @@ package struct WebServices: Sendable {
             return try await endpoint.respond(to: argument, in: cloud)
         case .container(let endpoint, let container, let scope):
             let exchange = try await exchange(
-                request, target, access: route.access, container: container, scope: scope
+                request, target, access: route.access, container: container, scope: scope,
+                countedFor: &account
             )
             var response = try await endpoint.respond(to: exchange)
             if case .bytes(let bytes) = response.body {
@@ -124,12 +131,13 @@ package struct WebServices: Sendable {
     /// Before a token is seen, a request costs its head.
     private func exchange(
         _ request: WebRequest, _ target: RequestTarget, access: WireAccess,
-        container: ContainerKey, scope: DatabaseScope
+        container: ContainerKey, scope: DatabaseScope, countedFor account: inout AccountID?
     ) async throws -> Exchange {
         let baseURL = publicURL ?? request.baseURL
         let signIn = SignInPage(baseURL: baseURL, container: container)
         let caller = try await caller(of: request, target, in: container, signIn: signIn)
         let user = caller.user
+        account = user?.account
         if user == nil, access.needsUser(in: scope) {
             throw signIn.required
         }

@@ -95,6 +95,33 @@ struct AnswersInMemoryTests {
         #expect(await cloud.respond(to: request).status == 400)
     }
 
+    @Test("H2: a long error of a signed-in user counts as the user's, not as its address's")
+    func longErrorsOfUsers() async throws {
+        var limits = ShareLimits()
+        limits.bodyBytesPerCaller = 10_000
+        let api = try await TestAPI(shares: limits)
+        // The error repeats it, of which each character takes six bytes in JSON.
+        let comparator = String(repeating: #"\u0001"#, count: 1000)
+        let body = """
+            {"query":{"recordType":"T","filterBy":[{"comparator":"\(comparator)"}]}}
+            """
+        func ask(as webToken: String) async -> WebResponse {
+            let target = TestAPI.target(
+                "private/records/query", apiToken: api.apiToken, webToken: webToken)
+            return await api.cloud.respond(
+                to: WebRequest(
+                    .post, target, body: .bytes(Array(body.utf8)), from: .network("192.0.2.1")))
+        }
+        let ben = try await api.cloud.accounts.add(named: "ben")
+        let first = await ask(as: api.webToken)
+        #expect(first.status == 400 && first.share != nil)
+        // Another user behind the same proxy or router.
+        let second = await ask(as: ben)
+        #expect(second.status == 400 && second.share != nil)
+        #expect(await ask(as: api.webToken).status == 429)
+        #expect(await ask(as: ben).status == 429)
+    }
+
     @Test("H2: a repeated answer of a write may be refused, since refusing it undoes nothing")
     func keptAnswers() async throws {
         try await SocketTests().serving {

@@ -68,14 +68,16 @@ extension WebServices {
         }
     }
 
-    /// Counts the bytes of a failure that is not small as its address's; where there is no room
-    /// for them, the failure is that.
-    func counted(_ failure: WebResponse, of request: WebRequest, uuid: String) -> WebResponse {
+    /// Counts the bytes of a failure that is not small as its caller's, or where that is no user
+    /// as its address's; where there is no room for them, the failure is that.
+    func counted(
+        _ failure: WebResponse, for account: AccountID?, of request: WebRequest, uuid: String
+    ) -> WebResponse {
         guard case .bytes(let bytes) = failure.body else { return failure }
         var failure = failure
         do {
             failure.share = try cloud.shares.bodies.share(
-                ofAnswer: bytes.count, to: cloud.shares.caller(nil, of: request),
+                ofAnswer: bytes.count, to: cloud.shares.caller(account, of: request),
                 mayBeRefused: true
             )
             return failure
