@@ -169,6 +169,10 @@ package struct WebServices: Sendable {
         call.reportDamage = { [cloud] zone, record in
             cloud.damage.report(container, scope, zone: zone, record: record, to: cloud.logger)
         }
+        call.reportDamagedSubscription = { [cloud] id in
+            cloud.shares.metrics.metDamagedSubscription()
+            cloud.damage.report(container, scope, subscription: id, to: cloud.logger)
+        }
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
             nextWebToken: caller.nextWebToken, body: body.bytes, bodyShare: body.share

@@ -146,6 +146,8 @@ extension StoreConformance {
                 try transaction.removeSubscriptions(["a", "x"], of: .anna, in: database)
                 #expect(try ids(nil) == ["b", "c"])
                 #expect(try ids(nil, of: .ben) == ["a", "b", "c"])
+                #expect(
+                    try transaction.subscriptionIDs(of: .anna, in: database) == ["b", "c"])
             }
         },
         Check("A database knows which kinds of subscription it has") { store in

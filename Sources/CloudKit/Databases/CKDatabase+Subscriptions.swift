@@ -20,6 +20,12 @@ extension CKDatabase {
         return try await value(of: operation) { operation.collectAll($0) }
     }
 
+    /// Returns the signed-in user's subscriptions but for those that the server cannot read.
+    func readableSubscriptions() async throws -> [CKSubscription] {
+        let operation = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
+        return try await value(of: operation) { operation.collectReadable($0) }
+    }
+
     /// Fetches a subscription.
     @preconcurrency
     public func fetch(
@@ -143,6 +149,15 @@ extension CKFetchSubscriptionsOperation {
         var results: ItemResults<CKSubscription> = [:]
         perSubscriptionResultBlock = { results[$0] = $1 }
         fetchSubscriptionsResultBlock = { result in done(result.map { results }) }
+    }
+
+    /// Sets the callbacks to hand over those that did not fail.
+    fileprivate func collectReadable(_ done: @escaping ResultHandler<[CKSubscription]>) {
+        var found: [CKSubscription] = []
+        perSubscriptionResultBlock = { _, result in
+            if case .success(let subscription) = result { found.append(subscription) }
+        }
+        fetchSubscriptionsResultBlock = { result in done(result.map { found }) }
     }
 
     /// Sets the callbacks to hand over all subscriptions, in the server's order.

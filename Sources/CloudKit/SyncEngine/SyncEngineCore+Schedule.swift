@@ -182,10 +182,11 @@ extension SyncEngineCore {
         want(.fetch)
     }
 
-    /// Finds the database subscription to use, or saves one (SUB-67).
+    /// Finds the database subscription to use, or saves one (SUB-67); saving mends its own where
+    /// the server cannot read that any more.
     private func ensureSubscription() async throws(CKError) {
         let subscriptions = try await SyncRequests.failing {
-            try await database.allSubscriptions()
+            try await database.readableSubscriptions()
         }
         let known = subscriptions.compactMap { $0 as? CKDatabaseSubscription }
             .filter { $0.recordType == nil }.map(\.subscriptionID)

@@ -43,6 +43,9 @@ package struct Call: Sendable {
         _, _ in
     }
 
+    /// Called with the ID of every subscription that was asked for and is damaged.
+    package var reportDamagedSubscription: @Sendable (_ subscriptionID: String) -> Void = { _ in }
+
     /// Creates a call.
     package init(
         container: ContainerKey,

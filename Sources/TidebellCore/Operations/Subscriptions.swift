@@ -3,7 +3,7 @@ import TidebellWire
 
 /// `subscriptions/list` (web-services 5.10).
 extension ListSubscriptions {
-    /// Returns the caller's subscriptions in the database (SUB-39).
+    /// Returns the caller's subscriptions in the database (SUB-39); a damaged one fails alone.
     package static func run(
         for call: Call, in reader: some ZoneReading & SubscriptionReading
     ) throws -> SubscriptionsResponse {
@@ -12,16 +12,21 @@ extension ListSubscriptions {
         guard let database = try reader.database(access.key) else {
             return SubscriptionsResponse(subscriptions: [])
         }
-        let stored = try reader.subscriptions(nil, of: user.id, in: database.id)
+        let found = try reader.subscriptions(nil, of: user.id, in: database.id).byID
         return SubscriptionsResponse(
-            subscriptions: stored.map { .subscription(access.answered($0.subscription)) }
+            subscriptions: try reader.subscriptionIDs(of: user.id, in: database.id).map { id in
+                guard let subscription = found[id] else {
+                    return .failed(subscriptionID: id.text, call.damage(ofSubscription: id))
+                }
+                return .subscription(access.answered(subscription))
+            }
         )
     }
 }
 
 extension LookupSubscriptions {
     /// Returns subscriptions in the order asked for; a missing one is a
-    /// `NOT_FOUND` item (SUB-38).
+    /// `NOT_FOUND` item (SUB-38), a damaged one an `INTERNAL_ERROR`.
     package static func run(
         _ request: Request, for call: Call, in reader: some ZoneReading & SubscriptionReading
     ) throws -> SubscriptionsResponse {
@@ -29,16 +34,23 @@ extension LookupSubscriptions {
         let ids = Set(request.subscriptionIDs.map { ExactText($0) })
         let access = try call.database()
         let database = try reader.database(access.key)
-        let stored = try database.map { try reader.subscriptions(ids, of: user.id, in: $0.id) }
-        let byID = Dictionary(
-            (stored ?? []).map { ($0.subscription.exactID, $0.subscription) }
-        ) { first, _ in first }
+        let found =
+            try database.map { try reader.subscriptions(ids, of: user.id, in: $0.id).byID } ?? [:]
+        var damaged: Set<ExactText> = []
+        if let database, found.count < ids.count {
+            damaged = ids.subtracting(found.keys).intersection(
+                try reader.subscriptionIDs(of: user.id, in: database.id))
+        }
         return SubscriptionsResponse(
-            subscriptions: request.subscriptionIDs.map { id in
-                guard let subscription = byID[ExactText(id)] else {
-                    return .failed(subscriptionID: id, .subscriptionNotFound(id))
+            subscriptions: request.subscriptionIDs.map { text in
+                let id = ExactText(text)
+                if let subscription = found[id] {
+                    return .subscription(access.answered(subscription))
                 }
-                return .subscription(access.answered(subscription))
+                return .failed(
+                    subscriptionID: text,
+                    damaged.contains(id)
+                        ? call.damage(ofSubscription: id) : .subscriptionNotFound(text))
             }
         )
     }
@@ -48,6 +60,26 @@ extension WireError {
     /// No subscription of the caller has this ID in this database (SUB-37, 38).
     static func subscriptionNotFound(_ id: String) -> WireError {
         WireError(.notFound, "subscription '\(WireError.shortened(id))' does not exist")
+    }
+}
+
+extension [StoredSubscription] {
+    fileprivate var byID: [ExactText: WireSubscription] {
+        Dictionary(map { ($0.subscription.exactID, $0.subscription) }) { first, _ in first }
+    }
+}
+
+extension Call {
+    /// Returns what callers are told of a subscription that is there and cannot be read, and
+    /// reports it.
+    fileprivate func damage(ofSubscription id: ExactText) -> WireError {
+        reportDamagedSubscription(id.text)
+        return WireError(
+            .internalError,
+            "subscription '\(WireError.shortened(id.text))' is damaged on the server's disk and "
+                + "fires no more; its operator finds all that is with 'tidebell check'; saving it "
+                + "anew, or deleting it, mends it"
+        )
     }
 }
 

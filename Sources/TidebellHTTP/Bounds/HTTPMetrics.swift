@@ -2,14 +2,18 @@
 import Metrics
 import TidebellWire
 
-/// What the API counts of bounds: its own, and those that errors name (``WireError/bound``).
+/// What the API counts: refusals by bounds, its own and those that errors name
+/// (``WireError/bound``), and damage that its answers name.
 package struct HTTPMetrics: Sendable {
     package typealias Bound = WireError.Bound
 
     private let refusals: [Bound: Counter]
+    private let damagedSubscriptions: Counter
 
     /// Creates the counters in a metrics backend.
     package init(factory: any MetricsFactory = MetricsSystem.factory) {
+        damagedSubscriptions = Counter(
+            label: "tidebell.answers.subscriptions.damaged", factory: factory)
         refusals = Dictionary(
             uniqueKeysWithValues: Bound.allCases.map { bound in
                 let dimensions = [("bound", bound.rawValue)]
@@ -24,6 +28,9 @@ package struct HTTPMetrics: Sendable {
 
     /// Counts a refusal.
     package func refused(_ bound: Bound) { refusals[bound]?.increment() }
+
+    /// Counts a subscription that an answer says is damaged.
+    func metDamagedSubscription() { damagedSubscriptions.increment() }
 
     /// Counts a refusal that an error tells, if it does.
     func count(_ error: WireError) {

@@ -4,16 +4,21 @@ import Synchronization
 import TidebellCore
 import TidebellWire
 
-/// Logs each damaged record, and other damage, once, however often it is asked for.
+/// Logs each damaged record and subscription, and other damage, once, however often it is asked
+/// for.
 package final class DamageReports: Sendable {
-    /// The most records that are named; `tidebell check` finds all.
+    /// The most that are named; `tidebell check` finds all.
     static let capacity = 1000
 
     private struct Place: Hashable {
         var container: ContainerKey
         var scope: DatabaseScope
-        var zone: String
-        var record: String
+        var item: Item
+    }
+
+    private enum Item: Hashable {
+        case record(String, zone: String)
+        case subscription(String)
     }
 
     private let reported = Mutex<Set<Place>>([])
@@ -40,16 +45,33 @@ package final class DamageReports: Sendable {
         _ container: ContainerKey, _ scope: DatabaseScope, zone: String, record: String,
         to logger: Logger
     ) {
-        let place = Place(container: container, scope: scope, zone: zone, record: record)
+        report(
+            "a record is damaged; run 'tidebell check'",
+            Place(container: container, scope: scope, item: .record(record, zone: zone)),
+            ["zone": "\(zone)", "record": "\(record)"], to: logger
+        )
+    }
+
+    /// Logs a subscription unless it was.
+    func report(
+        _ container: ContainerKey, _ scope: DatabaseScope, subscription: String, to logger: Logger
+    ) {
+        report(
+            "a subscription is damaged and fires no more; run 'tidebell check'",
+            Place(container: container, scope: scope, item: .subscription(subscription)),
+            ["subscription": "\(subscription)"], to: logger
+        )
+    }
+
+    private func report(
+        _ message: Logger.Message, _ place: Place, _ item: Logger.Metadata, to logger: Logger
+    ) {
         let isNew = reported.withLock { $0.count < Self.capacity && $0.insert(place).inserted }
         guard isNew else { return }
-        logger.error(
-            "a record is damaged; run 'tidebell check'",
-            metadata: [
-                "container": "\(container.container)",
-                "environment": "\(container.environment.rawValue)",
-                "database": "\(scope.rawValue)", "zone": "\(zone)", "record": "\(record)",
-            ]
-        )
+        var metadata = item
+        metadata["container"] = "\(place.container.container)"
+        metadata["environment"] = "\(place.container.environment.rawValue)"
+        metadata["database"] = "\(place.scope.rawValue)"
+        logger.error(message, metadata: metadata)
     }
 }

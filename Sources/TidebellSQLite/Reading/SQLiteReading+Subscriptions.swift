@@ -20,6 +20,17 @@ extension SQLiteReading {
         ).subscriptions
     }
 
+    package func subscriptionIDs(of user: UserID, in database: DatabaseID) throws -> [ExactText] {
+        // All of it stands in the index, which pages of the table do not touch.
+        try connection.rows(
+            """
+            SELECT subscription_id FROM subscription WHERE database = ? AND user = ?
+            ORDER BY subscription_id
+            """,
+            database, user
+        ) { ExactText($0.text(0)) }
+    }
+
     package func subscriptionSummaries(
         of user: UserID, in database: DatabaseID
     ) throws -> [SubscriptionSummary] {

@@ -138,7 +138,7 @@ import TidebellWire
     }
 
     @Test(
-        "A damaged subscription fires no more and is not listed; unless on a lost page, its zone goes",
+        "A damaged subscription fires no more, and its ID is known; unless on a lost page, its zone goes",
         arguments: [false, true])
     func damagedOnZone(isOnBrokenPage: Bool) async throws {
         let old = try World()
@@ -163,6 +163,10 @@ import TidebellWire
             }
             #expect(listed.map(\.subscription.subscriptionID) == ["whole"])
         }
+        let known = try await world.store.read {
+            try $0.subscriptionIDs(of: anna.user.id, in: anna.database)
+        }
+        #expect(known == ["broken", "whole"])
         if isOnBrokenPage { return try await world.store.close() }
         let ended = try await world.store.write {
             try $0.removeSubscriptions(onZone: "feed", in: anna.database)

@@ -4,12 +4,16 @@ import TidebellWire
 /// Subscriptions, of one user or as a change finds them.
 package protocol SubscriptionReading {
     /// Returns a user's subscriptions in a database, by ID; nil asks for all. What
-    /// cannot be read any more is left out.
+    /// cannot be read any more is left out: ``subscriptionIDs(of:in:)`` knows of it.
     func subscriptions(
         _ ids: Set<ExactText>?,
         of user: UserID,
         in database: DatabaseID
     ) throws -> [StoredSubscription]
+
+    /// Returns the IDs of all subscriptions of a user in a database, sorted byte by byte, also of
+    /// those that cannot be read any more.
+    func subscriptionIDs(of user: UserID, in database: DatabaseID) throws -> [ExactText]
 
     /// Returns what is to be known of all subscriptions of a user when one is saved;
     /// reads none of their contents.

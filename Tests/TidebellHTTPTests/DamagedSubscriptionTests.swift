@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellHTTP
+import TidebellWire
+
+@testable import TidebellSQLite
+
+/// What is told of a subscription that the disk damaged.
+@Suite("Damaged subscriptions")
+struct DamagedSubscriptionTests {
+    private static func modify(_ type: String, _ ids: [String]) -> String {
+        let operations = ids.map { id in
+            """
+            {"operationType":"\(type)","subscription":{"subscriptionID":"\(id)",\
+            "subscriptionType":"query","query":{"recordType":"\(id)"},"firesOn":["create"]}}
+            """
+        }
+        return #"{"operations":[\#(operations.joined(separator: ","))]}"#
+    }
+
+    /// IDs with the code of those that failed, in the order of an answer.
+    private func outcomes(_ answer: TestAPI.Answer) throws -> [String] {
+        try #require(answer.status == 200, "\(answer.text)")
+        let response = try JSONReader.read(Array(answer.text.utf8)) {
+            try SubscriptionsResponse(from: &$0)
+        }
+        return response.subscriptions.map { result in
+            switch result {
+            case .subscription(let subscription): return subscription.subscriptionID
+            case .deleted(let id): return "\(id): deleted"
+            case .failed(let id, let error):
+                if error.code == .internalError {
+                    #expect(error.reason.contains("subscription '\(id)' is damaged"))
+                    #expect(error.reason.contains("tidebell check"))
+                }
+                return "\(id): \(error.code.rawValue)"
+            }
+        }
+    }
+
+    @Test(
+        "M6: a damaged subscription is an item error that names it; who saves or deletes it mends that",
+        arguments: ["update", "delete"])
+    func damaged(mending: String) async throws {
+        let tally = Tally()
+        let api = try await TestAPI(metrics: HTTPMetrics(factory: tally))
+        let saved = try await api.post(
+            "private/subscriptions/modify", Self.modify("create", ["a", "b", "c"]))
+        #expect(try outcomes(saved) == ["a", "b", "c"])
+        try await api.cloud.store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run(
+                "UPDATE subscription SET json = replace(json, 'query', 'que\"y') "
+                    + "WHERE subscription_id = 'b'")
+        }
+        let lookup = """
+            {"subscriptions":[{"subscriptionID":"c"},{"subscriptionID":"b"},{"subscriptionID":"no"}]}
+            """
+        #expect(
+            try outcomes(try await api.get("private/subscriptions/list"))
+                == ["a", "b: INTERNAL_ERROR", "c"])
+        #expect(
+            try outcomes(try await api.post("private/subscriptions/lookup", lookup))
+                == ["c", "b: INTERNAL_ERROR", "no: NOT_FOUND"])
+        // Others have theirs.
+        #expect(try outcomes(try await api.get("public/subscriptions/list")) == [])
+        #expect(
+            api.log.detailedLines == [
+                "a subscription is damaged and fires no more; run 'tidebell check' "
+                    + #"["container=\#(TestAPI.container)", "database=private", "#
+                    + #""environment=development", "subscription=b"]"#
+            ])
+        #expect(tally.values["tidebell.answers.subscriptions.damaged"] == 2)
+        let mended = try await api.post(
+            "private/subscriptions/modify", Self.modify(mending, ["b"]))
+        #expect(try outcomes(mended) == [mending == "delete" ? "b: deleted" : "b"])
+        #expect(
+            try outcomes(try await api.get("private/subscriptions/list"))
+                == (mending == "delete" ? ["a", "c"] : ["a", "b", "c"]))
+    }
+}
