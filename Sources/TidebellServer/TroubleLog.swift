@@ -25,6 +25,8 @@ struct TroubleLog: Sendable {
                         "tables": "\(mend.tables.joined(separator: ", "))",
                         "damagedRecords": "\(mend.damagedRecords)",
                         "renamedRecords": "\(mend.renamedRecords)",
+                        "droppedRows": "\(mend.droppedRows)",
+                        "addedRows": "\(mend.addedRows)",
                         "zonesWithLosses": "\(Self.named(mend.zonesWithLosses))",
                     ]
                 )

@@ -42,6 +42,19 @@ extension BackupTests {
         #expect(try CloudCheck.run(data, at: Self.moment).isDamaged)
     }
 
+    @Test("M6: while pages are damaged, no check advises to erase a database without its owner")
+    func noAdviceAmongDamage() async throws {
+        try await makeCloud()
+        try await run("UPDATE database SET owner = 99")
+        var pages = try await StorePages(closing: try data.openStore(for: .administering))
+        let index = try #require(try pages.pages(of: "record_tombstones").first)
+        pages.overwrite(index, with: Array(repeating: 0, count: StorePages.size))
+        try Data(pages.bytes).write(to: data.database)
+        let found = try check(data)
+        #expect(found.contains { $0.contains("remove nothing") }, "\(found)")
+        #expect(!found.contains { $0.contains("erase") }, "\(found)")
+    }
+
     @Test("A problem that an older version wrote down is damage")
     func olderProblem() throws {
         let json = Data(#"{"problem":"x","record":"r"}"#.utf8)

@@ -52,7 +52,7 @@ extension DamagedPageTests {
     }
 
     /// Mends a store whatever calls met, and says what became of it.
-    private func mended(_ api: TestAPI) async throws -> StoreMend? {
+    func mended(_ api: TestAPI) async throws -> StoreMend? {
         let store = try #require(api.cloud.store as? SQLiteStore)
         return try await store.writeAlone { transaction in
             try SQLiteStore.mended(transaction.connection, at: store.pool.path)

@@ -27,13 +27,18 @@ package struct DatabaseAccess: Sendable, Hashable {
 
     /// Whether a caller who owns it means one of its zones, however they spell the owner
     /// (ZONE-8). In the public database the owner does not matter.
-    func owns(_ zoneID: ZoneID) -> Bool {
-        guard let owner, let named = zoneID.ownerRecordName else { return true }
-        return named == ZoneID.currentUser || named == owner.recordName
-    }
+    func owns(_ zoneID: ZoneID) -> Bool { zoneID.isOwned(by: owner?.recordName) }
 
     /// What its owner may do in its zones, or everybody in those of the public one.
     var rights: ZoneRights { scope.isOpenToEverybody ? .creatorWrites : .readWrite }
+}
+
+extension ZoneID {
+    /// Whether the owner's record name, or none, may be meant; without an owner any is.
+    func isOwned(by owner: String?) -> Bool {
+        guard let owner, let named = ownerRecordName else { return true }
+        return named == Self.currentUser || named == owner
+    }
 }
 
 extension Call {

@@ -35,11 +35,6 @@ package struct ZoneAccess: Sendable, Hashable {
     /// The zone as stored.
     package var zone: StoredZone? { stored?.zone }
 
-    /// Whether a zone ID of the same request means this zone.
-    func isMeant(by zoneID: ZoneID) -> Bool {
-        zoneID.zoneName == self.zoneID.zoneName && database.owns(zoneID)
-    }
-
     /// Returns the zone as stored, with its database: a default zone from its first record
     /// on.
     func make(in transaction: some ZoneWriting) throws -> Stored {

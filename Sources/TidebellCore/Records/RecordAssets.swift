@@ -151,6 +151,12 @@ extension WireAsset {
 }
 
 extension StoredRecord {
+    /// Returns which files the store holds for this version, which lives and is intact.
+    package func files() throws -> Set<AssetContent> {
+        guard fields.holdAssets else { return [] }
+        return try fields.decoded().values.flatMap(\.value.assets).contents
+    }
+
     /// Whether the store may hold files of this version.
     var mayHoldAssets: Bool { isDamaged || fields.holdAssets }
 }
@@ -163,6 +169,13 @@ extension RecordFields {
     var holdAssets: Bool { Self.assetTag.isFound(in: json) }
 
     private static let assetTag = BytePattern("\"type\":\"\(FieldType.asset.rawValue)")
+}
+
+extension [WireAsset] {
+    /// The files that are kept for them.
+    var contents: Set<AssetContent> {
+        Set(compactMap { $0.content.map(AssetContent.init(rawValue:)) })
+    }
 }
 
 extension FieldValue {

@@ -68,7 +68,7 @@ struct RecordBatch {
         self.call = call
         self.access = access
         zone = stored.zone
-        references = RecordReferences(zone: access)
+        references = RecordReferences(in: access)
         names = request.operations.enumerated().map { index, operation in
             operation.recordName ?? call.uuids[index].uuidString
         }
@@ -167,7 +167,7 @@ struct RecordBatch {
             previous: previous,
             references: references.consequential(from: name, fields: merged, parent: parent),
             newlyValidated: operation.validated,
-            assets: Set(files.compactMap { $0.content.map(AssetContent.init(rawValue:)) }),
+            assets: files.contents,
             newFields: conformed.additions
         )
     }

@@ -3,7 +3,20 @@ import TidebellWire
 
 /// Which references have consequences, in the records of one zone.
 struct RecordReferences {
-    let zone: ZoneAccess
+    private let zoneName: String
+    /// The record name of the zone's owner; nil where the owner does not matter.
+    private let owner: String?
+
+    init(in zone: ZoneAccess) {
+        zoneName = zone.zoneID.zoneName
+        owner = zone.database.owner?.recordName
+    }
+
+    /// Those of records of a stored zone; a public one has no owner.
+    init(in zone: ZoneID) {
+        zoneName = zone.zoneName
+        owner = zone.ownerRecordName
+    }
 
     /// Fails where a reference with an action leaves the zone (REF-1); one without is a
     /// name that nothing follows.
@@ -13,7 +26,7 @@ struct RecordReferences {
             where reference.action != .none && !isInZone(reference) {
                 throw WireError.badRequest(
                     "a reference with the action \(reference.action.rawValue) must be to a record "
-                        + "of the same zone, '\(zone.zoneID.zoneName)', not of zone "
+                        + "of the same zone, '\(zoneName)', not of zone "
                         + "'\(WireError.shortened(reference.zoneID?.zoneName ?? ""))' (field '\(key)' of "
                         + "record '\(WireError.shortened(name))')"
                 )
@@ -23,7 +36,7 @@ struct RecordReferences {
 
     private func isInZone(_ reference: WireReference) -> Bool {
         guard let zoneID = reference.zoneID else { return true }
-        return zone.isMeant(by: zoneID)
+        return zoneID.zoneName == zoneName && zoneID.isOwned(by: owner)
     }
 
     /// Returns a record's references that matter when their target is deleted:
@@ -85,6 +98,14 @@ extension FieldValue {
 }
 
 extension StoredRecord {
+    /// Returns the rows of references that a store has beside this version, which lives and is
+    /// intact, in a zone of that name and owner; no owner stands for the public database.
+    package func references(in zone: ZoneID) throws -> [StoredReference] {
+        guard mayHoldConsequentialReferences else { return [] }
+        return RecordReferences(in: zone).consequential(
+            from: name, fields: try fields.decoded(), parent: parent)
+    }
+
     /// Whether the store may hold references that go out from this version.
     ///
     /// A search for the action's name in the text: a hit in some string costs a

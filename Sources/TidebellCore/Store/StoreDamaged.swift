@@ -32,6 +32,10 @@ package struct StoreMend: Sendable, Hashable {
     package var damagedRecords = 0
     /// Records of which two names were found: they have the one that is more likely.
     package var renamedRecords = 0
+    /// Rows that stood in ``tables`` and that no record of today has.
+    package var droppedRows = 0
+    /// Rows that records have and that were not found in ``tables``.
+    package var addedRows = 0
     /// The names of zones of which records are missing, and nobody knows which.
     package var zonesWithLosses: [String] = []
 

@@ -57,12 +57,16 @@ package struct StoreCheck {
 
     private mutating func all() -> StoreFindings {
         attempt("the pages of the file") { try $0.checkPages() }
+        let areSound = !findings.isDamaged
         attempt("the tables") { check in try check.add(check.schemaProblems()) }
         attempt("the numbers of the store") { check in
             try check.readNumbers()
             try check.add(check.numberProblems())
         }
-        for rule in StoreRule.all { attempt(rule.problem) { try $0.apply(rule) } }
+        for var rule in StoreRule.all {
+            if !areSound, let problem = rule.problemAmongDamage { rule.problem = problem }
+            attempt(rule.problem) { try $0.apply(rule) }
+        }
         attempt("the records") { try $0.checkRecords() }
         attempt("the changes to be told") { try $0.checkOutbox() }
         attempt("the subscriptions") { try $0.checkSubscriptions() }

@@ -3,8 +3,11 @@
 /// One thing that holds in every store, as the SQL that finds where it does not: rows of
 /// zone key, record name and detail, each of which may be NULL.
 struct StoreRule {
-    let problem: String
+    var problem: String
     var severity = StoreProblem.Severity.damage
+    /// What is said instead where pages are damaged, which may be why: no advice then to
+    /// remove anything.
+    var problemAmongDamage: String?
     let sql: String
 
     /// All rules; what is no damage comes last, so that it leaves room for what is.
@@ -62,7 +65,7 @@ struct StoreRule {
 
     /// Zones whose rows go step by step, of some tables sooner than of others: what was
     /// deleted, and what is erased.
-    private static let endingZones = """
+    static let endingZones = """
         SELECT zone FROM removed_zone UNION ALL
         SELECT zone.key FROM zone JOIN database ON database.id = zone.database
         WHERE database.owner IN (\(removedUsers))
@@ -179,6 +182,8 @@ struct StoreRule {
             problem: "the database belongs to a user who was erased; to erase it too, see "
                 + "tidebell user list --removed",
             severity: .warning,
+            problemAmongDamage: "the database's owner is not found, which damaged pages may hide: "
+                + "remove nothing, restore a backup",
             sql: """
                 SELECT NULL, NULL, database.id FROM database
                 WHERE owner <> 0 AND owner NOT IN (SELECT id FROM user)

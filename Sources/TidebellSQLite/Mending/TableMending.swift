@@ -28,6 +28,9 @@ struct TableMending {
                 try RecordMending(writer: writer, reader: reader).run(&mend)
             } else {
                 try copyRows(of: table)
+                try DerivedRows(
+                    table == "reference" ? .references : .assetUses, writer: writer, reader: reader
+                ).settle(&mend)
             }
         }
         return mend.tables.isEmpty ? nil : mend
@@ -44,7 +47,7 @@ struct TableMending {
     }
 
     /// Makes the table and its indexes anew, empty.
-    private func strikeOff(_ table: String) throws {
+    func strikeOff(_ table: String) throws {
         let statements = try writer.rows(
             """
             SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
