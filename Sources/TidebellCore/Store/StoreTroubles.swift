@@ -18,7 +18,9 @@ package final class StoreTroubles: Sendable {
     private struct State {
         var present: StoreUnavailable?
         var lastFailure: Duration?
-        var observer: @Sendable (News) -> Void = { _ in }
+        var observer: (@Sendable (News) -> Void)?
+        /// What was mended before anybody observed.
+        var earlierMends: [StoreMend] = []
     }
 
     private let state = Mutex(State())
@@ -34,9 +36,15 @@ package final class StoreTroubles: Sendable {
     /// What is in the way; nil while nothing is.
     package var present: StoreUnavailable? { state.withLock { $0.present } }
 
-    /// Calls `observer` from now on; it must not block, nor write into the store.
+    /// Calls `observer` from now on, first with what was mended while the store was opened; it
+    /// must not block, nor write into the store.
     package func observe(_ observer: @escaping @Sendable (News) -> Void) {
-        state.withLock { $0.observer = observer }
+        let earlier = state.withLock { state in
+            defer { state.earlierMends = [] }
+            state.observer = observer
+            return state.earlierMends
+        }
+        for mend in earlier { observer(.mended(mend)) }
     }
 
     /// Notes that a call failed.
@@ -55,7 +63,11 @@ package final class StoreTroubles: Sendable {
 
     /// Notes what was found to be damaged, and is mended.
     package func note(_ mend: StoreMend) {
-        state.withLock { $0.observer }(.mended(mend))
+        let observer = state.withLock { state in
+            if state.observer == nil { state.earlierMends.append(mend) }
+            return state.observer
+        }
+        observer?(.mended(mend))
     }
 
     /// Notes that something was written.

@@ -39,9 +39,11 @@ extension SQLiteStore {
             let identity = try Schema.prepare(at: path, configuration, randomness)
             let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
+            let troubles = StoreTroubles(elapsed: time.elapsed)
             let (incarnation, cameBackOlder) = try pool.writeWithoutTransaction { database in
                 try makeDurable(database)
                 log.attach(to: database)
+                if server != nil { try settleEssentialTables(database, at: path, troubles) }
                 let transaction = SQLiteTransaction(Connection(database))
                 let cameBackOlder = try arrival.settle(
                     transaction, identity: identity, at: time.now
@@ -51,14 +53,26 @@ extension SQLiteStore {
             return SQLiteStore(
                 pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
                 life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
-                troubles: StoreTroubles(elapsed: time.elapsed), bounds: bounds,
-                elapsed: time.elapsed
+                troubles: troubles, bounds: bounds, elapsed: time.elapsed
             )
         } catch let error as StoreOpenError {
             throw error
         } catch {
             throw StoreOpenError(error, path: path)
         }
+    }
+
+    private static func settleEssentialTables(
+        _ database: Database, at path: String, _ troubles: StoreTroubles
+    ) throws {
+        let queue = try DatabaseQueue(path: path, configuration: onlyReading)
+        defer { try? queue.close() }
+        let mend = try queue.inDatabase { reader in
+            try EssentialTables(
+                writer: Connection(database), reader: Connection(reader), path: path
+            ).settle()
+        }
+        if let mend { troubles.note(mend) }
     }
 
     /// Two names would have a write-ahead log each.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import TidebellCore
+
+/// Tables of which a lost row means that somebody known becomes a stranger, or a zone nothing:
+/// a server that is about to start looks through them whole, and serves none that is damaged.
+///
+/// They are small beside records. An index of theirs that is damaged is made anew from its
+/// table, where that is known to be whole.
+struct EssentialTables {
+    static let names = [
+        "store", "store_secret", "database", "zone", "removed_zone", "zone_key", "account", "user",
+        "web_token", "api_token", "admin_token", "application_permission", "removed_account",
+        "erased",
+    ]
+
+    /// As of ``TableMending``, but in no transaction yet.
+    let writer: Connection
+    let reader: Connection
+    let path: String
+
+    /// Looks through the tables; returns what was mended, or nil where all are sound. Fails with
+    /// ``StoreOpenError/damaged(path:reason:)`` where a table is not whole.
+    func settle() throws -> StoreMend? {
+        let unsound = try Self.names.filter { try !TableMending.isSound($0, on: reader) }
+        for table in unsound where try !isWhole(table) {
+            throw StoreOpenError.damaged(
+                path: path,
+                reason: "the table '\(table)' is not whole; 'tidebell check' says what else is "
+                    + "lost, 'tidebell backup --despite-damage' keeps the rest"
+            )
+        }
+        guard !unsound.isEmpty else { return nil }
+        try writer.run("BEGIN IMMEDIATE")
+        do {
+            for table in unsound { try makeAnew(table) }
+            try writer.run("COMMIT")
+        } catch {
+            // The failure to tell is the first one.
+            try? writer.run("ROLLBACK")
+            throw error
+        }
+        var mend = StoreMend()
+        mend.tables = unsound
+        return mend
+    }
+
+    /// Whether all of the table can be read, and an index says the same, or none can be read
+    /// that could. Where all that can be read say something else, nobody knows who is right.
+    private func isWhole(_ table: String) throws -> Bool {
+        guard try rowsCanBeRead(table) else { return false }
+        let indexes = try reader.rows(
+            "SELECT name FROM pragma_index_list(?) WHERE partial = 0 AND origin <> 'pk'", table
+        ) { $0.text(0) }
+        let agree = try indexes.map { try agrees(index: $0, with: table) }
+        return agree.contains(true) || !agree.isEmpty && agree.allSatisfy { $0 == nil }
+    }
+
+    /// The table as a source of rows that no other index is read for.
+    ///
+    /// NB: of a table without row IDs, NOT INDEXED reads any index that has all columns.
+    private func itself(_ table: String) throws -> String {
+        let key = try reader.first(
+            "SELECT name FROM pragma_index_list(?) WHERE origin = 'pk'", table
+        ) { $0.text(0) }
+        return key.map { "\(table) INDEXED BY \($0)" } ?? "\(table) NOT INDEXED"
+    }
+
+    private func rowsCanBeRead(_ table: String) throws -> Bool {
+        do {
+            try reader.each("SELECT * FROM \(try itself(table))") { _ in true }
+            return true
+        } catch DatabaseError.SQLITE_CORRUPT {
+            return false
+        }
+    }
+
+    /// Whether an index has what the table has; nil where it cannot be read.
+    private func agrees(index: String, with table: String) throws -> Bool? {
+        let columns = try reader.rows("SELECT name FROM pragma_index_xinfo(?)", index) {
+            $0.optionalText(0) ?? "rowid"
+        }.joined(separator: ", ")
+        let entries = "SELECT \(columns) FROM \(table) INDEXED BY \(index)"
+        let rows = "SELECT \(columns) FROM \(try itself(table))"
+        do {
+            for difference in ["\(entries) EXCEPT \(rows)", "\(rows) EXCEPT \(entries)"] {
+                let differ = try reader.first("SELECT 1 FROM (\(difference)) LIMIT 1") { _ in true }
+                if differ != nil { return false }
+            }
+            return true
+        } catch DatabaseError.SQLITE_CORRUPT {
+            return nil
+        }
+    }
+
+    /// NB: REINDEX would free pages that a wrong page of the index leads to, of other tables.
+    private func makeAnew(_ table: String) throws {
+        try TableMending(writer: writer, reader: reader).strikeOff(table)
+        let rows = try Row.fetchCursor(
+            reader.database, sql: "SELECT * FROM \(try itself(table))")
+        while let row = try rows.next() {
+            let places = row.databaseValues.map { _ in "?" }.joined(separator: ", ")
+            try writer.database.execute(
+                sql: "INSERT INTO \(table) VALUES (\(places))",
+                arguments: StatementArguments(row.databaseValues))
+        }
+    }
+}
