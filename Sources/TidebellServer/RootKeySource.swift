@@ -19,6 +19,8 @@ package enum RootKeySource: Sendable, Hashable {
 
     /// The variable of the environment that may hold the key.
     package static let variable = "TIDEBELL_ROOT_KEY"
+    /// How long the command may take.
+    static let commandTime = Duration.seconds(60)
     /// The most that is read of a file or command.
     private static let longest = 4096
 
@@ -43,7 +45,8 @@ package enum RootKeySource: Sendable, Hashable {
         case .file(let url): return try Self.read(url)
         case .text(let text): return try Self.key(Array(text.utf8), from: Self.variable)
         case .command(let command):
-            return try Self.key(try Self.output(of: command), from: "the root key command")
+            let output = try Self.output(of: command, within: Self.commandTime)
+            return try Self.key(output, from: "the root key command")
         }
     }
 
@@ -135,7 +138,17 @@ package enum RootKeySource: Sendable, Hashable {
 
     /// Reads a key as bytes, as 64 hexadecimal digits or in Base64.
     private static func key(_ text: [UInt8], from source: String) throws -> RootKey {
-        if text.count == RootKey.length { return RootKey(text) }
+        if text.count == RootKey.length {
+            guard !text.allSatisfy(isText) else {
+                throw OperatorError(
+                    "The root key of \(source) is \(RootKey.length) characters of text, which "
+                        + "are no random bytes. Give the \(2 * RootKey.length) hexadecimal digits "
+                        + "of a random key (openssl rand -hex \(RootKey.length)); for a cloud whose "
+                        + "key this text is, those of its bytes (od -An -v -tx1 FILE | tr -d ' \\n')."
+                )
+            }
+            return RootKey(text)
+        }
         let digits = String(decoding: text, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         let bytes = Hex.bytes(digits[...]) ?? Data(base64Encoded: digits).map { [UInt8]($0) }
@@ -148,31 +161,31 @@ package enum RootKeySource: Sendable, Hashable {
         return RootKey(bytes)
     }
 
-    /// Returns the first bytes that a command of the shell prints.
-    ///
-    /// By `popen`: Foundation's `Process` reads beyond a buffer on Linux when it starts a
-    /// program, as the address sanitizer shows.
-    private static func output(of command: String) throws -> [UInt8] {
-        // It is asked for nothing.
-        guard let output = popen("exec < /dev/null\n" + command, "re") else {
-            throw OperatorError("The root key command cannot be run: \(DiskError("start").reason).")
+    /// Whether a byte stands for something that is typed; of random keys one in 10^13 has no
+    /// other.
+    private static func isText(_ byte: UInt8) -> Bool {
+        (0x20..<0x7F).contains(byte) || (0x09...0x0D).contains(byte)
+    }
+
+    /// Returns what a command of the shell prints.
+    static func output(of command: String, within limit: Duration) throws -> [UInt8] {
+        do {
+            return try ShellCommand(command).output(below: longest, within: limit)
+        } catch let failure as ShellCommand.Failure {
+            throw OperatorError("The root key command \(Self.sentence(failure, limit)).")
         }
-        var bytes = [UInt8](repeating: 0, count: longest)
-        let count = fread(&bytes, 1, longest, output)
-        bytes.removeLast(longest - count)
-        let status = pclose(output)
-        guard status != -1 else {
-            throw OperatorError(
-                "The end of the root key command is not known: \(DiskError("wait").reason)."
-            )
+    }
+
+    private static func sentence(_ failure: ShellCommand.Failure, _ limit: Duration) -> String {
+        switch failure {
+        case .notRun(let reason): "cannot be run: \(reason)"
+        case .unknownEnd(let reason): "ended in a way that is not known: \(reason)"
+        case .tooLong:
+            "did not end within \(limit.components.seconds) seconds; it is asked for nothing and "
+                + "must not wait for anybody"
+        case .tooMuch: "printed \(longest) bytes and more, which are no key"
+        case .signal(let number): "was ended by signal \(number)"
+        case .status(let number): "failed with status \(number)"
         }
-        // The shell's own end by a signal has no exit status.
-        guard status & 0x7f == 0 else {
-            throw OperatorError("The root key command was ended by signal \(status & 0x7f).")
-        }
-        guard status == 0 else {
-            throw OperatorError("The root key command failed with status \(status >> 8 & 0xff).")
-        }
-        return bytes
     }
 }

@@ -23,8 +23,12 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// What `--json` prints.
     private struct Report: Encodable {
+        /// The first ones.
         var problems: [StoreProblem]
         var hasMore: Bool
+        /// How many there are of each kind, also of those that are not listed.
+        var damages: Int
+        var warnings: Int
         var databases: Int
         var zones: Int
         var records: Int
@@ -84,9 +88,9 @@ struct CheckCommand: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let report = Report(
-            problems: found.problems, hasMore: found.hasMore, databases: found.databases,
-            zones: found.zones, records: found.records, files: found.files.count,
-            unreadFiles: found.unreadFiles
+            problems: found.problems, hasMore: found.hasMore, damages: found.damages,
+            warnings: found.warnings, databases: found.databases, zones: found.zones,
+            records: found.records, files: found.files.count, unreadFiles: found.unreadFiles
         )
         say(String(decoding: try encoder.encode(report), as: UTF8.self))
     }
@@ -95,8 +99,6 @@ struct CheckCommand: AsyncParsableCommand {
 extension StoreFindings {
     /// How much was found, for people.
     fileprivate var total: String {
-        let damages = problems.count { $0.severity == .damage }
-        let warnings = problems.count - damages
         guard warnings > 0 else { return damages == 0 ? "No problem" : counted(damages, "problem") }
         return (damages == 0 ? "No damage" : counted(damages, "problem"))
             + " and \(counted(warnings, "warning"))"

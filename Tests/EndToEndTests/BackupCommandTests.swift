@@ -3,7 +3,12 @@ import CloudKit
 import Foundation
 import TestSupport
 import Testing
+import TidebellCore
 import TidebellProcesses
+import TidebellScheduling
+import TidebellServer
+
+@testable import TidebellSQLite
 
 /// What an operator does about a cloud that may be lost, or does by mistake.
 @Suite("Backups and mistakes on the command line", .hangs)
@@ -220,5 +225,26 @@ struct BackupCommandTests {
             #expect(found.contains(warning))
             #expect(found.contains("is not the root key of this cloud"))
         }
+    }
+
+    @Test("M6: tidebell check ends with 1 where a record is damaged, and names the record")
+    func damagedRecord() async throws {
+        defer { clean() }
+        let server = try await program.serve()
+        let name = try await Household(program: program, user: "anna").saveUnnamed("platypus")
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        #expect(try await program.run(["check"]).last?.hasPrefix("No problem in ") == true)
+        let store = try DataFolder(program.dataFolder).openStore(
+            for: .administering, time: .system, randomness: .system)
+        try await store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run(
+                "UPDATE record SET fields = x'7b7d' WHERE name = ?", name)
+        }
+        try await store.close()
+        let found = try await failure(["check"])
+        #expect(found.contains("ended with 1"))
+        #expect(found.contains("/\(name): the fields are damaged"), "\(found)")
     }
 }

@@ -48,15 +48,22 @@ struct FewFilesTests {
             for _ in 0..<40 { uploads.append(try SilentConnection(port: program.port)) }
         }
         var names: [String] = []
+        var kept: [(home: Household, name: String, text: String)] = []
         for name in ["anna", "ben"] {
             let home = try await Household(program: program, user: name)
             for index in 0..<10 {
                 let text = "\(name) \(index)"
                 let saved = try await untilItWorks(server) { try await home.saveUnnamed(text) }
                 names.append(saved)
-                let kept = try await untilItWorks(server) { try await home.text(of: saved) }
-                #expect(kept == text)
+                kept.append((home, saved, text))
+                let read = try await untilItWorks(server) { try await home.text(of: saved) }
+                #expect(read == text)
             }
+        }
+        // What came later did not replace any.
+        for (home, name, text) in kept {
+            let read = try await untilItWorks(server) { try await home.text(of: name) }
+            #expect(read == text)
         }
         #expect(names.count == 20)
         #expect(Set(names).count == names.count)

@@ -32,4 +32,21 @@ import TidebellProcesses
         last.signal(SIGTERM)
         #expect(await last.waitUntilExit() == 0)
     }
+
+    @Test("an acknowledged write that is not there is seen, so the test above can fail")
+    func control() async throws {
+        let program = try Built.tidebell()
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let server = try await program.serve()
+        let scene = try await KillScene(
+            program: program, seed: 1,
+            uploads: program.dataFolder.appendingPathComponent("to-upload"), addsUsers: false
+        )
+        try await scene.write(20) {}
+        #expect(try await scene.lost() == [])
+        let lost = try await scene.loseOne()
+        #expect(try await scene.lost() == [lost])
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
 }

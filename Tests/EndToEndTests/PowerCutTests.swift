@@ -129,10 +129,18 @@ private final class PowerCutDisk: Sendable {
     /// Has everything written to the device that programs wrote, whether they flushed it or not.
     func sync() async throws { try await shell("sync -f '\(mountPoint.path)'") }
 
-    /// What SQLite says of its file.
+    /// What SQLite says of a copy of its file and log: the first to open those that a cut left
+    /// is the server, which they are for.
     func check(_ program: TidebellProgram) async throws -> [String] {
         let file = program.dataFolder.appendingPathComponent("tidebell.sqlite").path
-        return try await shell("sqlite3 '\(file)' 'PRAGMA integrity_check'")
+        let copy = folder.appendingPathComponent("copy").path
+        return try await shell(
+            """
+            rm -rf '\(copy)' && mkdir '\(copy)' && cp '\(file)' '\(copy)/cut' \
+            && { [ ! -e '\(file)-wal' ] || cp '\(file)-wal' '\(copy)/cut-wal'; } \
+            && sqlite3 '\(copy)/cut' 'PRAGMA integrity_check'
+            """
+        )
     }
 
     @discardableResult

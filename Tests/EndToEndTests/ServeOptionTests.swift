@@ -56,6 +56,28 @@ struct ServeOptionTests {
         )
     }
 
+    @Test("M7: a start says that others may use the folder, and that it listens without TLS")
+    func warnings() async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        func start(_ arguments: [String]) async throws -> String {
+            let server = try await program.serve(arguments: arguments)
+            server.signal(SIGTERM)
+            var lines: [String] = []
+            for await line in server.lines { lines.append(line) }
+            #expect(await server.waitUntilExit() == 0)
+            return lines.joined(separator: "\n")
+        }
+        let folder = "Others on this machine may use \(program.dataFolder.path) (mode 755)"
+        let plain = "Listening at 0.0.0.0 without TLS: passwords, tokens and records travel"
+        let first = try await start([])
+        #expect(!first.contains("Others on this machine") && !first.contains("without TLS"))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: program.dataFolder.path)
+        let second = try await start(["--host", "0.0.0.0"])
+        #expect(second.contains(folder), "\(second)")
+        #expect(second.contains(plain), "\(second)")
+    }
+
     @Test("A limit that is set by its name bounds the server, and its error says the name")
     func limit() async throws {
         let server = try await program.serve(

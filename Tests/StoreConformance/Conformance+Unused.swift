@@ -35,15 +35,18 @@ extension StoreConformance {
             let moments = try await store.write { transaction throws in
                 let first = try transaction.moveRetention(to: .day(10), byAtMost: .seconds(0))
                 return [first]
-                    + (try ([(11, 2), (200, 2), (12, 2), (14, 2), (300, 1)] as [(Int64, Int)]).map {
-                        day, days in
-                        try transaction.moveRetention(
-                            to: .day(day), byAtMost: .seconds(days * 24 * 3600)
-                        )
-                    })
+                    + (try
+                        ([
+                            (11, 2), (200, 2), (12, 2), (14, 2), (300, 1), (0, 3), (300, 0),
+                        ] as [(Int64, Int)]).map { day, days in
+                            try transaction.moveRetention(
+                                to: .day(day), byAtMost: .seconds(days * 24 * 3600)
+                            )
+                        })
             }
-            // A clock that goes back is believed, but the moment stays.
-            #expect(moments == [.day(10), .day(11), .day(13), .day(12), .day(14), .day(15)])
+            // A clock that goes back is believed; the moment follows it by steps.
+            let days: [Int64] = [10, 11, 13, 12, 14, 15, 0, 12]
+            #expect(moments == days.map { .day($0) })
         },
         Check("M5: a store without a moment counts from when a device was seen last") { store in
             let moment = try await store.write { transaction throws in

@@ -5,8 +5,10 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellScheduling
-import TidebellServer
 import TidebellWire
+
+@testable import TidebellSQLite
+@testable import TidebellServer
 
 @Suite("Encrypted fields at rest")
 struct EncryptedAtRestTests {
@@ -125,11 +127,46 @@ struct EncryptedAtRestTests {
         )
         _ = try await api.cloud.pipeline.drain()
         #expect(try words(Self.secrets + [Self.plain], in: api.folder) == [Self.plain])
-        let log = Data(api.log.detailedLines.joined(separator: "\n").utf8)
         #expect(api.log.detailedLines.contains { $0.hasPrefix("request answered") })
+        expectNoSecret(in: api.log.detailedLines.joined(separator: "\n"), "the log")
+    }
+
+    private func expectNoSecret(in text: String, _ what: Comment) {
+        let data = Data(text.utf8)
         for word in Self.secrets {
-            #expect(Self.spellings(of: word).allSatisfy { log.range(of: $0) == nil }, "\(word)")
+            #expect(Self.spellings(of: word).allSatisfy { data.range(of: $0) == nil }, what)
         }
+    }
+
+    @Test("REC-11: what apps encrypt stands in no push and in no explanation of one")
+    func pushes() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await subscribe(api)
+        let created = try await api.send(
+            "POST", api.target(under: "device", "tokens/create") + "&clientId=listener",
+            #"{"apnsEnvironment":"development"}"#
+        )
+        let address = try #require(
+            created.text.firstMatch(of: /\/courier\/[0-9a-f]{64}/)?.output)
+        _ = try await api.cloud.pipeline.drain()
+        _ = try await save(api, "n1", Self.fields)
+        _ = try await save(api, "n1", #""title":{"value":"\#(Self.plain)2"}"#)
+        _ = try await api.cloud.pipeline.drain()
+        for _ in 1...2 {
+            let push = try await api.send("GET", String(address))
+            #expect(push.status == 200)
+            #expect(push.text.contains(Self.plain), "\(push.text)")
+            expectNoSecret(in: push.text, "\(push.text)")
+        }
+        let token = try await api.cloud.accounts.makeAdminToken(named: "test")
+        let explained = try await api.send(
+            "GET",
+            "/admin/1/\(TestAPI.container)/development/push/explain?record=n1&zone=Notes", "",
+            headers: ["Authorization": "Bearer \(token)"]
+        )
+        #expect(explained.status == 200 && explained.text.contains("n1"))
+        expectNoSecret(in: explained.text, "\(explained.text)")
     }
 
     @Test("Without a root key the same words are found: the search can fail")
@@ -206,6 +243,39 @@ struct EncryptedAtRestTests {
         #expect(try await lookup(api, "n1").status == 200)
     }
 
+    @Test("A zone whose key cannot be opened is named, in answers, in the log once, by a check")
+    func unreadableKey() async throws {
+        let api = try await TestAPI()
+        try await api.cloud.store.write { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
+        try await api.makeZone("Notes")
+        _ = try await save(api, "n1", Self.fields)
+        try await api.cloud.store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            try transaction.connection.run("UPDATE zone_key SET wrapped = zeroblob(60)")
+        }
+        let sentence = "the key of the encrypted fields of zone 'Notes' cannot be opened"
+        for _ in 1...2 {
+            #expect(try await lookup(api, "n1").error?.reason.contains(sentence) == true)
+            let saved = try await save(api, "n2", Self.fields)
+            #expect(saved.text.contains(sentence), "\(saved.text)")
+        }
+        let lines = api.log.detailedLines.filter {
+            $0.contains("encrypted fields cannot be opened")
+        }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("Notes") == true)
+        let key = api.folder.appendingPathExtension("key")
+        defer { try? FileManager.default.removeItem(at: key) }
+        try Data(repeating: 7, count: RootKey.length).write(to: key)
+        let found = try CloudCheck.run(
+            DataFolder(api.folder), rootKey: .file(key), at: TestAPI.start)
+        #expect(
+            found.problems.contains {
+                $0.zone == "Notes" && $0.problem.contains("encrypted fields cannot be opened")
+            }
+        )
+    }
+
     @Test("A backup without keys has no zone's key, and nobody reads its encrypted fields")
     func backupWithoutKeys() async throws {
         let api = try await TestAPI()
@@ -261,6 +331,32 @@ struct EncryptedAtRestTests {
         }
         #expect(Set(keys).count == 2)
         #expect(!keys.contains(.none))
+    }
+
+    @Test("REC-11: of a deleted zone's key nothing is left in the database and its log")
+    func forgottenKey() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        _ = try await save(api, "n1", Self.fields)
+        guard case .wrapped(let key) = try await key(of: "Notes", api) else {
+            Issue.record("the zone has no key")
+            return
+        }
+        func filesWithKey() throws -> [String] {
+            let names = FileManager.default.enumerator(atPath: api.folder.path)?.allObjects
+            return (names as? [String] ?? []).filter { name in
+                let file = api.folder.appendingPathComponent(name)
+                return (try? Data(contentsOf: file))?.range(of: Data(key.bytes)) != nil
+            }
+        }
+        #expect(try !filesWithKey().isEmpty)
+        _ = try await api.post(
+            "private/zones/modify",
+            #"{"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
+        )
+        // Its log goes with a server, and before that once it has grown.
+        try await api.cloud.store.close()
+        #expect(try filesWithKey() == [])
     }
 
     @Test("TOK-7, TOK-23: zones whose key is lost report that the user reset encrypted data")

@@ -3,8 +3,9 @@ import Foundation
 import Testing
 import TidebellCore
 import TidebellHTTP
-import TidebellServer
 import TidebellWire
+
+@testable import TidebellServer
 
 @Suite("The root key")
 final class RootKeyTests {
@@ -68,6 +69,52 @@ final class RootKeyTests {
             #expect(try await open(.file(other)) == expected)
         }
         #expect(try await open(.command("echo \(Self.digits)")) == expected)
+    }
+
+    @Test("that is typed is none: as many characters as a key has bytes are refused")
+    func typed() async throws {
+        let text = "correct horse battery staples 42"
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let other = folder.appendingPathComponent("elsewhere")
+        try Data(text.utf8).write(to: other)
+        for source in [RootKeySource.text(text), .file(other), .command("printf '\(text)'")] {
+            let error = await #expect(throws: OperatorError.self) { try await self.open(source) }
+            let sentence = error?.description ?? ""
+            #expect(sentence.contains("32 characters of text"), "\(sentence)")
+            #expect(sentence.contains("openssl rand -hex 32"))
+            #expect(!sentence.contains("horse"))
+        }
+    }
+
+    @Test(
+        "command that does not end, or prints without end, is ended and said so",
+        arguments: [
+            ("exec sleep 600", "did not end within 0 seconds"),
+            ("echo \(digits); exec >&- sleep 600", "did not end within 0 seconds"),
+            ("while :; do echo \(digits); done", "printed 4096 bytes and more"),
+        ]
+    )
+    func hanging(command: String, sentence: String) {
+        let limit: Duration = sentence.contains("more") ? .seconds(600) : .milliseconds(10)
+        let error = #expect(throws: OperatorError.self) {
+            try RootKeySource.output(of: command, within: limit)
+        }
+        #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
+    }
+
+    @Test("opens the key of a zone for that zone only, also one it has opened before")
+    func otherZone() throws {
+        let key = TestAPI.rootKey
+        let (first, second) = (ZoneKey(rawValue: 1), ZoneKey(rawValue: 2))
+        let wrapped = try #require(try key.makeKey(of: first))
+        let sealed = try key.seal([1, 2], ofRecord: "r", in: first, under: wrapped)
+        #expect(try key.open(sealed, ofRecord: "r", in: first, under: wrapped) == [1, 2])
+        #expect(throws: UnreadableZoneKey.self) {
+            try key.seal([1, 2], ofRecord: "r", in: second, under: wrapped)
+        }
+        #expect(throws: UnreadableZoneKey.self) {
+            try key.open(sealed, ofRecord: "r", in: second, under: wrapped)
+        }
     }
 
     @Test(

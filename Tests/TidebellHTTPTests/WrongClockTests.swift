@@ -7,8 +7,9 @@ import TidebellCore
 import TidebellHTTP
 import TidebellScheduling
 import TidebellTestStores
-import TidebellServer
 import TidebellWire
+
+@testable import TidebellServer
 
 @Suite("Clocks that are wrong")
 struct WrongClockTests {
@@ -75,6 +76,55 @@ struct WrongClockTests {
         clock.advance(by: Limits().deviceRetention)
         await maintenance.round()
         #expect(try await left() == [0, 0])
+    }
+
+    @Test("M5: a thousand starts with a clock half a year ahead move retention by what was run")
+    func manyStarts() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-clock-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try TestStores.open(in: folder)
+        let half = Duration.seconds(180 * 24 * 3600)
+        let run = Duration.seconds(60)
+        func start(ranFor duration: Duration, aheadBy offset: Duration) async throws -> Instant {
+            let clock = StepClock(at: TestAPI.start)
+            let retention = RetentionClock(
+                Time(now: { TestAPI.start.advanced(by: offset) }, clock: clock))
+            clock.advance(by: duration)
+            return try await retention.moment(in: store)
+        }
+        #expect(try await start(ranFor: .zero, aheadBy: .zero) == TestAPI.start)
+        for _ in 0..<1000 {
+            #expect(try await start(ranFor: .zero, aheadBy: half) == TestAPI.start)
+        }
+        var moment = TestAPI.start
+        for _ in 0..<1000 { moment = try await start(ranFor: run, aheadBy: half) }
+        #expect(moment == TestAPI.start.advanced(by: run * RetentionClock.pace * 1000))
+        try await store.close()
+    }
+
+    @Test("M5: a first start with a clock ahead is forgotten once the clock is set right")
+    func wrongFirstStart() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidebell-clock-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try TestStores.open(in: folder)
+        let day = Duration.seconds(24 * 3600)
+        let ahead = Mutex(day * 180)
+        let clock = StepClock(at: TestAPI.start)
+        let retention = RetentionClock(
+            Time(
+                now: { TestAPI.start.advanced(by: ahead.withLock(\.self)) }, clock: clock
+            ))
+        #expect(
+            try await retention.moment(in: store) == TestAPI.start.advanced(by: day * 180))
+        ahead.withLock { $0 = .zero }
+        clock.advance(by: day * 90)
+        #expect(try await retention.moment(in: store) == TestAPI.start)
+        // What is wrong later is not believed because the first start was.
+        ahead.withLock { $0 = day * 180 }
+        #expect(try await retention.moment(in: store) == TestAPI.start)
+        try await store.close()
     }
 
     /// The maintenance of a server that starts with a clock that is wrong by so many days.

@@ -38,8 +38,9 @@ package struct Call: Sendable {
     /// Encrypts the fields that are to be encrypted.
     package var fieldCipher: any FieldCipher
 
-    /// Called with zone and record of every record that was asked for and is damaged.
-    package var reportDamage: @Sendable (_ zoneName: String, _ recordName: String) -> Void = {
+    /// Called with zone and record of every record that was asked for and is damaged; without a
+    /// record where the key of the zone's encrypted fields is.
+    package var reportDamage: @Sendable (_ zoneName: String, _ recordName: String?) -> Void = {
         _, _ in
     }
 

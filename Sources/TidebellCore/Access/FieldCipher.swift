@@ -21,6 +21,13 @@ package enum StoredZoneKey: Sendable, Hashable {
     case lost
 }
 
+/// The key of a zone's encrypted fields cannot be opened: it is damaged, or another zone's or
+/// root key's.
+package struct UnreadableZoneKey: Error {
+    /// Creates a value.
+    package init() {}
+}
+
 /// Encrypts the fields that apps want encrypted (REC-11), with a key for each zone.
 ///
 /// What is encrypted is bound to its zone and record: moved to another one, it cannot be

@@ -18,8 +18,12 @@ package enum SealRecords {
         for var record in records.values where !record.isDamaged && !record.fields.isSealed {
             let fields = try record.fields.decoded()
             guard fields.values.contains(where: \.isEncrypted) else { continue }
-            record.fields = try RecordFields(sealing: fields) {
-                try cipher.seal($0, ofRecord: record.name, in: zone.key, under: key)
+            do {
+                record.fields = try RecordFields(sealing: fields) {
+                    try cipher.seal($0, ofRecord: record.name, in: zone.key, under: key)
+                }
+            } catch is UnreadableZoneKey {
+                throw WireError.unreadableKey(of: zone)
             }
             sealed.append(record)
         }

@@ -186,8 +186,11 @@ struct RecordBatch {
         guard fields.values.contains(where: \.isEncrypted), let key = try fieldKey() else {
             return encoded
         }
-        return try RecordFields(sealing: fields) {
-            try call.fieldCipher.seal($0, ofRecord: name, in: zone.key, under: key)
+        let zone = zone
+        return try call.reportingKey(of: zone) {
+            try RecordFields(sealing: fields) {
+                try call.fieldCipher.seal($0, ofRecord: name, in: zone.key, under: key)
+            }
         }
     }
 

@@ -68,7 +68,20 @@ extension Call {
         _ fields: RecordFields, ofRecord name: String, in zone: StoredZone?
     ) throws -> RecordFields {
         guard fields.isSealed, let zone else { return fields }
-        return try fieldCipher.opened(fields, ofRecord: name, in: zone)
+        return try reportingKey(of: zone) {
+            try fieldCipher.opened(fields, ofRecord: name, in: zone)
+        }
+    }
+
+    /// Returns what `body` makes with the key of a zone; where that cannot be opened, it is
+    /// reported and told by the zone's name.
+    func reportingKey<Value>(of zone: StoredZone, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch is UnreadableZoneKey {
+            reportDamage(zone.name, nil)
+            throw WireError.unreadableKey(of: zone)
+        }
     }
 }
 
@@ -82,6 +95,8 @@ extension FieldCipher {
             return try fields.opened { try open($0, ofRecord: name, in: zone.key, under: key) }
         } catch let error as WireError {
             throw error
+        } catch let error as UnreadableZoneKey {
+            throw error
         } catch {
             throw WireError(
                 .internalError,
@@ -93,6 +108,15 @@ extension FieldCipher {
 }
 
 extension WireError {
+    /// The key of a zone's encrypted fields is there, and cannot be opened.
+    static func unreadableKey(of zone: StoredZone) -> WireError {
+        WireError(
+            .internalError,
+            "the key of the encrypted fields of zone '\(WireError.shortened(zone.name))' cannot be "
+                + "opened: it was damaged, or is not one of the root key's"
+        )
+    }
+
     /// The key of a zone's encrypted fields is gone (TOK-23).
     static func lostKey(of zone: StoredZone) -> WireError {
         zoneNotFound(ZoneID(zoneName: zone.name), deletion: .encryptedDataReset)

@@ -18,6 +18,8 @@ package final class DamageReports: Sendable {
 
     private enum Item: Hashable {
         case record(String, zone: String)
+        /// The key of a zone's encrypted fields.
+        case fieldKey(zone: String)
         case subscription(String)
     }
 
@@ -40,11 +42,18 @@ package final class DamageReports: Sendable {
         )
     }
 
-    /// Logs a record unless it was.
+    /// Logs a record, or without one the key of a zone's encrypted fields, unless it was.
     func report(
-        _ container: ContainerKey, _ scope: DatabaseScope, zone: String, record: String,
+        _ container: ContainerKey, _ scope: DatabaseScope, zone: String, record: String?,
         to logger: Logger
     ) {
+        guard let record else {
+            return report(
+                "the key of a zone's encrypted fields cannot be opened; run 'tidebell check'",
+                Place(container: container, scope: scope, item: .fieldKey(zone: zone)),
+                ["zone": "\(zone)"], to: logger
+            )
+        }
         report(
             "a record is damaged; run 'tidebell check'",
             Place(container: container, scope: scope, item: .record(record, zone: zone)),

@@ -25,7 +25,13 @@ package final class RootKey: FieldCipher {
     private let fileWrapping: SymmetricKey
     private let answers: SymmetricKey
     private let fingerprints: SymmetricKey
-    private let unwrapped = Mutex<[WrappedKey: SymmetricKey]>([:])
+    private let unwrapped = Mutex<[KeyOfZone: SymmetricKey]>([:])
+
+    /// A wrapped key is the key of its one zone only.
+    private struct KeyOfZone: Hashable {
+        var zone: ZoneKey
+        var key: WrappedKey
+    }
 
     /// Creates the key of ``length`` random bytes.
     package init(_ bytes: [UInt8]) {
@@ -63,7 +69,7 @@ package final class RootKey: FieldCipher {
     }
 
     /// Returns the key of a zone; nil where it is damaged or another root key's.
-    func unwrapped(_ key: WrappedKey, of zone: ZoneKey) -> SymmetricKey? {
+    package func unwrapped(_ key: WrappedKey, of zone: ZoneKey) -> SymmetricKey? {
         try? unwrap(key.bytes, by: zoneWrapping, for: Self.label(of: zone))
     }
 
@@ -73,11 +79,12 @@ package final class RootKey: FieldCipher {
     }
 
     private func zoneKey(_ key: WrappedKey, of zone: ZoneKey) throws -> SymmetricKey {
-        if let known = unwrapped.withLock({ $0[key] }) { return known }
-        let opened = try unwrap(key.bytes, by: zoneWrapping, for: Self.label(of: zone))
+        let place = KeyOfZone(zone: zone, key: key)
+        if let known = unwrapped.withLock({ $0[place] }) { return known }
+        guard let opened = unwrapped(key, of: zone) else { throw UnreadableZoneKey() }
         unwrapped.withLock { keys in
             if keys.count >= Self.unwrappedKeys { keys.removeAll() }
-            keys[key] = opened
+            keys[place] = opened
         }
         return opened
     }

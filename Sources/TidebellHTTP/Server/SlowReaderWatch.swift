@@ -8,7 +8,8 @@ import NIOCore
 ///
 /// The rate is looked at only while something waits that the system has not taken, so answers that
 /// fit into the system's buffers cost no timer. The system itself closes a connection of which
-/// nothing is acknowledged (`TCP_USER_TIMEOUT`, RFC 5482), idle ones too.
+/// nothing that was sent is acknowledged (`TCP_USER_TIMEOUT`, RFC 5482), also where all of an
+/// answer fits into its buffers.
 ///
 /// It is the last before the socket, where bytes are counted as they are sent.
 final class SlowReaderWatch: ChannelOutboundHandler, RemovableChannelHandler {

@@ -17,9 +17,8 @@ extension SQLiteStore {
         }
         defer { _ = Foundation.close(descriptor) }
         do {
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(busyTimeout)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            // NB: where only queries are allowed, SQLite refuses to write the copy, too.
+            let queue = try queueThatOnlyReads(path, Configuration())
             defer { try? queue.close() }
             do {
                 try queue.inDatabase { database in
@@ -106,6 +105,20 @@ extension SQLiteStore {
             while try transaction.removeDeletedZones(limit: limit, at: now) > 0 {}
             return .commit
         }
+    }
+
+    /// Opens the store at `path` to look at it, also beside a server, and leaves it as it is.
+    ///
+    /// NB: the last connection that may write copies the log of a server that was killed, and
+    /// removes it; one that may not leaves it. That one would leave an empty log where there is
+    /// none.
+    static func queueThatOnlyReads(
+        _ path: String, _ configuration: Configuration = onlyReading
+    ) throws -> DatabaseQueue {
+        var configuration = configuration
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.readonly = access("\(path)-wal", F_OK) == 0
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     /// The configuration of a connection that looks at a store beside a server.

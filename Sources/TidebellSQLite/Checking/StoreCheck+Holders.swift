@@ -38,7 +38,7 @@ extension StoreCheck {
         of contents: [String], at path: String
     ) throws -> [String: FileHolders] {
         do {
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteStore.onlyReading)
+            let queue = try SQLiteStore.queueThatOnlyReads(path)
             defer { try? queue.close() }
             return try queue.read { database in
                 let check = StoreCheck(Connection(database))

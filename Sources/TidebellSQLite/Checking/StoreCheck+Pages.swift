@@ -11,14 +11,18 @@ extension StoreCheck {
             try add(pagesOf: "integrity_check(\(Self.mostProblems))")
         } catch DatabaseError.SQLITE_CORRUPT {
             // It ends at the first page of some kinds: then every table for itself.
-            let tables = try connection.rows(
-                "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"
-            ) { $0.text(0) }
-            for table in tables where try !TableMending.isSound(table, on: connection) {
-                findings.add(
-                    StoreProblem("the file is damaged: not all of the table '\(table)' can be read")
-                )
-            }
+            try addDamagedTables()
+        }
+    }
+
+    private mutating func addDamagedTables() throws {
+        let tables = try connection.rows(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"
+        ) { $0.text(0) }
+        for table in tables where try !TableMending.isSound(table, on: connection) {
+            findings.add(
+                StoreProblem("the file is damaged: not all of the table '\(table)' can be read")
+            )
         }
     }
 
@@ -29,6 +33,8 @@ extension StoreCheck {
         for line in lines where line != "ok" && !line.hasPrefix("***") && !unused.contains(line) {
             findings.add(StoreProblem("the file is damaged: \(line)"))
         }
+        // SQLite looks at no more then; pages that are not used come before the tables.
+        if lines.count >= Self.mostProblems { try addDamagedTables() }
         guard !unused.isEmpty else { return }
         findings.add(
             StoreProblem(
@@ -50,14 +56,15 @@ extension StoreCheck {
             guard record.isDamaged || !Self.isObject(record.fields.json) else { return true }
             var problem = StoreProblem("the fields are damaged")
             problem.record = record.name
-            return add(problem, zone: zone.rawValue)
+            add(problem, zone: zone.rawValue)
+            return true
         }
         guard !isSound else { return }
         let namesAreComplete = try salvage.entries { entry in
             guard seen.insert(entry.key).inserted else { return }
             var problem = StoreProblem("the record, or the trace of its deletion, cannot be read")
             problem.record = entry.name
-            _ = add(problem, zone: entry.key.zone)
+            add(problem, zone: entry.key.zone)
         }
         guard !namesAreComplete else { return }
         findings.add(

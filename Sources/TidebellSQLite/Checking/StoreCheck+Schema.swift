@@ -11,7 +11,7 @@ extension StoreCheck {
     /// refused: look once more when it is migrated.
     package static func refusals(ofStoreAt path: String) throws -> [StoreProblem] {
         do {
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteStore.onlyReading)
+            let queue = try SQLiteStore.queueThatOnlyReads(path)
             defer { try? queue.close() }
             return try queue.read { database in
                 let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0

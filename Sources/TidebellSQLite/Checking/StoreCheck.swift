@@ -12,8 +12,9 @@ package struct StoreCheck {
 
     let connection: Connection
     var findings = StoreFindings()
-    /// Problems whose zone is still to be named, by its key.
-    private var unnamed: [(zone: Int64?, problem: StoreProblem)] = []
+    /// Problems whose zone is still to be named, by its key; of each severity as many as can
+    /// be listed.
+    private var unnamed: [StoreProblem.Severity: [(zone: Int64, problem: StoreProblem)]] = [:]
 
     init(_ connection: Connection) {
         self.connection = connection
@@ -28,7 +29,7 @@ package struct StoreCheck {
             throw StoreOpenError.unwritable(path: path, reason: "there is no such file")
         }
         do {
-            let queue = try DatabaseQueue(path: path, configuration: SQLiteStore.onlyReading)
+            let queue = try SQLiteStore.queueThatOnlyReads(path)
             defer { try? queue.close() }
             return try queue.inDatabase { database in
                 try database.execute(sql: "BEGIN DEFERRED")
@@ -148,7 +149,12 @@ package struct StoreCheck {
             var problem = StoreProblem(rule.problem, rule.severity)
             if let detail = columns.optionalText(2) { problem.problem += " (\(detail))" }
             problem.record = columns.optionalText(1)
-            return add(problem, zone: columns.optionalInt(0))
+            if let zone = columns.optionalInt(0) {
+                add(problem, zone: zone)
+            } else {
+                findings.add(problem)
+            }
+            return true
         }
     }
 
@@ -172,7 +178,7 @@ package struct StoreCheck {
             problem.database = columns.optionalText(5)
             problem.owner = columns.optionalText(6)
             findings.add(problem)
-            return !findings.hasMore
+            return true
         }
     }
 
@@ -192,7 +198,7 @@ package struct StoreCheck {
             problem.database = columns.optionalText(4)
             problem.owner = columns.optionalText(5)
             findings.add(problem)
-            return !findings.hasMore
+            return true
         }
     }
 
@@ -217,26 +223,25 @@ package struct StoreCheck {
         for problem in problems { findings.add(problem) }
     }
 
-    /// Notes a problem whose zone is named at the end; false when there are enough.
-    mutating func add(_ problem: StoreProblem, zone: Int64?) -> Bool {
-        unnamed.append((zone, problem))
-        return unnamed.count <= Self.mostProblems
+    /// Counts a problem, and notes it where it can be listed; its zone is named at the end.
+    mutating func add(_ problem: StoreProblem, zone: Int64) {
+        findings.count(problem)
+        guard unnamed[problem.severity, default: []].count < Self.mostProblems else { return }
+        unnamed[problem.severity, default: []].append((zone, problem))
     }
 
     private mutating func nameZones() throws {
         var places: [Int64: StoreProblem] = [:]
-        for (zone, problem) in unnamed {
+        for (zone, problem) in unnamed[.damage, default: []] + unnamed[.warning, default: []] {
             var problem = problem
-            if let zone {
-                let known = try places[zone] ?? place(of: zone)
-                places[zone] = known
-                problem.container = known.container
-                problem.environment = known.environment
-                problem.database = known.database
-                problem.owner = known.owner
-                problem.zone = known.zone
-            }
-            findings.add(problem)
+            let known = try places[zone] ?? place(of: zone)
+            places[zone] = known
+            problem.container = known.container
+            problem.environment = known.environment
+            problem.database = known.database
+            problem.owner = known.owner
+            problem.zone = known.zone
+            findings.list(problem)
         }
     }
 

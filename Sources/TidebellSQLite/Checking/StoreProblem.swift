@@ -62,9 +62,12 @@ package struct StoreProblem: Sendable, Hashable, Codable, CustomStringConvertibl
 
 /// What a check found, and what it looked at.
 package struct StoreFindings: Sendable {
-    package var problems: [StoreProblem] = []
-    /// Whether there are more than ``StoreCheck/mostProblems``.
-    package var hasMore = false
+    /// What is wrong, at most ``StoreCheck/mostProblems``: warnings only where damage leaves room.
+    package private(set) var problems: [StoreProblem] = []
+    /// How many damages there are, also of those that are not listed.
+    package private(set) var damages = 0
+    /// How many warnings there are, also of those that are not listed.
+    package private(set) var warnings = 0
     package var identity: UInt64 = 0
     package var incarnation: Int64 = 0
     package var schemaVersion = 0
@@ -84,7 +87,9 @@ package struct StoreFindings: Sendable {
     package var unreadFiles = 0
 
     /// Whether any problem is damage.
-    package var isDamaged: Bool { problems.contains { $0.severity == .damage } }
+    package var isDamaged: Bool { damages > 0 }
+    /// Whether there are more problems than are listed.
+    package var hasMore: Bool { damages + warnings > problems.count }
 
     /// Creates findings of nothing yet.
     package init() {}
@@ -102,10 +107,24 @@ package struct StoreFindings: Sendable {
         package var rootKeyID: String?
     }
 
-    /// Adds a problem, up to the bound; beyond it damage takes the place of warnings.
+    /// Adds a problem.
     package mutating func add(_ problem: StoreProblem) {
+        count(problem)
+        list(problem)
+    }
+
+    /// Counts a problem that is listed later, if at all.
+    mutating func count(_ problem: StoreProblem) {
+        switch problem.severity {
+        case .damage: damages += 1
+        case .warning: warnings += 1
+        }
+    }
+
+    /// Lists a problem that is counted, up to the bound; beyond it damage takes the place of
+    /// warnings.
+    mutating func list(_ problem: StoreProblem) {
         if problems.count >= StoreCheck.mostProblems {
-            hasMore = true
             guard problem.severity == .damage,
                 let warning = problems.lastIndex(where: { $0.severity == .warning })
             else { return }

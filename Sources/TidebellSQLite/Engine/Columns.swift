@@ -45,11 +45,12 @@ struct Columns {
         return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// Returns the bytes of a blob, or nil for NULL.
+    /// Returns the number of bytes of a blob or text; 0 for NULL.
     func byteCount(_ column: Int32) -> Int {
         Int(sqlite3_column_bytes(statement, column))
     }
 
+    /// Returns the bytes of a blob, or nil for NULL.
     func optionalBytes(_ column: Int32) -> [UInt8]? {
         isNull(column) ? nil : bytes(column)
     }

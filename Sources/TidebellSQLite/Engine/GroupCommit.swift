@@ -132,8 +132,9 @@ final class GroupCommit: Sendable {
         var latest: LatestChange?
         var notification = NotificationSequence.start
         do {
-            while true {
-                if rest.isEmpty, left > 0, ran.isEmpty || elapsed() < end {
+            // Also of those that come again: what has no time left is in the next transaction.
+            while ran.isEmpty || elapsed() < end {
+                if rest.isEmpty, left > 0 {
                     left -= 1
                     if let next = nextWrite() { rest.append(next) }
                 }

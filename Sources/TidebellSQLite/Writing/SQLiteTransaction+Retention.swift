@@ -11,8 +11,8 @@ extension SQLiteTransaction {
             try setRetention(now)
             return now
         }
-        let moment = max(last, min(now, last.advanced(by: step)))
-        if moment > last { try setRetention(moment) }
+        let moment = max(last.advanced(by: .zero - step), min(now, last.advanced(by: step)))
+        if moment != last { try setRetention(moment) }
         return min(moment, now)
     }
 
@@ -20,13 +20,14 @@ extension SQLiteTransaction {
         try connection.run("UPDATE store SET retention_moment = ? WHERE id = 1", moment)
     }
 
-    /// The moment, or what tells of when a store without one was in use; both are the ends of
+    /// The moment, or what tells of when a store without one was in use; all are the ends of
     /// an index.
     private static let lastMoment = """
         SELECT coalesce(
             retention_moment,
             (SELECT max(seen_at) FROM device),
-            (SELECT max(created_at) FROM notification)
+            (SELECT max(created_at) FROM notification),
+            (SELECT max(modified_at) FROM record WHERE deleted = 1)
         ) FROM store WHERE id = 1
         """
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellCore
+import TidebellHTTP
 import TidebellSQLite
 
 /// Looks through a whole cloud, its store and its files, for what is not as it must be, and
@@ -30,6 +31,7 @@ package enum CloudCheck {
             if let problem = data.secretProblem(in: findings) { findings.add(problem) }
             let known = try rootKey.knownKey(in: data.url, named: findings.rootKeyID)
             if let problem = known.problem { findings.add(problem) }
+            if let key = known.key { addKeys(to: &findings, under: key, in: data) }
             addFiles(to: &findings, FileCheck(rootKey: known.key), in: data)
             // Where the database cannot say which files it has, none is known as a stray.
             if findings.knowsFiles { addStrays(to: &findings, in: data, at: now) }
@@ -47,6 +49,18 @@ package enum CloudCheck {
             throw OperatorError(error.description)
         } catch let error as DiskError {
             throw OperatorError("The cloud cannot be looked at: \(error).")
+        }
+    }
+
+    private static func addKeys(
+        to findings: inout StoreFindings, under rootKey: RootKey, in data: DataFolder
+    ) {
+        do {
+            try StoreCheck.addUnreadableKeys(
+                wrappedBy: rootKey.rootKeyID, ofStoreAt: data.database.path, to: &findings
+            ) { rootKey.unwrapped($0.key, of: $0.zone) != nil }
+        } catch {
+            findings.add(StoreProblem("the keys of zones cannot be looked at: \(error)"))
         }
     }
 

@@ -187,6 +187,20 @@ struct KillScene: Sendable {
         return truth.entries.keys.filter { fresh.entries[$0] != truth.entries[$0] }
     }
 
+    /// Removes a record behind the back of the ledger, which goes on to hold it as written;
+    /// returns its name.
+    func loseOne() async throws -> String {
+        let entries = ledger.contents.entries
+        let name = try #require(entries.keys.min())
+        let answer: WireEntries = try await observer.post(
+            "private/records/modify",
+            WireModify(
+                atomic: false, operations: [.delete(name, tag: entries[name]?.tag ?? "")])
+        )
+        #expect(answer.records?.first?.serverErrorCode == nil)
+        return name
+    }
+
     /// Compares everything with the ledger.
     func check() async throws {
         let truth = ledger.contents

@@ -2,8 +2,8 @@
 
 /// The moment from which retention counts back.
 package protocol RetentionWriting {
-    /// Moves the moment from which retention counts back forward to `now`, but by no more than
-    /// `step`, and returns it, or `now` if that is before it. The first step is taken from
-    /// when a device was seen or a notification made last, if ever.
+    /// Moves the moment from which retention counts back towards `now`, forward or back, but by
+    /// no more than `step`, and returns it, or `now` if that is before it. The first step is
+    /// taken from when a device was seen, a notification made or a record deleted last, if ever.
     func moveRetention(to now: Instant, byAtMost step: Duration) throws -> Instant
 }
