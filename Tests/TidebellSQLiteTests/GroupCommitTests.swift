@@ -73,7 +73,7 @@ struct GroupCommitTests {
             }
             let ran = order.callers.withLock { $0 }
             #expect(ran.count == 303)
-            #expect(ran.prefix(6) == [1, 2, nil, 1, 2, 1])
+            #expect(ran.prefix(6) == [2, nil, 1, 2, 1, 1])
         }
     }
 

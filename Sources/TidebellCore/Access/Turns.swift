@@ -4,10 +4,19 @@
 package struct Turns<Key: Hashable, Ticket> {
     /// By key; none is empty.
     private var tickets: [Key: [Ticket]] = [:]
-    /// The keys in the order of their turns.
-    package private(set) var order: [Key] = []
+    /// The keys in the order of their turns, without ``latest``.
+    private var others: [Key] = []
     /// How many wait.
     package private(set) var count = 0
+    /// The key of who was next before: what is left of it waits behind all who come until the next
+    /// one is asked for.
+    private var latest: Key?
+
+    /// The keys in the order of their turns.
+    package var order: [Key] {
+        guard let latest, tickets[latest] != nil else { return others }
+        return others + [latest]
+    }
 
     /// Creates an empty line.
     package init() {}
@@ -17,21 +26,18 @@ package struct Turns<Key: Hashable, Ticket> {
 
     /// Lets somebody wait.
     package mutating func enter(_ ticket: Ticket, as key: Key) {
-        if tickets[key] == nil { order.append(key) }
+        if tickets[key] == nil, key != latest { others.append(key) }
         tickets[key, default: []].append(ticket)
         count += 1
     }
 
     /// Removes and returns who is next.
     package mutating func next() -> Ticket? {
-        guard let key = order.first else { return nil }
-        let ticket = remove(0, of: key)
-        // What is left of the key waits until all others had their turn.
-        if tickets[key] != nil {
-            order.removeFirst()
-            order.append(key)
-        }
-        return ticket
+        others = order
+        latest = others.first
+        guard let key = latest else { return nil }
+        others.removeFirst()
+        return remove(0, of: key)
     }
 
     /// Removes and returns the first that `isLeaving` says.
@@ -53,7 +59,7 @@ package struct Turns<Key: Hashable, Ticket> {
         count -= 1
         if tickets[key]?.isEmpty ?? true {
             tickets[key] = nil
-            order.removeAll { $0 == key }
+            others.removeAll { $0 == key }
         }
         return ticket
     }

@@ -70,8 +70,8 @@ struct FieldSelection {
 }
 
 extension StoredRecord {
-    /// The record of a zone as an item of an answer, counted by `reader`; damaged, it fails
-    /// alone.
+    /// The record of a zone as an item of an answer, counted by `reader`; damaged, be it in its
+    /// encrypted fields, it fails alone.
     func result(
         to call: Call, in access: ZoneAccess, selecting selection: FieldSelection,
         _ reader: some RecordReading
@@ -80,7 +80,12 @@ extension StoredRecord {
             return .failed(recordName: name, call.damage(of: self, in: access.zoneID.zoneName))
         }
         try reader.noteWork(selection.work(on: fields))
-        return .record(try answered(to: call, in: access, selecting: selection))
+        do {
+            return .record(try answered(to: call, in: access, selecting: selection))
+        } catch let error as WireError where error.code == .internalError {
+            call.reportDamage(access.zoneID.zoneName, name)
+            return .failed(recordName: name, error)
+        }
     }
 
     /// The record of a zone as answers to `call` carry it.

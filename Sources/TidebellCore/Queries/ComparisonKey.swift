@@ -5,12 +5,12 @@ import TidebellWire
 /// exactly if their keys are.
 enum ComparisonKey: Sendable, Hashable {
     /// A string without its letter cases (QUERY-8).
-    case text(String)
+    case text(CanonicalText)
     /// A number or a moment, whatever its type.
     case number(ExactNumber)
     /// The name of a record: a reference's target, its action ignored (REF-8), or
     /// a system field. Case matters.
-    case name(String)
+    case name(CanonicalText)
     case bytes([UInt8])
     case place(latitude: Double, longitude: Double)
 
@@ -20,10 +20,11 @@ enum ComparisonKey: Sendable, Hashable {
     ///   beside system fields.
     init?(_ value: FieldValue, isName: Bool = false) {
         switch value {
-        case .string(let text): self = isName ? .name(text) : .text(FoldedText.caseless(text))
+        case .string(let text):
+            self = isName ? .name(CanonicalText(text)) : .text(CanonicalText(caseless: text))
         case .int64(let number), .timestamp(let number): self = .number(.whole(number))
         case .double(let number): self = .number(ExactNumber(number))
-        case .reference(let reference): self = .name(reference.recordName)
+        case .reference(let reference): self = .name(CanonicalText(reference.recordName))
         case .bytes(let bytes): self = .bytes(bytes)
         case .location(let location):
             self = .place(latitude: location.latitude, longitude: location.longitude)

@@ -8,6 +8,8 @@ final class FieldForms: Sendable {
     private struct State {
         var keys: [String: ComparisonKey?] = [:]
         var elements: [String: ValueSet<ComparisonKey>] = [:]
+        /// Texts as they are written, and those of lists.
+        var texts: [String: [CanonicalText]] = [:]
         /// Those of all text are under nil.
         var tokens: [String?: ValueSet<String>] = [:]
         var sizes: [String: Int] = [:]
@@ -18,7 +20,7 @@ final class FieldForms: Sendable {
 
     /// Which form of a field a filter asks for.
     enum Kind {
-        case key, elements, tokens
+        case key, elements, texts, tokens
     }
 
     /// Bytes of text that were folded so far.
@@ -30,6 +32,7 @@ final class FieldForms: Sendable {
             switch kind {
             case .key: field.map { state.keys[$0] != nil } ?? false
             case .elements: field.map { state.elements[$0] != nil } ?? false
+            case .texts: field.map { state.texts[$0] != nil } ?? false
             case .tokens: state.tokens[field] != nil
             }
         }
@@ -52,6 +55,19 @@ final class FieldForms: Sendable {
             let keys = ValueSet(Set(elements.compactMap { ComparisonKey($0) }))
             state.elements[field] = keys
             return keys
+        }
+    }
+
+    /// The text of a field, or the texts of its elements, as they are written.
+    func texts(of field: String, _ value: FieldValue) -> [CanonicalText] {
+        state.withLock { state in
+            if let texts = state.texts[field] { return texts }
+            state.foldedBytes += value.textBytes
+            let texts = (value.elements ?? [value]).compactMap { element in
+                if case .string(let text) = element { CanonicalText(text) } else { nil }
+            }
+            state.texts[field] = texts
+            return texts
         }
     }
 
@@ -120,7 +136,7 @@ extension FieldValue {
     /// Adds the words of a string or of a list of strings.
     fileprivate func addTokens(to words: inout Set<String>) {
         switch self {
-        case .string(let text): FoldedText.addTokens(of: text, to: &words)
+        case .string(let text): TextTokens.add(of: text, to: &words)
         case .list(.stringList, let elements):
             for element in elements { element.addTokens(to: &words) }
         default: break

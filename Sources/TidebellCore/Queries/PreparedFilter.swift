@@ -19,7 +19,7 @@ package struct PreparedFilter: Sendable {
         case key(ComparisonKey?)
         /// Several values; those equal to nothing are only counted.
         case keys(ValueSet<ComparisonKey>, areComplete: Bool)
-        case prefix(String)
+        case prefix(CanonicalText)
         case tokens(ValueSet<String>)
         case circle(WireLocation, radius: Double)
         /// No value the comparator could work with.
@@ -40,7 +40,7 @@ package struct PreparedFilter: Sendable {
         case (.choices, .list(_, let elements)), (.list, .list(_, let elements)):
             let keys = elements.compactMap { ComparisonKey($0, isName: filter.comparesNames) }
             return .keys(ValueSet(Set(keys)), areComplete: keys.count == elements.count)
-        case (.prefix, .string(let text)): return .prefix(text)
+        case (.prefix, .string(let text)): return .prefix(CanonicalText(text))
         case (.tokens, let value): return .tokens(ValueSet(value.tokens ?? []))
         case (.place, .location(let center)):
             return filter.distance.map { .circle(center, radius: $0) } ?? .nothing
@@ -64,7 +64,7 @@ package struct PreparedFilter: Sendable {
         switch operand {
         case .key(let wanted): wanted.map { compares(record, with: $0) } ?? false
         case .keys(let wanted, let areComplete): overlaps(record, wanted, areComplete)
-        case .prefix(let start): begins(found, with: start)
+        case .prefix(let start): begins(found, of: record, with: start)
         case .tokens: hasTokens(record)
         case .circle(let center, let radius):
             if case .location(let place) = found {
@@ -106,13 +106,12 @@ package struct PreparedFilter: Sendable {
         }
     }
 
-    private func begins(_ found: FieldValue, with start: String) -> Bool {
+    private func begins(
+        _ found: FieldValue, of record: RecordView, with start: CanonicalText
+    ) -> Bool {
         switch (comparator, found) {
-        case (.beginsWith, .string(let text)): text.hasPrefix(start)
-        case (.listMemberBeginsWith, .list(_, let elements)):
-            elements.contains { element in
-                if case .string(let text) = element { text.hasPrefix(start) } else { false }
-            }
+        case (.beginsWith, .string), (.listMemberBeginsWith, .list):
+            record.texts(of: filter.subject).contains { $0.begins(with: start) }
         default: false
         }
     }
@@ -145,8 +144,10 @@ package struct PreparedFilter: Sendable {
             case .keys where comparator != .in: making(.elements, ReadWork.folding)
             case .key where comparator == .listContains: making(.elements, ReadWork.folding)
             case .key, .keys: making(.key, ReadWork.folding)
-            case .prefix where comparator == .listMemberBeginsWith: size
-            case .prefix, .circle, .nothing: 0
+            case .prefix:
+                making(.texts, ReadWork.folding)
+                    + (comparator == .listMemberBeginsWith ? size : 0)
+            case .circle, .nothing: 0
             }
         return Self.leastWork + made + min(size, operandSize) * ReadWork.comparing
     }

@@ -59,8 +59,8 @@ extension ComparisonKey {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
             switch self {
-            case .text(let text): writer.member("text", text)
-            case .name(let name): writer.member("name", name)
+            case .text(let text): writer.member("text", text.string)
+            case .name(let name): writer.member("name", name.string)
             case .number(.whole(let number)): writer.member("number", number)
             case .number(.fraction(let number)):
                 writer.key("number")
@@ -76,8 +76,8 @@ extension ComparisonKey {
         var key: ComparisonKey?
         try reader.readObject { reader, member in
             switch member {
-            case "text": key = .text(try reader.readString())
-            case "name": key = .name(try reader.readString())
+            case "text": key = .text(CanonicalText(try reader.readString()))
+            case "name": key = .name(CanonicalText(try reader.readString()))
             case "number":
                 switch try reader.readNumber() {
                 case .integer(let number): key = .number(.whole(number))

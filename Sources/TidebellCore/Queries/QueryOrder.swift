@@ -96,8 +96,7 @@ extension ComparisonKey {
     /// The key of what a text begins with; other keys as they are.
     fileprivate func cut(to length: Int) -> ComparisonKey {
         switch self {
-        case .text(let text) where text.utf8.count > length:
-            .text(String(String.UnicodeScalarView(text.unicodeScalars.prefix(length))))
+        case .text(let text): .text(text.prefix(length))
         default: self
         }
     }

@@ -85,6 +85,14 @@ package struct RecordView: Sendable {
         return forms.elements(of: name, elements)
     }
 
+    /// The text of a subject, or the texts of its elements, as they are written.
+    func texts(of subject: WireFilter.Subject) -> [CanonicalText] {
+        guard let value = value(of: subject) else { return [] }
+        if case .field(let name) = subject { return forms.texts(of: name, value) }
+        guard case .string(let name) = value else { return [] }
+        return [CanonicalText(name)]
+    }
+
     /// The words of a subject's text; those of all text are of what is stored readably
     /// (QUERY-5).
     func tokens(of subject: WireFilter.Subject) -> ValueSet<String>? {

@@ -40,8 +40,8 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
     fileprivate init?(_ field: String, _ place: Place, _ key: ComparisonKey?) {
         let value: String
         switch key {
-        case .text(let text): value = "s" + Self.cut(text)
-        case .name(let name): value = "r" + Self.cut(FoldedText.canonical(name))
+        case .text(let text): value = "s" + text.prefix(Self.valueLimit).string
+        case .name(let name): value = "r" + name.prefix(Self.valueLimit).string
         case .number(.whole(let number)): value = "n\(number)"
         case .number(.fraction(let number)): value = "n\(number)"
         case .bytes, .place, nil: return nil
@@ -61,9 +61,6 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
             .map { SubscriptionTerm(rawValue: String(rawValue[...$0])) }
     }
 
-    private static func cut(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.prefix(valueLimit)))
-    }
 }
 
 extension WireFilter {

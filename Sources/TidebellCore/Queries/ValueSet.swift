@@ -41,8 +41,8 @@ extension ComparisonKey: Measured {
         switch self {
         case .text(let text): text.utf8.count
         case .bytes(let bytes): bytes.count
-        // Names are short, and equal ones may be written with different scalars.
-        case .number, .name, .place: 0
+        case .name(let name): name.utf8.count
+        case .number, .place: 0
         }
     }
 }

@@ -71,8 +71,8 @@ extension ComparisonKey {
     fileprivate var stableHash: UInt64 {
         var hash = StableHash()
         switch self {
-        case .text(let text): hash.combine("text \(text)".utf8)
-        case .name(let name): hash.combine("name \(name)".utf8)
+        case .text(let text): hash.combine("text \(text.string)".utf8)
+        case .name(let name): hash.combine("name \(name.string)".utf8)
         case .number(.whole(let number)): hash.combine(UInt64(bitPattern: number))
         case .number(.fraction(let number)): hash.combine(number.bitPattern)
         case .bytes(let bytes): hash.combine(bytes)

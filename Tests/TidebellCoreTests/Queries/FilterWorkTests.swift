@@ -33,6 +33,8 @@ struct FilterWorkTests {
         .list(.stringList, [word(index), word(index + 1)])
     }
 
+    private func strange(_ index: Int) -> FieldValue { .string("?\(index)") }
+
     @Test("QUERY-3: a field is folded once for all filters that ask for the same of it")
     func foldedOnce() {
         let text = WireFilter.Subject.field("text")
@@ -46,6 +48,8 @@ struct FilterWorkTests {
             ),
             ("a key", filters(.notEquals, text, word), Self.text.utf8.count),
             ("a key among others", filters(.notIn, text, someWords), Self.text.utf8.count),
+            ("a prefix", filters(.notBeginsWith, text, word), Self.text.utf8.count),
+            ("prefixes", filters(.notListMemberBeginsWith, list, strange), Self.listBytes),
             ("elements", filters(.listContains, list, word), Self.listBytes),
             ("any of them", filters(.listContainsAny, list, someWords), Self.listBytes),
             ("all of them", filters(.listContainsAll, list, someWords), Self.listBytes),

@@ -1,41 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import TidebellWire
 
-/// How texts are made comparable (QUERY-8); pure functions of the text, the same
+/// The words of texts, as token searches find them (QUERY-8); a pure function of the text, the same
 /// on every machine.
-enum FoldedText {
-    /// Returns the text without its letter cases, in canonical form: equal
-    /// results are what string equality in predicates means.
-    static func caseless(_ text: String) -> String {
-        guard !isASCII(text) else { return text.lowercased() }
-        // Upper case first: it also joins what has two lower cases (σ, ς).
-        return text.decomposedStringWithCanonicalMapping.uppercased().lowercased()
-            .decomposedStringWithCanonicalMapping
-    }
-
-    /// Returns the text in canonical form: texts that are equal have the same
-    /// scalars.
-    static func canonical(_ text: String) -> String {
-        isASCII(text) ? text : text.decomposedStringWithCanonicalMapping
-    }
-
-    private static func isASCII(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 < 0x80 }
-    }
-
+enum TextTokens {
     /// Adds the words a text is found by: without case, diacritics and the words
     /// that are skipped.
     ///
     /// A word is a run of letters and digits; scripts written without spaces are
     /// not divided further.
-    static func addTokens(of text: String, to tokens: inout Set<String>) {
+    static func add(of text: String, to tokens: inout Set<String>) {
         var word = String.UnicodeScalarView()
         func end() {
             let token = String(word)
             word = String.UnicodeScalarView()
             if !token.isEmpty, !stopWords.contains(token) { tokens.insert(token) }
         }
-        for scalar in caseless(text).unicodeScalars {
+        for scalar in CanonicalText(caseless: text).string.unicodeScalars {
             if isPartOfWord(scalar) {
                 word.append(scalar)
             } else if !isDiacritic(scalar) {
