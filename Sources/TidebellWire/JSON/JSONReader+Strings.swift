@@ -8,7 +8,7 @@ extension JSONReader {
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let text = try Self.text(UnsafeBufferPointer(rebasing: bytes[start..<position]))
+                let text = try self.text(UnsafeBufferPointer(rebasing: bytes[start..<position]))
                 position += 1
                 return text
             }
@@ -48,7 +48,7 @@ extension JSONReader {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                return try unescaped.withUnsafeBufferPointer { try Self.text($0) }
+                return try unescaped.withUnsafeBufferPointer { try text($0) }
             case UInt8(ascii: "\\"):
                 try scanEscape(into: &unescaped)
             case 0..<0x20:
@@ -104,10 +104,10 @@ extension JSONReader {
         return value
     }
 
-    private static func text(_ utf8: UnsafeBufferPointer<UInt8>) throws -> String {
+    private func text(_ utf8: UnsafeBufferPointer<UInt8>) throws -> String {
         guard let text = String(validating: utf8, as: UTF8.self) else {
             throw JSONError("a string is not valid UTF-8")
         }
-        return text.withOrderedMarks
+        return ordersMarks ? text.withOrderedMarks : text
     }
 }

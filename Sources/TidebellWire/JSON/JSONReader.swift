@@ -22,20 +22,25 @@ package struct JSONReader {
     }
 
     let bytes: UnsafeBufferPointer<UInt8>
+    /// Whether the runs of marks of its texts are put in order (``Swift/String/withOrderedMarks``).
+    let ordersMarks: Bool
     var position = 0
     private var depth = 0
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, ordersMarks: Bool = true) {
         self.bytes = bytes
+        self.ordersMarks = ordersMarks
     }
 
-    /// Reads one whole document and refuses anything after it.
+    /// Reads one whole document and refuses anything after it. The marks of one that this server
+    /// wrote are in order already.
     package static func read<Result>(
         _ document: [UInt8],
+        ordersMarks: Bool = true,
         _ body: (inout JSONReader) throws -> Result
     ) throws -> Result {
         try document.withUnsafeBufferPointer { buffer in
-            var reader = JSONReader(buffer)
+            var reader = JSONReader(buffer, ordersMarks: ordersMarks)
             let result = try body(&reader)
             guard reader.skipSpace() == nil else {
                 throw JSONError("unexpected text after the document at byte \(reader.position)")

@@ -38,7 +38,7 @@ package struct RecordFields: Sendable, Hashable {
 
     /// Decodes the fields one by one, in the order they stand.
     package func forEach(_ body: (_ name: String, _ field: Field) throws -> Void) throws {
-        try JSONReader.read(json) { reader in
+        try JSONReader.read(json, ordersMarks: false) { reader in
             try reader.readObject { reader, name in
                 if let field = try Field.read(from: &reader) { try body(name.text, field) }
             }
@@ -50,7 +50,7 @@ package struct RecordFields: Sendable, Hashable {
     package func decoded(only names: Set<String>) throws -> [String: Field] {
         var fields: [String: Field] = [:]
         guard !names.isEmpty else { return fields }
-        try JSONReader.read(json) { reader in
+        try JSONReader.read(json, ordersMarks: false) { reader in
             try reader.readObject { reader, name in
                 guard names.contains(name.text) else { return try reader.skipValue() }
                 fields[name.text] = try Field.read(from: &reader)

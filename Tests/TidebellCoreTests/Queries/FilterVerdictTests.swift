@@ -68,6 +68,21 @@ struct FilterVerdictTests {
         #expect(!passes(.beginsWith, "height", .string("3")))
     }
 
+    @Test("QUERY-8: a prefix is of whole characters, however their accents are written")
+    func accentedPrefixes() {
+        func begins(_ text: String, with start: String) -> Bool {
+            let record = RecordView(name: "r", type: "T", fields: ["t": Field(.string(text))])
+            let filter = WireFilter(.beginsWith, .field("t"), .string(start))
+            return record.verdict(on: [filter]) == .matches
+        }
+        for word in ["caf\u{E9}s", "cafe\u{301}s"] {
+            #expect(begins(word, with: "caf\u{E9}"))
+            #expect(begins(word, with: "cafe\u{301}"))
+            #expect(!begins(word, with: "cafe"))
+            #expect(begins(word, with: "caf"))
+        }
+    }
+
     @Test("QUERY-8, QUERY-5: words are found without case, accents and stop words")
     func tokens() {
         #expect(passes(.containsAllTokens, "title", .string("cafe STRASSE")))
