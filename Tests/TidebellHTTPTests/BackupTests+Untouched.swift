@@ -52,7 +52,6 @@ extension BackupTests {
         #expect(try check(data) == [])
         _ = try Backup.make(of: data, to: backup, at: Self.moment)
         #expect(try contents(of: data.url) == before)
-        #expect(try !files(data.url).contains { $0.hasSuffix("-shm") })
     }
 
     @Test("Beyond what is listed everything is looked at and counted; damage is listed first")

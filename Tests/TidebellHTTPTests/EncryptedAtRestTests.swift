@@ -70,7 +70,7 @@ struct EncryptedAtRestTests {
             {"operations":[{"operationType":"create","subscription":{"subscriptionID":"q",\
             "subscriptionType":"query","query":{"recordType":"Note"},\
             "firesOn":["create","update","delete"],\
-            "notificationInfo":{"alertBody":"changed","desiredKeys":["title"]}}}]}
+            "notificationInfo":{"alertBody":"changed","additionalFields":["title"]}}}]}
             """
         )
         #expect(answer.status == 200)
@@ -237,10 +237,16 @@ struct EncryptedAtRestTests {
             record.fields = try #require(records["n1"]).fields
             try transaction.putSealed([record], in: zone.key)
         }
-        let answer = try await lookup(api, "n2")
-        #expect(answer.status == 500)
-        #expect(answer.error?.reason.contains("'n2'") == true)
-        #expect(try await lookup(api, "n1").status == 200)
+        let sentence = "the encrypted fields of record 'n2' in zone 'Notes' cannot be decrypted"
+        #expect(try await lookup(api, "n2").text.contains(sentence))
+        #expect(try await lookup(api, "n1").text.contains("wordOfTheSecret"))
+        // It fails alone.
+        let changes = try await api.post(
+            "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#)
+        #expect(changes.text.contains(sentence))
+        #expect(changes.text.contains("wordOfTheSecret"))
+        let lines = api.log.detailedLines.filter { $0.contains("a record is damaged") }
+        #expect(lines.count == 1)
     }
 
     @Test("A zone whose key cannot be opened is named, in answers, in the log once, by a check")

@@ -82,7 +82,10 @@ extension StoredRecord {
         try reader.noteWork(selection.work(on: fields))
         do {
             return .record(try answered(to: call, in: access, selecting: selection))
-        } catch let error as WireError where error.code == .internalError {
+        } catch let error as WireError
+            where error.code == .internalError
+            && error != access.zone.map(WireError.unreadableKey(of:))
+        {
             call.reportDamage(access.zoneID.zoneName, name)
             return .failed(recordName: name, error)
         }

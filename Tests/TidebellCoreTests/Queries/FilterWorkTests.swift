@@ -48,7 +48,7 @@ struct FilterWorkTests {
             ),
             ("a key", filters(.notEquals, text, word), Self.text.utf8.count),
             ("a key among others", filters(.notIn, text, someWords), Self.text.utf8.count),
-            ("a prefix", filters(.notBeginsWith, text, word), Self.text.utf8.count),
+            ("a prefix", filters(.notBeginsWith, text, strange), Self.text.utf8.count),
             ("prefixes", filters(.notListMemberBeginsWith, list, strange), Self.listBytes),
             ("elements", filters(.listContains, list, word), Self.listBytes),
             ("any of them", filters(.listContainsAny, list, someWords), Self.listBytes),
