@@ -27,7 +27,11 @@ extension String {
         func end() {
             // In a long run the marks that are written into the letter take part.
             for scalar in piece {
-                if marks > Self.longestMarkRun { writer.append(scalar) } else { writer.copy(scalar) }
+                if marks > Self.longestMarkRun {
+                    writer.append(scalar)
+                } else {
+                    writer.copy(scalar)
+                }
             }
         }
         for scalar in unicodeScalars {

@@ -20,7 +20,9 @@ struct UnicodeTable {
         let decompositions: [[Part]]
         let caseless: [[Unicode.Scalar]]
 
-        init(_ combiningClasses: [UInt8], _ decompositions: [[Part]], _ caseless: [[Unicode.Scalar]]) {
+        init(
+            _ combiningClasses: [UInt8], _ decompositions: [[Part]], _ caseless: [[Unicode.Scalar]]
+        ) {
             self.combiningClasses = combiningClasses.contains { $0 > 0 } ? combiningClasses : []
             self.decompositions = decompositions.allSatisfy(\.isEmpty) ? [] : decompositions
             self.caseless = caseless.allSatisfy(\.isEmpty) ? [] : caseless
@@ -75,7 +77,8 @@ struct UnicodeTable {
             scalars.map { $0?.properties.canonicalCombiningClass.rawValue ?? 0 },
             scalars.map { scalar in
                 guard let scalar else { return [] }
-                let parts = Array(String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars)
+                let parts = Array(
+                    String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars)
                 guard parts != [scalar] else { return [] }
                 return parts.map {
                     Part(scalar: $0, combiningClass: $0.properties.canonicalCombiningClass.rawValue)
