@@ -60,7 +60,6 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
         rawValue.firstIndex { $0 == "=" || $0 == "@" }
             .map { SubscriptionTerm(rawValue: String(rawValue[...$0])) }
     }
-
 }
 
 extension WireFilter {

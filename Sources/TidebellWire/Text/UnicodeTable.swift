@@ -4,8 +4,8 @@ import Synchronization
 
 /// What Unicode says of scalars, kept by pages of 256, each made when a text first needs it.
 ///
-/// Asking the system scalar by scalar costs fifty times as much, and its normalization of whole
-/// texts takes a time that grows with the square of what has accents.
+/// Foundation's normalization of a whole text takes a time that grows with the square of what has
+/// accents; of single scalars it is asked once.
 struct UnicodeTable {
     /// A mark or letter, and the class that says where it stands among marks (0: it stays where it
     /// is).

@@ -49,8 +49,9 @@ struct CanonicalFormTests {
         }
     }
 
-    /// Foundation takes minutes for the longer one.
-    @Test("What has accents takes no longer than twice for twice the text")
+    /// Only a form that is made in linear time comes to an end of these soon; how soon is no
+    /// test's business.
+    @Test("A text of a million accented letters has one canonical form")
     func long() {
         for unit in ["\u{E9}", "\u{344}", "\u{301}\u{316}", "l\u{E9}s \u{3AC}"] {
             let text = "e" + String(repeating: unit, count: 1_000_000)
