@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import Synchronization
+import NIOHTTP1
 
 /// HTTP/2 connections that stay open, as Apple asks for; requests take turns.
 ///

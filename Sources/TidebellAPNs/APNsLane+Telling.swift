@@ -3,6 +3,8 @@ import Logging
 import TidebellCore
 import TidebellPush
 import TidebellWire
+import Synchronization
+import Metrics
 
 /// One push: sent, and its answer acted on.
 extension APNsLane {

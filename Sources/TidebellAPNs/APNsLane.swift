@@ -4,6 +4,8 @@ import TidebellCore
 import TidebellPush
 import TidebellScheduling
 import TidebellWire
+import Metrics
+import Logging
 
 /// The pushes of one container and environment on their way to Apple's service.
 ///

@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import TidebellScheduling
 import TidebellTransport
+import NIOHTTP1
 
 // Files are read and written piece by piece: memory does not grow with them.
 extension NetworkTransport {

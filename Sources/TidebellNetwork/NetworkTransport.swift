@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import TidebellTransport
+import NIOHTTP1
 
 /// Makes the transport to a server: the one way into this module.
 ///

@@ -3,6 +3,7 @@ import Synchronization
 import TidebellCore
 import TidebellScheduling
 import TidebellWire
+import Metrics
 
 /// A notification for whoever polls a courier.
 package struct CourierMessage: Sendable, Hashable {

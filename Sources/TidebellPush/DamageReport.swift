@@ -2,6 +2,7 @@
 import Logging
 import Synchronization
 import TidebellCore
+import Metrics
 
 /// Tells the operator of what a pass cannot read: counts all of it, and logs each once.
 final class DamageReport: Sendable {

@@ -2,6 +2,7 @@
 import Crypto
 import Foundation
 import TidebellCore
+import TidebellWire
 
 /// The ID of a notification, which follows from what it tells, so that a pass that is
 /// repeated, by whomever, says the same (PUSH-7, PUSH-9).

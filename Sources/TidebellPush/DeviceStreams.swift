@@ -3,6 +3,7 @@ import ServiceLifecycle
 import Synchronization
 import TidebellCore
 import TidebellScheduling
+import Metrics
 
 /// The devices that hold a connection open, by user.
 ///

@@ -4,6 +4,7 @@ import ServiceLifecycle
 import Synchronization
 import TidebellCore
 import TidebellScheduling
+import Metrics
 
 /// Ends the streams and polls of those who may hear no more: signed out, expired,
 /// disabled, removed, or of a device that another user took over.

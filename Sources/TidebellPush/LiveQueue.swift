@@ -3,6 +3,7 @@ import Synchronization
 import TidebellCore
 import TidebellScheduling
 import TidebellWire
+import Metrics
 
 /// A published notification, one object for all devices that are told.
 final class LiveNotification: Sendable {

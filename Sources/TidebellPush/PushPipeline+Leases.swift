@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellWire
+import Metrics
 
 extension PushPipeline {
     /// Claims the databases whose turn it is.

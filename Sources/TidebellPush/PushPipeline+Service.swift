@@ -3,6 +3,7 @@ import Logging
 import ServiceLifecycle
 import TidebellCore
 import TidebellScheduling
+import Metrics
 
 extension PushPipeline {
     /// Runs until the task is cancelled or the service group shuts down

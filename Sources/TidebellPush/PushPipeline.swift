@@ -6,6 +6,7 @@ import Synchronization
 import TidebellCore
 import TidebellScheduling
 import TidebellWire
+import Metrics
 
 /// Turns committed changes into notifications, and notifications into pushes.
 ///

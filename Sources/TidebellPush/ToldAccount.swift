@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// What became of every match of a pass, for who asks later.
 struct ToldAccount {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import GRDB
 
 extension SQLiteStore {
     /// Writes a row, takes it back and waits for the disk; fails where the next write would, and

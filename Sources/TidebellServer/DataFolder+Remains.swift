@@ -53,17 +53,14 @@ extension DataFolder {
 
     /// Fails where the folder is there and this user may not look into it.
     func checkMayBeRead() throws {
-        var status = stat()
-        let isThere = stat(url.path, &status) == 0
-        if isThere {
-            guard status.st_mode & S_IFMT == S_IFDIR, access(url.path, R_OK | X_OK) != 0 else {
-                return
-            }
+        let status = FileStatus(url.path)
+        if let status {
+            guard status.kind == .folder, access(url.path, R_OK | X_OK) != 0 else { return }
         }
         guard errno == EACCES else { return }
         throw OperatorError(
             Self.refusal(
-                of: url.path, owner: isThere ? Self.name(of: status.st_uid) : nil,
+                of: url.path, owner: (status?.owner).map(Self.name),
                 to: Self.name(of: geteuid()))
         )
     }
@@ -91,8 +88,6 @@ extension DataFolder {
 
     /// The bytes of a file of the folder; nil if there is none.
     func size(of name: String) -> Int64? {
-        var status = stat()
-        guard stat(url.appendingPathComponent(name).path, &status) == 0 else { return nil }
-        return Int64(status.st_size)
+        FileStatus(url.appendingPathComponent(name).path)?.size
     }
 }

@@ -2,6 +2,7 @@
 
 /// What a new cloud starts with; the tokens are not stored and cannot be shown
 /// again.
+import TidebellCore
 package struct FirstRun: Sendable, Hashable {
     package var userName: String
     /// Valid for all containers.

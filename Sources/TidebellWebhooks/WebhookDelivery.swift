@@ -3,6 +3,7 @@ import Logging
 import TidebellCore
 import TidebellPush
 import TidebellScheduling
+import Metrics
 
 /// Delivers the notifications of one webhook, for as long as it is enabled.
 ///

@@ -2,6 +2,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOHTTP1
 
 /// Sends messages to receivers.
 package protocol WebhookPoster: Sendable {

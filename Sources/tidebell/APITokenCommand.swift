@@ -2,6 +2,7 @@
 import ArgumentParser
 import TidebellServer
 import TidebellWire
+import TidebellCore
 
 /// `tidebell api-token`.
 struct APITokenCommand: AsyncParsableCommand {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import TidebellServer
+import TidebellCore
 
 /// `tidebell admin-token`.
 struct AdminTokenCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellScheduling
 import TidebellServer
+import TidebellSQLite
 
 /// `tidebell backup`.
 struct BackupCommand: AsyncParsableCommand {

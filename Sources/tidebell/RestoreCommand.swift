@@ -4,6 +4,8 @@ import Foundation
 import TidebellHTTP
 import TidebellScheduling
 import TidebellServer
+import TidebellCore
+import TidebellSQLite
 
 /// `tidebell restore`.
 struct RestoreCommand: AsyncParsableCommand {

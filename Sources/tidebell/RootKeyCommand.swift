@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TidebellScheduling
 import TidebellServer
+import TidebellCore
 
 /// `tidebell root-key`.
 struct RootKeyCommand: AsyncParsableCommand {

@@ -6,6 +6,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellServer
 import TidebellWire
+import TidebellPush
 
 /// `tidebell serve`.
 struct ServeCommand: AsyncParsableCommand {

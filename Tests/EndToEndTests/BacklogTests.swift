@@ -6,6 +6,9 @@ import TidebellCore
 import TidebellProcesses
 import TidebellScheduling
 import TidebellServer
+import Logging
+import HTTPTypes
+import TidebellHTTP
 
 /// A server that is to stop in the middle of more pushes than it can make in the time it has.
 @Suite(.hangs)

@@ -8,6 +8,7 @@ import TidebellHTTP
 import TidebellScheduling
 import TidebellServer
 import TidebellWire
+import Logging
 
 @Suite("Answers in memory", .hangs)
 struct AnswersInMemoryTests {

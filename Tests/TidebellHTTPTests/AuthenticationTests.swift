@@ -3,6 +3,7 @@ import Testing
 import TidebellCore
 import TidebellServer
 import TidebellWire
+import TestSupport
 
 @Suite("Authentication")
 struct AuthenticationTests {

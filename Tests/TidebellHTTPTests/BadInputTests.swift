@@ -2,6 +2,7 @@
 import Testing
 import TidebellCore
 import TidebellWire
+import TestSupport
 
 /// A request that is refused as a whole.
 struct BadRequest: Sendable, CustomTestStringConvertible {

@@ -7,6 +7,8 @@ import TidebellCore
 import TidebellTestStores
 
 @testable import TidebellSQLite
+import TidebellServer
+import GRDB
 
 /// Damage in the tables that tell people, zones and tokens: it is met when a server starts.
 @Suite("Damaged tables of people and zones") struct DamagedEssentialsTests {

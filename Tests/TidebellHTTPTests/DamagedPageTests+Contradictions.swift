@@ -6,6 +6,8 @@ import TidebellCore
 import TidebellHTTP
 
 @testable import TidebellSQLite
+import TidebellServer
+import GRDB
 
 /// Pages that can be read and contradict others: of long ago, because a disk lost a write, or
 /// with a bit that flipped.

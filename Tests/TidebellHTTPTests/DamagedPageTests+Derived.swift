@@ -5,6 +5,7 @@ import TidebellCore
 import TidebellHTTP
 
 @testable import TidebellSQLite
+import TidebellServer
 
 /// Damaged tables that say once more what stands in records.
 extension DamagedPageTests {

@@ -6,6 +6,8 @@ import TidebellHTTP
 import TidebellWire
 
 @testable import TidebellSQLite
+import TestSupport
+import TidebellServer
 
 /// What is left of a zone when the disk damages the fields of one of its records.
 @Suite("Damaged records")

@@ -6,6 +6,8 @@ import TidebellHTTP
 import TidebellWire
 
 @testable import TidebellSQLite
+import TidebellCore
+import TidebellServer
 
 /// What is told of a subscription that the disk damaged.
 @Suite("Damaged subscriptions")

@@ -2,6 +2,7 @@
 import Testing
 import TidebellCore
 import TidebellWire
+import TidebellServer
 
 @Suite("What records tell of the devices that wrote them")
 struct DeviceNameTests {

@@ -9,6 +9,9 @@ import TidebellWire
 
 @testable import TidebellSQLite
 @testable import TidebellServer
+import HTTPTypes
+import TidebellPush
+import Logging
 
 @Suite("Encrypted fields at rest")
 struct EncryptedAtRestTests {

@@ -6,6 +6,8 @@ import TidebellHTTP
 import TidebellPush
 import TidebellTestStores
 import TidebellWire
+import HTTPTypes
+import TidebellServer
 
 /// What ended hears nothing (H5, W-4, W-12).
 @Suite("Streams and couriers of those who may hear no more", .hangs)

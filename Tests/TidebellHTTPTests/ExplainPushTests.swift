@@ -6,6 +6,8 @@ import TidebellCore
 import TidebellHTTP
 import TidebellServer
 import TidebellWire
+import HTTPTypes
+import TidebellPush
 
 @Suite("/admin/1/…/push/explain", .hangs)
 struct ExplainPushTests {

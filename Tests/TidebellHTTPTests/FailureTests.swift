@@ -5,6 +5,8 @@ import TidebellCore
 import TidebellHTTP
 import TidebellServer
 import TidebellWire
+import HTTPTypes
+import Logging
 
 @Suite("Failures")
 struct FailureTests {

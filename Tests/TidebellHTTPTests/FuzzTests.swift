@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
+import HTTPTypes
 
 @Suite("Damaged requests")
 struct FuzzTests {

@@ -2,6 +2,7 @@
 import TestSupport
 import Testing
 import TidebellHTTP
+import Foundation
 
 @Suite("Heads that leave open how the body ends", .hangs)
 struct HeadRuleTests {

@@ -4,6 +4,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
 
 @Suite("M1: long reads apart from short ones", .hangs)
 struct LongReadTests {

@@ -3,6 +3,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
 
 /// Texts whose comparison would take hours if it took a time that grows with the square of
 /// their runs of marks: a test that ends proves that it does not.

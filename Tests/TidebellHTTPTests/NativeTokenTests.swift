@@ -3,6 +3,9 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import HTTPTypes
+import TidebellServer
+import TestSupport
 
 @Suite("Native push tokens")
 struct NativeTokenTests {

@@ -3,6 +3,8 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellPush
+import TidebellServer
 
 @Suite("notifications/changes, markRead, badge")
 struct NotificationsTests {

@@ -4,6 +4,8 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
+import TestSupport
 
 /// U+0000, at which much of what reads a text ends it.
 @Suite("U+0000 in requests")

@@ -3,6 +3,9 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
+import HTTPTypes
+import TidebellPush
 
 /// Who made a change is not told of it: the device, not the user, whatever was
 /// done and however the device is told.

@@ -6,6 +6,8 @@ import TidebellCore
 import TidebellWire
 
 @testable import TidebellHTTP
+import Foundation
+import TidebellServer
 
 @Suite("S2: places of polls, downloads and uploads have owners", .hangs)
 struct PlacesTests {

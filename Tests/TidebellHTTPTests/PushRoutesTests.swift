@@ -6,6 +6,10 @@ import TidebellCore
 import TidebellHTTP
 import TidebellSQLite
 import TidebellWire
+import TidebellPush
+import Foundation
+import HTTPTypes
+import TidebellServer
 
 @Suite("tokens/create, tokens/register, courier", .hangs)
 struct CourierTests {

@@ -8,6 +8,8 @@ import TidebellHTTP
 import TidebellScheduling
 import TidebellServer
 import TidebellWire
+import HTTPTypes
+import Logging
 
 @Suite("Full disks and readiness")
 struct ReadinessTests {

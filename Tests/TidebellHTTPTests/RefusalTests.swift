@@ -6,6 +6,7 @@ import TidebellCore
 import TidebellWire
 
 @testable import TidebellHTTP
+import TidebellServer
 
 /// What each bound says and counts that refuses somebody.
 @Suite("Every bound is named and counted", .hangs)

@@ -3,6 +3,7 @@ import Testing
 import TidebellCore
 import TidebellServer
 import TidebellWire
+import TestSupport
 
 @Suite("Writes that are sent again")
 struct RepeatedWriteTests {

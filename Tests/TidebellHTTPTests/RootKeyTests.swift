@@ -6,6 +6,7 @@ import TidebellHTTP
 import TidebellWire
 
 @testable import TidebellServer
+import Logging
 
 @Suite("The root key")
 final class RootKeyTests {

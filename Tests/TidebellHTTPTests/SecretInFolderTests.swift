@@ -8,6 +8,7 @@ import TidebellWire
 
 @testable import TidebellSQLite
 @testable import TidebellServer
+import Logging
 
 /// The secret of the store of a data folder, and the key that was in its place before.
 @Suite("The store's secret in a data folder")

@@ -8,6 +8,8 @@ import TidebellHTTP
 import TidebellScheduling
 import TidebellServer
 import TidebellSQLite
+import Logging
+import ServiceLifecycle
 
 @Suite("The server and its data folder", .hangs)
 struct ServerTests {

@@ -5,6 +5,7 @@ import TidebellServer
 import TidebellWire
 
 @testable import TidebellHTTP
+import TestSupport
 
 @Suite("Sessions and tokens end")
 struct SessionTests {

@@ -6,6 +6,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellServer
 import TidebellWire
+import HTTPTypes
 
 @Suite("One caller's share", .hangs)
 struct ShareTests {

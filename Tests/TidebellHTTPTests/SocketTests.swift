@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import TidebellHTTP
 import TidebellServer
+import TidebellPush
 
 @Suite("On a socket", .hangs)
 struct SocketTests {

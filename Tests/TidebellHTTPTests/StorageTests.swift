@@ -2,6 +2,7 @@
 import Testing
 import TidebellCore
 import TidebellWire
+import TidebellServer
 
 @Suite("Storage of users")
 struct StorageTests {

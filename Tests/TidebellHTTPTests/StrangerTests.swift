@@ -2,6 +2,7 @@
 import TestSupport
 import Testing
 import TidebellServer
+import TidebellHTTP
 
 @Suite("Strangers on a socket", .hangs)
 struct StrangerTests {

@@ -5,6 +5,8 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellPush
+import TidebellServer
 
 @Suite("notifications/stream, notifications/ack", .hangs)
 struct StreamTests {

@@ -5,6 +5,7 @@ import Testing
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
 
 @Suite("Push tokens that another account takes over", .hangs)
 struct TakenTokenTests {

@@ -4,6 +4,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellServer
 import TidebellWire
+import TestSupport
 
 @Suite("How many tokens live")
 struct TokenBoundTests {

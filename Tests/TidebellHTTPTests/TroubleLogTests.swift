@@ -9,6 +9,8 @@ import TidebellScheduling
 
 @testable import TidebellSQLite
 @testable import TidebellServer
+import HTTPTypes
+import Logging
 
 @Suite("What the log says of the store and the disk")
 struct TroubleLogTests {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import TidebellWire
+import TestSupport
+import TidebellServer
+import TidebellScheduling
 
 @Suite("The records of users")
 struct UserRecordTests {

@@ -10,6 +10,9 @@ import TidebellTestStores
 import TidebellWire
 
 @testable import TidebellServer
+import TidebellPush
+import HTTPTypes
+import TestSupport
 
 @Suite("Clocks that are wrong")
 struct WrongClockTests {

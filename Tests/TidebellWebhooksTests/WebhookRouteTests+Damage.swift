@@ -2,6 +2,7 @@
 import TestSupport
 import Testing
 import TidebellCore
+import TidebellWebhooks
 
 extension WebhookRouteTests {
     @Test("A place beyond the log, as damage leaves it, counts as its end")

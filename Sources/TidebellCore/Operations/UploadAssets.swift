@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
+import Foundation
 
 extension UploadAssets {
     /// Notes which fields will get files (web-services 5.9); returns the record names,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
+import Foundation
 
 /// The operations of one request on their way from wish to fact.
 struct RecordBatch {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 import Synchronization
+import TidebellWire
 
 /// One connection of a client.
 final class Connection: Sendable {

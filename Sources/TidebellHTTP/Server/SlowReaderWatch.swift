@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NIOCore
+import TidebellWire
 
 /// Closes a connection whose client takes its answers too slowly
 /// (``ShareLimits/leastAnswerRate``), or takes nothing, or is gone without a word

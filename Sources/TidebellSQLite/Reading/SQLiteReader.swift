@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 /// All that can be read on a connection; the calls are in the facets beside
 /// this file, one for each topic of ``StoreReader``.

@@ -93,9 +93,8 @@ package struct Backup {
     }
 
     private func makeDraft() throws {
-        var status = stat()
         // Not by way of a link: one that leads nowhere is in the way too.
-        guard lstat(destination.path, &status) != 0 else {
+        guard FileStatus(destination.path, followsLinks: false) == nil else {
             throw OperatorError("\(destination.path) exists already; name a new folder.")
         }
         guard !data.holds(destination) else {

@@ -73,8 +73,6 @@ extension DataFolder {
     }
 
     private func isFile(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(url.appendingPathComponent(path).path, &status) == 0 else { return false }
-        return status.st_mode & S_IFMT == S_IFREG
+        FileStatus(url.appendingPathComponent(path).path)?.kind == .file
     }
 }

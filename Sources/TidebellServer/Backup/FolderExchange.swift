@@ -157,8 +157,7 @@ struct FolderExchange {
     }
 
     private static func exists(_ name: String, in folder: URL) -> Bool {
-        var status = stat()
-        return lstat(folder.appendingPathComponent(name).path, &status) == 0
+        FileStatus(folder.appendingPathComponent(name).path, followsLinks: false) != nil
     }
 
     private func move(_ name: String, from: URL, to: URL) throws {

@@ -197,10 +197,8 @@ package struct Restoring {
         var part = ""
         for name in path.split(separator: "/") {
             part += part.isEmpty ? String(name) : "/\(name)"
-            var status = stat()
-            guard lstat(backup.appendingPathComponent(part).path, &status) == 0,
-                status.st_mode & S_IFMT == S_IFLNK
-            else { continue }
+            let path = backup.appendingPathComponent(part).path
+            guard FileStatus(path, followsLinks: false)?.kind == .symbolicLink else { continue }
             throw OperatorError(
                 "The backup \(backup.path) is not as a Tidebell made it: \(part) is a link. "
                     + "Nothing was restored; take another backup."

@@ -54,8 +54,7 @@ enum DurableFile {
     /// Whether a path is that of a file, or of a link to one: others may have no end, or wait
     /// for somebody who writes.
     static func isFile(_ url: URL) -> Bool {
-        var status = stat()
-        return stat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        FileStatus(url.path)?.kind == .file
     }
 
     /// Returns the digest of a file; nil if there is none.
@@ -103,10 +102,9 @@ enum DurableFile {
         let descriptor = open(source.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw DiskError("open \(source.path)") }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw DiskError("open \(source.path)") }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            errno = status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
+        guard let status = FileStatus(descriptor) else { throw DiskError("open \(source.path)") }
+        guard status.kind == .file else {
+            errno = status.kind == .folder ? EISDIR : EINVAL
             throw DiskError("read \(source.path), which is no file")
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)

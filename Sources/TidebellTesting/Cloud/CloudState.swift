@@ -4,6 +4,7 @@ import Synchronization
 internal import TidebellCore
 internal import TidebellHTTP
 internal import TidebellWire
+internal import TidebellServer
 
 /// What a ``TestCloud`` and its devices share; lives as long as any of them.
 final class CloudState: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import TidebellAPNs
 internal import TidebellWire
+import Foundation
 
 extension FakeAPNs {
     /// How a server sends here instead of to Apple.

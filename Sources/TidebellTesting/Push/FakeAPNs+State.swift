@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import TidebellWire
+import Synchronization
+import Foundation
 
 extension FakeAPNs {
     /// What a test told the fake to do instead of what it should.

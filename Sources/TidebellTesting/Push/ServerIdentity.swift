@@ -5,6 +5,7 @@ internal import Crypto
 internal import NIOSSL
 internal import TidebellWire
 internal import X509
+internal import SwiftASN1
 
 /// A certificate for `localhost` that vouches for itself, made anew each time.
 struct ServerIdentity {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import CloudKit
+import TestSupport
 
 @Suite struct ErrorMappingTests {
     /// ERR-50, row by row: server error code, HTTP status, CKError.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import CloudKit
+import TidebellWire
 
 @Suite("Waits that a server asks for", .hangs)
 struct ThrottleTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
+import TidebellTransport
 
 /// A device that reads its stream, and opens it again after its last cursor when it ends.
 final class PushReader: Sendable {

@@ -3,6 +3,7 @@ import HTTPTypes
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import TidebellServer
 
 extension Simulation {
     /// Calls an endpoint of a database, and returns the answer's body.

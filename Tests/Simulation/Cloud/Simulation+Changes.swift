@@ -2,6 +2,7 @@
 import TidebellCore
 import TidebellHTTP
 import TidebellWire
+import HTTPTypes
 
 extension Simulation {
     /// Makes a change through the API; the model takes it over if it is durable,

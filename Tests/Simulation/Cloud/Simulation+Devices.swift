@@ -4,6 +4,8 @@ import TidebellCore
 import TidebellHTTP
 import TidebellPush
 import TidebellWire
+import HTTPTypes
+import TidebellServer
 
 extension Simulation {
     /// Registers a device, from the log's end on.

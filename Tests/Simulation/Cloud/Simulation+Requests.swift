@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import HTTPTypes
 
 /// A change that was sent under a request ID.
 struct SentRequest: Sendable {

@@ -3,6 +3,7 @@ import Foundation
 import TidebellCore
 import TidebellSQLite
 import TidebellServer
+import TidebellWire
 
 /// Backups, and the store that comes back from an older moment.
 extension Simulation {

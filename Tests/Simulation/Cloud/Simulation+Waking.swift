@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TestSupport
 import TidebellPush
+import TidebellCore
 
 /// The pipeline as it runs by itself: woken by commits, or by its timer where a wake-up is lost.
 extension Simulation {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellPush
+import TestSupport
 
 extension Planner {
     /// Has several pipelines tell at the same time: while one stands still after a stage, the

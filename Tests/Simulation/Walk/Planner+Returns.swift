@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellPush
+import TestSupport
 
 extension Planner {
     /// Puts between the steps what devices do that sync records, backups, and returns of the

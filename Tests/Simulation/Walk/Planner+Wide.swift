@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellPush
+import TestSupport
+import TidebellWire
 
 extension Planner {
     /// Makes requests of changes, which are sent again now and then, and puts between the steps

@@ -2,6 +2,7 @@
 import TidebellCore
 import TidebellPush
 import TidebellWire
+import TestSupport
 
 /// What happens to one cloud, from its start to its end; decided by a seed.
 package struct Walk: Sendable, Hashable {

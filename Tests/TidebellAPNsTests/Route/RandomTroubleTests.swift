@@ -5,6 +5,7 @@ import TidebellAPNs
 import TidebellCore
 
 @testable import TidebellTesting
+import TidebellWire
 
 @Suite("Random trouble with Apple's push service", .hangs)
 struct RandomTroubleTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import TidebellServer
 import TidebellWire
+import HTTPTypes
+import TidebellHTTP
 
 @Suite("Files over a socket", .hangs)
 struct AssetSocketTests {

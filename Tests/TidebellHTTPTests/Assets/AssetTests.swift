@@ -8,6 +8,8 @@ import TidebellServer
 import TidebellWire
 
 @testable import TidebellCore
+import HTTPTypes
+import TestSupport
 
 @Suite("Files of records over HTTP")
 struct AssetTests {

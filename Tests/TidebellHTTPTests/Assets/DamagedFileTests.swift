@@ -6,6 +6,8 @@ import TidebellHTTP
 import TidebellWire
 
 @testable import TidebellSQLite
+import TidebellServer
+import TestSupport
 
 /// What callers and the operator are told of kept files that the disk damaged.
 @Suite("Damaged files")

@@ -2,6 +2,8 @@
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellWire
+import TidebellServer
 
 @Suite("Uploads that were asked for in a session that ended")
 struct EndedUploadTests {

@@ -7,6 +7,7 @@ import TidebellHTTP
 import TidebellWire
 
 @testable import TidebellServer
+import Logging
 
 @Suite("Files where the process has too much open")
 struct ScarceFilesTests {

@@ -5,6 +5,7 @@ import TidebellServer
 import TidebellWire
 
 @testable import TidebellHTTP
+import TestSupport
 
 /// Who calls, with what they show.
 struct AccessCaller: Sendable, Hashable {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import TidebellSQLite
+import GRDB
 
 /// The pages of a store's file, to be damaged (https://sqlite.org/fileformat2.html). Trees
 /// are those of indexes and tables without row IDs.

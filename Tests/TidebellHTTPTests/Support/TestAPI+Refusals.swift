@@ -5,6 +5,8 @@ import TidebellCore
 import TidebellWire
 
 @testable import TidebellHTTP
+import HTTPTypes
+import TidebellServer
 
 /// How ``RefusalTests`` meet bounds.
 extension TestAPI {

@@ -2,6 +2,9 @@
 import ServiceLifecycle
 import TestSupport
 import TidebellHTTP
+import TidebellScheduling
+import TidebellServer
+import Logging
 
 extension TestAPI {
     /// Serves this cloud on a free port while `body` runs, with what `change` makes of it.

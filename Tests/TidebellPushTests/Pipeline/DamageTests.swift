@@ -6,6 +6,7 @@ import TidebellCore
 import TidebellPush
 import TidebellSQLite
 import TidebellWire
+import Logging
 
 /// Damaged bytes in the outbox hold up nothing else.
 @Suite(.hangs) struct DamageTests {

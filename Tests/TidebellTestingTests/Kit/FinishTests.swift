@@ -2,6 +2,7 @@
 import CloudKit
 import Testing
 import TidebellTesting
+import TestSupport
 
 @Suite("A cloud that ends looks for what nobody looked at", .hangs)
 struct FinishTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellWire
+import TidebellPush
 
 /// `/admin/1/{container}/{environment}/push/explain`: what became of changes on
 /// their way to pushes, and why; what `tidebell push explain --json` prints.

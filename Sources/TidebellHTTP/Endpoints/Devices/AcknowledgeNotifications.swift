@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellWire
+import TidebellPush
 
 /// `notifications/ack`: the device has everything up to a cursor and need not be
 /// sent it again (web-services 9).

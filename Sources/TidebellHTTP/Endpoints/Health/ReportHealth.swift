@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
+import TidebellCore
 
 /// `/health`: whether the server answers and its store can be read.
 extension ReportHealth: ServerEndpoint {

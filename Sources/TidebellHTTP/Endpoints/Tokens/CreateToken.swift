@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellWire
+import Foundation
 
 /// `tokens/create`: gives a web client a push token and the courier that
 /// delivers its pushes (web-services 5.12, SUB-50).

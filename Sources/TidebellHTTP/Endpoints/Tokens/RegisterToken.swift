@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellWire
+import TidebellPush
 
 /// `tokens/register`: lets a push token tell of this container too
 /// (web-services 5.12).

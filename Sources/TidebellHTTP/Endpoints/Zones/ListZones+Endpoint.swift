@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 import TidebellWire
+import HTTPTypes
 
 /// `zones/list` (web-services 5.8).
 extension ListZones: Endpoint {
