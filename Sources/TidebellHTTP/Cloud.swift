@@ -13,9 +13,9 @@ package struct Cloud: Sendable {
     package var couriers: CourierMailboxes
     /// What the routes did.
     package var journal: DeliveryJournal
-    /// Told of every native push token that was registered.
+    /// Called with every native push token that was registered.
     package var nativeTokenRegistered: @Sendable (StoredPushToken, ContainerKey) -> Void
-    /// Which tokens were used, until the store is told.
+    /// Which tokens were used, until the store has them.
     package var tokenUses: TokenUses
     /// The topic of a container's native pushes; nil where none are sent.
     package var topic: @Sendable (ContainerKey) -> String?

@@ -14,7 +14,7 @@ package struct WebServices: Sendable {
     /// What the API works with.
     package let cloud: Cloud
     /// The URL under which clients reach the server; nil takes what each
-    /// request's `Host` header says.
+    /// request's `Host` header names.
     package let publicURL: String?
     private let authentication: Authentication
 
@@ -82,7 +82,7 @@ package struct WebServices: Sendable {
             var response = try await endpoint.respond(to: exchange)
             if case .bytes(let bytes) = response.body {
                 // The answer is there, and its request not needed any more: or a long one would
-                // take the place of its own answer.
+                // take the room of its own answer.
                 exchange.bodyShare?.giveBack()
                 response.share = try cloud.shares.bodies.share(
                     ofAnswer: bytes.count,
@@ -107,7 +107,7 @@ package struct WebServices: Sendable {
     /// Bytes of a body that nobody looks at.
     private static let ignoredBodyBytes = 4096
 
-    /// Reads the body of a request whose head is in order, and says what it counts for.
+    /// Reads the body of a request whose head is in order, and returns with it what it counts for.
     private func body(
         of request: WebRequest, upTo limit: Int, from caller: Caller?, isSignIn: Bool = false
     ) async throws -> (bytes: [UInt8], share: BodyBytes.Share?) {
@@ -179,7 +179,7 @@ package struct WebServices: Sendable {
         )
     }
 
-    /// Returns who calls, and counts the request as its own; one whose tokens are not good
+    /// Returns the caller, and counts the request as its own; one whose tokens are not good
     /// counts for its address.
     private func caller(
         of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
@@ -203,7 +203,7 @@ extension WebRequest {
     /// Whether the client opted into the extensions (web-services 9).
     var usesExtensions: Bool { headers.contains(.extensions) }
 
-    /// Fails unless the request says for which host it is, once (RFC 9112, 3.2); one of the same
+    /// Fails unless the request names the host it is for, once (RFC 9112, 3.2); one of the same
     /// process need not.
     fileprivate func checkHost() throws {
         guard needsHost else { return }
@@ -238,7 +238,7 @@ extension RequestTarget {
     /// The longest client ID; clients send UUIDs.
     private static let clientIDLength = 255
 
-    /// The caller's device, as far as it says so (web-services 1.3).
+    /// The caller's device, if it names one (web-services 1.3).
     fileprivate func clientID() throws -> String? {
         guard let clientID = try parameter(WireProtocol.clientID) else { return nil }
         return try Self.checkedClientID(clientID)

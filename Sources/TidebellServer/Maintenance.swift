@@ -84,7 +84,7 @@ package struct Maintenance: Service {
         await attempt("erasures") { try await eraseRemoved() }
         await attempt("encryption") { try await sealRecords() }
         await attempt("stray files") {
-            let strays = try await removeStrayFiles()
+            let strays = try await removeOrphanedFiles()
             logger.debug("stray files removed", metadata: ["files": "\(strays)"])
         }
     }
@@ -170,8 +170,8 @@ package struct Maintenance: Service {
     }
 
     /// Removes the files that a process left which was stopped between file and row.
-    package func removeStrayFiles() async throws -> Int {
-        try await assets.removeStrayFiles { [store] names in
+    package func removeOrphanedFiles() async throws -> Int {
+        try await assets.removeOrphanedFiles { [store] names in
             try await store.read { try $0.knownAssetFiles(among: names) }
         }
     }

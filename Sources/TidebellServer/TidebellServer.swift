@@ -90,7 +90,7 @@ package struct TidebellServer: Sendable {
     ///
     /// `onRunning` is called when the socket is open.
     package func run(
-        onRunning: @escaping @Sendable (HTTPServer.SocketPlace) async -> Void = { _ in }
+        onRunning: @escaping @Sendable (HTTPServer.ListenAddress) async -> Void = { _ in }
     ) async throws {
         try await run(serviceGroup(until: [.sigterm, .sigint], onRunning: onRunning))
     }
@@ -99,11 +99,11 @@ package struct TidebellServer: Sendable {
     /// ends after the last one.
     package func serviceGroup(
         until signals: [UnixSignal],
-        onRunning: @escaping @Sendable (HTTPServer.SocketPlace) async -> Void
+        onRunning: @escaping @Sendable (HTTPServer.ListenAddress) async -> Void
     ) -> ServiceGroup {
         let server = HTTPServer(
             cloud.webServices,
-            at: HTTPServer.SocketPlace(host: configuration.host, port: configuration.port),
+            at: HTTPServer.ListenAddress(host: configuration.host, port: configuration.port),
             connectionLimit: min(
                 configuration.connections ?? openFiles.connections, openFiles.connections
             ),

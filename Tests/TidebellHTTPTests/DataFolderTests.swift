@@ -193,11 +193,11 @@ final class DataFolderTests {
             let lock = try AssetFolderLock.toCopy(in: folder)
             let second = try AssetFolderLock.toCopy(in: folder)
             try await assets.remove([asset.file])
-            #expect(try await assets.removeStrayFiles { _ in [] } == 0)
+            #expect(try await assets.removeOrphanedFiles { _ in [] } == 0)
             #expect(FileManager.default.fileExists(atPath: path))
             withExtendedLifetime((lock, second)) {}
         }
-        #expect(try await assets.removeStrayFiles { _ in [] } == 1)
+        #expect(try await assets.removeOrphanedFiles { _ in [] } == 1)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 }

@@ -12,7 +12,7 @@ package struct AssetSeal: AssetSeals {
         case receipt = 1
         case link = 2
         case keys = 3
-        /// A link that says whose it is.
+        /// A link that names its user.
         case ownLink = 4
     }
 
@@ -161,7 +161,7 @@ package struct AssetSeal: AssetSeals {
     }
 
     private static func areEqual(_ left: some Sequence<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
-        // Looks at every byte, so that the time tells nothing.
+        // Looks at every byte, so that the time reveals nothing.
         zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 

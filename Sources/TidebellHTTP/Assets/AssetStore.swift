@@ -2,12 +2,12 @@
 import TidebellCore
 import TidebellWire
 
-/// The place where files of records are kept (ASSET-1): bytes under names that it
+/// The store of the files of records (ASSET-1): bytes under names that it
 /// gives and never gives again. What the files are is the store's knowledge.
 ///
 /// A file is kept from the moment the store knows it until the store has forgotten
 /// it. In between, whatever stops the process leaves at most files that the store
-/// does not know, and ``removeStrayFiles(unless:)`` finds them.
+/// does not know, and ``removeOrphanedFiles(unless:)`` finds them.
 package protocol AssetStore: Sendable {
     /// Takes a file in as `produce` writes it, and hands it to `keep` when it is
     /// durable; removes it if `keep` returns another one or none.
@@ -27,15 +27,15 @@ package protocol AssetStore: Sendable {
     /// Whether a file is where it should be, unread; called within a transaction.
     func hasFile(of asset: StoredAsset) -> Bool
 
-    /// Tells the operator that a file is not there though the store knows it.
+    /// Reports to the operator that a file is not there though the store knows it.
     func reportMissing(_ asset: StoredAsset)
 
     /// Removes files the store has forgotten.
     func remove(_ files: [String]) async throws
 
-    /// Removes the files of which `known` does not say that the store knows them;
+    /// Removes the files that `known` does not return as known to the store;
     /// returns how many.
-    func removeStrayFiles(
+    func removeOrphanedFiles(
         unless known: @Sendable (Set<String>) async throws -> Set<String>
     ) async throws -> Int
 }
@@ -46,7 +46,7 @@ package struct FileTooLong: Error {
     package init() {}
 }
 
-/// The place of a cloud that keeps no files.
+/// The file store of a cloud that keeps no files.
 package struct NoAssetStore: AssetStore {
     /// Creates a value.
     package init() {}
@@ -75,7 +75,7 @@ package struct NoAssetStore: AssetStore {
     package func remove(_ files: [String]) async throws {}
 
     /// Returns 0.
-    package func removeStrayFiles(
+    package func removeOrphanedFiles(
         unless known: @Sendable (Set<String>) async throws -> Set<String>
     ) async throws -> Int { 0 }
 }

@@ -5,14 +5,14 @@ import TidebellWire
 /// Bounds the bytes of bodies, of requests and of answers, that are in memory at a time: an
 /// answer is, until its receiver has taken it.
 package final class BodyBytes: Sendable {
-    /// The wait a refused client is told, in seconds.
+    /// The wait that a refused client is given, in seconds.
     private static let retryAfter = 2.0
 
     private let limits: ShareLimits
 
     private struct State {
         var total = 0
-        /// Those of callers who are no users.
+        /// Those of callers without a user.
         var strangers = 0
         var callers: [Caller: Int] = [:]
 
@@ -57,7 +57,7 @@ package final class BodyBytes: Sendable {
             count.withLock { $0 += counted }
         }
 
-        /// Counts the bytes of an answer that is about to be made in place of those of its
+        /// Counts the bytes of an answer that is about to be made instead of those of its
         /// request, or fails as ``add(_:)`` does; the caller's only answer always fits.
         func replace(byAnswer bytes: Int) throws {
             giveBack()
@@ -87,7 +87,7 @@ package final class BodyBytes: Sendable {
     package func share(of caller: Caller?) -> Share { Share(self, caller) }
 
     /// Returns the share of the body of a sign-in, which costs nobody anything while it is
-    /// short: or who fills the strangers' part would keep everybody out.
+    /// short: otherwise whoever fills the strangers' part would keep everybody out.
     func shareOfSignIn(of caller: Caller?) -> Share {
         Share(self, caller, uncounted: Self.uncounted)
     }

@@ -6,7 +6,7 @@ import TidebellWire
 package enum Caller: Sendable, Hashable {
     /// A person, whatever the containers: or naming another one would be another caller.
     case account(AccountID)
-    /// The network address of who has not said who it is.
+    /// The network address of a caller that has not shown who it is.
     case address(String)
 }
 
@@ -52,8 +52,8 @@ package enum CountedAddress: Sendable, Hashable {
     case nobody
     /// One network, as its only subscriber.
     case network(String)
-    /// A trusted proxy that does not say for whom it asks: its callers have one address's
-    /// share together, but what one of them does says nothing of another.
+    /// A trusted proxy that does not name the client it asks for: its callers have one address's
+    /// share together, but what one of them does is no evidence about another.
     case crowd(String)
 
     /// The address that bounds what is taken of the server; nil for no bound.
@@ -64,8 +64,8 @@ package enum CountedAddress: Sendable, Hashable {
         }
     }
 
-    /// The address that tells one caller from another; nil where none does.
-    var telling: String? {
+    /// The address that distinguishes one caller from another; nil where none does.
+    var distinguishing: String? {
         if case .network(let network) = self { network } else { nil }
     }
 }

@@ -10,12 +10,12 @@ import TidebellWire
 /// came back over another connection does not wait for the server to notice that the one
 /// before is gone.
 package final class CourierPolls: Sendable {
-    /// The most polls of one courier, unless the server is told otherwise.
+    /// The most polls of one courier, unless the operator sets another number.
     package static let mostPerCourier = 4
     /// How long a poll is not ended by another, so that five pages that share a courier do
     /// not end one another without a pause.
     static let leastTime = Duration.seconds(1)
-    /// How long who comes too soon should wait.
+    /// How long a client that comes too soon should wait.
     private static let retryAfter = 1.0
 
     private let polls = Mutex<[String: [Poll]]>([:])

@@ -29,10 +29,10 @@ package struct HTTPMetrics: Sendable {
     /// Counts a refusal.
     package func refused(_ bound: Bound) { refusals[bound]?.increment() }
 
-    /// Counts a subscription that an answer says is damaged.
+    /// Counts a subscription that an answer reports as damaged.
     func metDamagedSubscription() { damagedSubscriptions.increment() }
 
-    /// Counts a refusal that an error tells, if it does.
+    /// Counts the refusal that an error reports, if it reports one.
     func count(_ error: WireError) {
         if let bound = error.bound { refused(bound) }
     }

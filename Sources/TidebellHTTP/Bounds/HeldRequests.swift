@@ -5,14 +5,14 @@ import TidebellWire
 /// Bounds the requests that are held open: device streams and courier polls, and
 /// likewise transfers of files.
 package final class HeldRequests: Sendable {
-    /// The most requests held at a time, unless the server is told otherwise.
+    /// The most requests held at a time, unless the operator sets another number.
     package static let defaultCapacity = 10_000
     /// How long a refused client should wait.
     private static let retryAfter = 30.0
 
     private let capacity: Int
     private let share: Int
-    /// The most of callers who are no users, all together.
+    /// The most of all callers without a user together.
     private let strangersShare: Int
     private let kind: Kind
 
@@ -43,7 +43,7 @@ package final class HeldRequests: Sendable {
     ///
     /// - Parameters:
     ///   - share: The most of one caller.
-    ///   - strangersShare: The most of all together who are no users; nil for no such bound.
+    ///   - strangersShare: The most of all callers without a user together; nil for no such bound.
     package init(
         capacity: Int = HeldRequests.defaultCapacity,
         share: Int = ShareLimits().heldRequestsPerCaller, strangersShare: Int? = nil,
@@ -55,8 +55,8 @@ package final class HeldRequests: Sendable {
         self.kind = kind
     }
 
-    /// A place among the held requests, given back with its last reference.
-    package final class Place: Sendable {
+    /// A slot among the held requests, given back with its last reference.
+    package final class Slot: Sendable {
         private let requests: HeldRequests
         private let caller: Caller?
 
@@ -68,9 +68,9 @@ package final class HeldRequests: Sendable {
         deinit { requests.giveBack(caller) }
     }
 
-    /// Returns a place, or fails with `TRY_AGAIN_LATER` when all are taken, with
+    /// Returns a slot, or fails with `TRY_AGAIN_LATER` when all are taken, with
     /// `THROTTLED` when the caller has its share of them.
-    package func takePlace(for caller: Caller?) throws -> Place {
+    package func takeSlot(for caller: Caller?) throws -> Slot {
         let refusal = state.withLock { state -> WireError? in
             let isStranger = caller.isStranger
             guard state.count < capacity, !isStranger || state.strangers < strangersShare else {
@@ -78,7 +78,7 @@ package final class HeldRequests: Sendable {
                 return WireError(
                     .tryAgainLater,
                     "the server already holds \(most) \(kind.rawValue)"
-                        + (state.count < capacity ? " of who is not signed in" : ""),
+                        + (state.count < capacity ? " of callers that are not signed in" : ""),
                     retryAfter: Self.retryAfter
                 ).naming(kind.bounds.all)
             }
@@ -97,7 +97,7 @@ package final class HeldRequests: Sendable {
             return nil
         }
         if let refusal { throw refusal }
-        return Place(self, caller)
+        return Slot(self, caller)
     }
 
     /// The number of requests held now.

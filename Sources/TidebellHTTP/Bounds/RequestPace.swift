@@ -34,7 +34,7 @@ package final class RequestPace: Sendable {
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Returns a function that says how many nanoseconds passed since now.
+    /// Returns a function that returns how many nanoseconds passed since now.
     fileprivate func nanoseconds() -> @Sendable () -> Int64 {
         let start = now
         return {

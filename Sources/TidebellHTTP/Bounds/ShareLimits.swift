@@ -4,11 +4,11 @@ import TidebellCore
 
 /// How much of the server one caller may take, and how much all together.
 ///
-/// A caller is a user, wherever it comes from, or the address of who is none. Behind a
+/// A caller is a user, wherever it comes from, or the address of a client without a user. Behind a
 /// proxy that is not trusted all come from one address. One of this machine is not counted
 /// unless asked to.
 package struct ShareLimits: Sendable, Hashable {
-    /// The least ``bodyBytes``: half of it, which is for callers who are no users, holds the
+    /// The least ``bodyBytes``: half of it, which is for callers without a user, holds the
     /// largest answer.
     package static let leastBodyBytes = 96 * 1024 * 1024
     /// The least ``bodyBytesPerCaller``: the largest request body (``Limits/requestBytes``).
@@ -16,7 +16,7 @@ package struct ShareLimits: Sendable, Hashable {
 
     /// Whether addresses of this machine are held to what holds for addresses.
     package var countsLoopback = false
-    /// The proxies that say for which address a request counts.
+    /// The proxies that name the address a request counts for.
     package var trustedProxies = TrustedProxies()
     /// Connections from one address; nil is half of all. Those of trusted proxies are not
     /// counted by address: all their callers share them.
@@ -24,7 +24,7 @@ package struct ShareLimits: Sendable, Hashable {
     /// How long a connection may be idle on which nobody has shown a user's token, and how
     /// long it may take for its first request.
     package var strangersIdleTime = Duration.seconds(15)
-    /// How long a connection that is one too many may take to send the head of a request,
+    /// How long a connection beyond the limit may take to send the head of a request,
     /// which is answered with the reason.
     package var refusalTime = Duration.seconds(2)
     /// How long another connection may be idle.
@@ -46,7 +46,7 @@ package struct ShareLimits: Sendable, Hashable {
     package var lingerPause = Duration.seconds(5)
     /// Bytes of the bodies of requests and answers in memory, of all callers; a request has at
     /// most ``Limits/requestBytes``, an answer some more than ``Limits/namedRecordBytes``. Callers
-    /// who are no users have half of them.
+    /// without a user have half of them.
     package var bodyBytes = 256 * 1024 * 1024
     /// Bytes of them of one caller.
     package var bodyBytesPerCaller = 64 * 1024 * 1024

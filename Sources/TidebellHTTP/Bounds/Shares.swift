@@ -4,7 +4,7 @@ import TidebellCore
 /// What callers have of the server now, held to ``ShareLimits``.
 package struct Shares: Sendable {
     package let limits: ShareLimits
-    /// Counts who was refused.
+    /// Counts what was refused.
     package let metrics: HTTPMetrics
     /// Bytes of the bodies of requests and answers.
     package let bodies: BodyBytes

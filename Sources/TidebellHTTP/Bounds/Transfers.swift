@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds the files that are on their way. Those that come have places of their own, so that
-/// who fetches slowly does not keep others from saving.
+/// Bounds the files that are on their way. Uploads have slots of their own, so that
+/// whoever fetches slowly does not keep others from saving.
 package struct Transfers: Sendable {
     /// Files that come.
     package let uploads: HeldRequests
@@ -9,7 +9,7 @@ package struct Transfers: Sendable {
     package let downloads: HeldRequests
 
     /// Creates the bounds of so many files, half of them each way; a caller has a quarter
-    /// of each unless the limits say otherwise, and all who are no users half.
+    /// of each unless the limits differ, and all callers without a user half.
     init(capacity: Int, shares: Shares) {
         let half = max(1, capacity / 2)
         let share = shares.limits.transfersPerCaller ?? max(1, half / 4)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 
-/// The proxies that are believed when they say where a request comes from.
+/// The proxies that are believed about where a request comes from.
 ///
 /// NB: only `X-Forwarded-For` is read, not `Forwarded` (RFC 7239): a proxy that sets one
 /// of them passes the other on as its client wrote it.
@@ -46,11 +46,11 @@ package struct TrustedProxies: Sendable, Hashable {
     ///
     /// From the right, each address was written by the one after it, and is believed as
     /// far as that one is trusted. What nobody trusted has written is not read. Nil where a
-    /// trusted proxy does not say it: the header is missing, has trusted proxies alone, or an
+    /// trusted proxy does not name it: the header is missing, has trusted proxies alone, or an
     /// address that cannot be read.
     package func caller(of peer: PeerAddress, _ headers: HTTPFields) -> PeerAddress? {
         guard contains(peer.address) else { return peer }
-        // Whether all who wrote so far are on this machine.
+        // Whether all proxies that wrote so far are on this machine.
         var isHere = peer.isLoopback
         var hops = 0
         for field in headers.reversed() where field.name == .forwardedFor {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// An endpoint whose URL is the only credential: it was given to who may send or
+/// An endpoint whose URL is the only credential: it was given to the client that may send or
 /// fetch one file (web-services 5.9).
 package protocol AssetEndpoint: WireEndpoint {
     /// Answers a request; what the caller caused is thrown as `WireError`.

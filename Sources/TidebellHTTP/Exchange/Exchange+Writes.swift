@@ -33,8 +33,8 @@ extension Exchange {
     /// The longest request ID.
     private static let requestIDLength = 255
 
-    /// Runs a write of the caller's in one transaction, in which they are asked for once
-    /// more who they are.
+    /// Runs a write of the caller's in one transaction, in which the caller is looked up
+    /// again.
     ///
     /// The caller may be a remembered one, see ``CallerCache``: for somebody whose account
     /// was removed or disabled, or whose session ended, nothing is written after the
@@ -115,7 +115,7 @@ extension Exchange {
         return WriteID(user: user.id, clientID: call.clientID ?? "", requestID: requestID)
     }
 
-    /// What tells this request from others: its path and its body. Not its tokens,
+    /// What distinguishes this request from others: its path and its body. Not its tokens,
     /// which may be renewed between two attempts.
     private var digest: [UInt8] {
         var hasher = SHA256()

@@ -9,12 +9,12 @@ package struct Exchange: Sendable {
     /// The request as sent; its body is within the limit.
     package let request: WebRequest
     package let target: RequestTarget
-    /// Who calls, for which database, when.
+    /// The caller, the database and the moment of the request.
     package let call: Call
     /// The URL under which the caller reaches this server, without a slash at
     /// the end.
     package let baseURL: String
-    /// The web token that takes the place of the request's; nil for none.
+    /// The web token that replaces the request's; nil for none.
     let nextWebToken: String?
     let body: [UInt8]
     /// What the body counts for as long as the request is under way.
@@ -33,7 +33,7 @@ package struct Exchange: Sendable {
         return request
     }
 
-    /// Checks the body of a request that says nothing in it: it is absent or any
+    /// Checks the body of a request that needs none: it is absent or any
     /// JSON object (web-services 1.2).
     package func readNothing() throws {
         guard !body.isEmpty else { return }

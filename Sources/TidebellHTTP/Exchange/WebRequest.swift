@@ -24,7 +24,7 @@ package struct WebRequest: Sendable {
     package var origin: CountedAddress
     /// Whether the client is there still; nil for one of the same process.
     package var presence: ClientPresence?
-    /// Whether it has to say for which host it is: one that came over HTTP/1.1.
+    /// Whether it has to name the host it is for: one that came over HTTP/1.1.
     package var needsHost: Bool
 
     /// Creates a request.

@@ -15,7 +15,7 @@ package struct WebResponse: Sendable {
         case bytes([UInt8])
         /// Produced while it is sent; cancelled when the receiver goes away.
         case stream(@Sendable (inout any BodyWriter) async throws -> Void)
-        /// A file: as many bytes as said, produced while they are sent. A server that
+        /// A file: as many bytes as stated, produced while they are sent. A server that
         /// shuts down lets it end, unlike a stream, which has no end.
         case file(length: Int64, @Sendable (inout any BodyWriter) async throws -> Void)
     }

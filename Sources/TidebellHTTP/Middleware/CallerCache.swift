@@ -28,7 +28,7 @@ final class CallerCache: Sendable {
         var user: StoredUser?
         /// The session of the web token; nil likewise.
         var session: SessionID?
-        /// The web token to use from now on; told once.
+        /// The web token to use from now on; returned once.
         var nextWebToken: String?
     }
 

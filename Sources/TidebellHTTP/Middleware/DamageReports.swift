@@ -10,7 +10,7 @@ package final class DamageReports: Sendable {
     /// The most that are named; `tidebell check` finds all.
     static let capacity = 1000
 
-    private struct Place: Hashable {
+    private struct Subject: Hashable {
         var container: ContainerKey
         var scope: DatabaseScope
         var item: Item
@@ -23,7 +23,7 @@ package final class DamageReports: Sendable {
         case subscription(String)
     }
 
-    private let reported = Mutex<Set<Place>>([])
+    private let reported = Mutex<Set<Subject>>([])
 
     private let reportedDamage = Mutex<Set<StoreDamaged>>([])
 
@@ -50,13 +50,13 @@ package final class DamageReports: Sendable {
         guard let record else {
             return report(
                 "the key of a zone's encrypted fields cannot be opened; run 'tidebell check'",
-                Place(container: container, scope: scope, item: .fieldKey(zone: zone)),
+                Subject(container: container, scope: scope, item: .fieldKey(zone: zone)),
                 ["zone": "\(zone)"], to: logger
             )
         }
         report(
             "a record is damaged; run 'tidebell check'",
-            Place(container: container, scope: scope, item: .record(record, zone: zone)),
+            Subject(container: container, scope: scope, item: .record(record, zone: zone)),
             ["zone": "\(zone)", "record": "\(record)"], to: logger
         )
     }
@@ -67,20 +67,20 @@ package final class DamageReports: Sendable {
     ) {
         report(
             "a subscription is damaged and fires no more; run 'tidebell check'",
-            Place(container: container, scope: scope, item: .subscription(subscription)),
+            Subject(container: container, scope: scope, item: .subscription(subscription)),
             ["subscription": "\(subscription)"], to: logger
         )
     }
 
     private func report(
-        _ message: Logger.Message, _ place: Place, _ item: Logger.Metadata, to logger: Logger
+        _ message: Logger.Message, _ subject: Subject, _ item: Logger.Metadata, to logger: Logger
     ) {
-        let isNew = reported.withLock { $0.count < Self.capacity && $0.insert(place).inserted }
+        let isNew = reported.withLock { $0.count < Self.capacity && $0.insert(subject).inserted }
         guard isNew else { return }
         var metadata = item
-        metadata["container"] = "\(place.container.container)"
-        metadata["environment"] = "\(place.container.environment.rawValue)"
-        metadata["database"] = "\(place.scope.rawValue)"
+        metadata["container"] = "\(subject.container.container)"
+        metadata["environment"] = "\(subject.container.environment.rawValue)"
+        metadata["database"] = "\(subject.scope.rawValue)"
         logger.error(message, metadata: metadata)
     }
 }

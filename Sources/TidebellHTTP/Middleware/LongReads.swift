@@ -4,8 +4,8 @@ import Synchronization
 import TidebellCore
 import TidebellWire
 
-/// Lets few long reads run at a time, and callers take turns at them: one who
-/// asks for many waits for himself, not others for him.
+/// Lets few long reads run at a time, and callers take turns at them: a caller that
+/// asks for many waits for its own reads; others do not wait for them.
 package final class LongReads: Sendable {
     /// Whose share a read takes.
     package enum Caller: Sendable, Hashable {
@@ -14,7 +14,7 @@ package final class LongReads: Sendable {
         case anonymous(ContainerKey)
     }
 
-    /// Seconds after which one who was refused may come back.
+    /// Seconds after which a refused caller may come back.
     static let retryAfter = 2.0
 
     private struct Waiter {
@@ -50,8 +50,8 @@ package final class LongReads: Sendable {
     /// `THROTTLED` when too many of the caller's wait, with `TRY_AGAIN_LATER` when
     /// too many of all do.
     ///
-    /// A client that goes away gives up its place: `CancellationError`. Where its read runs,
-    /// that is cancelled, and the place is free when it has ended.
+    /// A client that goes away gives up its slot: `CancellationError`. Where its read runs,
+    /// that is cancelled, and the slot is free when it has ended.
     package func run<Result: Sendable>(
         for caller: Caller, presence: ClientPresence? = nil,
         _ body: @escaping @Sendable () async throws -> Result

@@ -2,7 +2,7 @@
 import Synchronization
 import TidebellCore
 
-/// Remembers which tokens were used, so that one write a minute tells the store of all:
+/// Remembers which tokens were used, so that one write a minute notes them all in the store:
 /// an operator sees what is in use, and a request writes nothing.
 ///
 /// What was not stored when the process is killed is lost: a minute.

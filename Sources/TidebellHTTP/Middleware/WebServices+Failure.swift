@@ -18,8 +18,8 @@ extension WebServices {
     /// Returns the answer for a request that failed as a whole
     /// (web-services 3.1).
     ///
-    /// What the caller caused is told in full; what we broke is logged once and
-    /// told by its UUID only.
+    /// What the caller caused is reported in full; what we broke is logged once and
+    /// reported by its UUID only.
     func failure(_ error: any Error, of request: WebRequest, uuid: String) -> WebResponse {
         switch error {
         case let error as WireError:
@@ -104,7 +104,7 @@ extension WebServices {
         )
     }
 
-    /// What clients say about the operation behind a request (OP-10).
+    /// What clients state about the operation behind a request (OP-10).
     private static let operationHeaders = [
         ("operation", HTTPField.Name.operationID),
         ("group", .groupID),
@@ -114,7 +114,7 @@ extension WebServices {
     /// Characters of one of them in the log.
     private static let headerLength = 100
 
-    /// What the log says of every request it mentions.
+    /// What the log has of every request it mentions.
     static func metadata(
         of request: WebRequest, uuid: String, adding extra: Logger.Metadata
     ) -> Logger.Metadata {

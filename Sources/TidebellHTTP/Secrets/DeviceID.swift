@@ -3,10 +3,10 @@ import Crypto
 import TidebellCore
 import TidebellWire
 
-/// Makes what others than a device itself are told of it: readers of records, receivers
+/// Makes the ID by which others than a device itself know it: readers of records, receivers
 /// of webhooks.
 ///
-/// Who knows a client ID can register as that device, so it is hashed with a key of the
+/// Whoever knows a client ID can register as that device, so it is hashed with a key of the
 /// store's secret (HMAC-SHA-256), and with the user.
 package struct DeviceSeal: Sendable {
     /// Bytes of a device ID, as many as a UUID has.

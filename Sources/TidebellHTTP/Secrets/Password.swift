@@ -7,7 +7,7 @@ import TidebellScheduling
 import TidebellWire
 
 /// Passwords as they are stored: hashed with scrypt and a salt of their own, so that
-/// who reads the store has to guess each one, slowly.
+/// whoever reads the store has to guess each one, slowly.
 package enum Password {
     /// What one guess costs; stored with the hash, so that it can grow.
     package struct Cost: Sendable, Hashable {

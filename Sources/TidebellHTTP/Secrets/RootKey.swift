@@ -18,7 +18,7 @@ package final class RootKey: FieldCipher {
     /// The most keys of zones that are held unwrapped; beyond, all are let go.
     private static let unwrappedKeys = 1024
 
-    /// Tells this root key from others, and nothing of the key itself.
+    /// Distinguishes this root key from others, and reveals nothing of the key itself.
     package let rootKeyID: String
 
     private let zoneWrapping: SymmetricKey
@@ -79,12 +79,12 @@ package final class RootKey: FieldCipher {
     }
 
     private func zoneKey(_ key: WrappedKey, of zone: ZoneKey) throws -> SymmetricKey {
-        let place = KeyOfZone(zone: zone, key: key)
-        if let known = unwrapped.withLock({ $0[place] }) { return known }
+        let cacheKey = KeyOfZone(zone: zone, key: key)
+        if let known = unwrapped.withLock({ $0[cacheKey] }) { return known }
         guard let opened = unwrapped(key, of: zone) else { throw UnreadableZoneKey() }
         unwrapped.withLock { keys in
             if keys.count >= Self.unwrappedKeys { keys.removeAll() }
-            keys[place] = opened
+            keys[cacheKey] = opened
         }
         return opened
     }
@@ -135,7 +135,7 @@ package final class RootKey: FieldCipher {
         return try open(Array(body.dropFirst()), by: answers, for: Self.label(of: write))
     }
 
-    /// Returns what tells a request from others without telling what is in it: who has the
+    /// Returns what distinguishes a request from others without revealing what is in it: whoever has the
     /// store cannot try values against it.
     func fingerprint(ofDigest digest: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: digest, using: fingerprints))

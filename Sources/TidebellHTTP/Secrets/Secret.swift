@@ -21,8 +21,8 @@ package enum Secret {
         "_" + Hex.text(randomness.makeBytes(userByteCount))
     }
 
-    /// Returns the hash under which a token is stored: who reads the store
-    /// cannot sign in with what stands there.
+    /// Returns the hash under which a token is stored: whoever reads the store
+    /// cannot sign in with what is in it.
     package static func hash(_ token: String) -> [UInt8] {
         var hasher = SHA256()
         var token = token

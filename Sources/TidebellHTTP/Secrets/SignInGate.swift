@@ -7,10 +7,10 @@ import TidebellWire
 /// Where passwords are checked: one at a time, apart from the threads that answer
 /// requests, and not many times for one account.
 ///
-/// Who waits is let in by ``SignInLine``, so that a crowd from one address is one of those
-/// who wait.
+/// ``SignInLine`` decides which of those that wait is next, so that a crowd from one address
+/// counts as one of them.
 package final class SignInGate: Sendable {
-    /// The wait a client is told when more come than can wait.
+    /// The wait that a client is given when more come than can wait.
     private static let retryAfter = 2.0
 
     private struct Waiter {
@@ -59,7 +59,7 @@ package final class SignInGate: Sendable {
     /// Whether somebody's password is checked now.
     package var hasTurn: Bool { state.withLock { $0.isBusy } }
 
-    /// Who tries a password.
+    /// Where an attempt with a password comes from.
     struct Origin {
         var address: CountedAddress
         /// Whether the client is there still.
@@ -75,13 +75,13 @@ package final class SignInGate: Sendable {
     ///
     /// Fails with `THROTTLED` after many wrong ones from the address, with
     /// `TRY_AGAIN_LATER` when too many sign-ins wait. A client that goes away while it
-    /// waits gives up its place: `CancellationError`. Its attempt counts as a wrong one, or
-    /// who hangs up could have others wait for it again and again.
+    /// waits gives up its turn: `CancellationError`. Its attempt counts as a wrong one, or
+    /// whoever hangs up could have others wait for it again and again.
     func matches(
         _ password: String, _ hash: String?, of name: String, from origin: Origin,
         at now: Instant
     ) async throws -> Bool {
-        let address = origin.address.telling
+        let address = origin.address.distinguishing
         let (delay, isKnown) = try begin(name, from: address, at: now)
         do {
             if delay > .zero { try await wait(delay, for: origin.presence) }
@@ -162,7 +162,7 @@ package final class SignInGate: Sendable {
         )
     }
 
-    /// Takes one who waits out of the line; one who has the turn keeps it.
+    /// Removes a waiting sign-in from the line; one that has the turn keeps it.
     private func giveUp(_ id: UInt64) {
         let waiter = state.withLock { $0.line.remove { $0.id == id } }
         waiter?.turn.resume(throwing: CancellationError())

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Whether the client of a connection is there still, for who lets it wait.
+/// Whether the client of a connection is still there, for the code that lets it wait.
 ///
 /// A client that closes its side of the connection has gone, too: whether it would still
-/// read an answer, nobody can tell before one is sent.
+/// read an answer, nobody can know before one is sent.
 package final class ClientPresence: Sendable {
     private struct State {
         var hasLeft = false

@@ -57,9 +57,10 @@ final class Connection: Sendable {
 
 /// The connections of the server, of which one address has a part only.
 ///
-/// When all places are taken, the longest idle ones are closed for who comes: first those
-/// on which no user was seen. Who has no place is told so, as long as only a few wait to be
-/// told; the rest are closed without a word, since each takes one of the system's places too.
+/// When all slots are taken, the longest idle ones are closed for new ones: first those
+/// on which no user was seen. A connection without a slot gets an answer which states that, as
+/// long as only a few wait for it; the rest are closed without one, since each takes one of the
+/// system's slots too.
 final class Connections: Sendable {
     /// Why a connection is not served.
     enum Refusal: Sendable {
@@ -70,7 +71,7 @@ final class Connections: Sendable {
     /// What becomes of a connection that has come.
     enum Beginning: Sendable {
         case served
-        /// It is told why, and closes.
+        /// It gets an answer with the reason, and closes.
         case refused(Refusal)
         /// It closes at once.
         case turnedAway
@@ -84,7 +85,7 @@ final class Connections: Sendable {
         var open: [ObjectIdentifier: Connection] = [:]
         /// On their way out, to be given back when they have closed.
         var evicted: Set<ObjectIdentifier> = []
-        /// Told that they have no place, or about to be.
+        /// Those that got an answer which refuses them, or will get it.
         var refused: Set<ObjectIdentifier> = []
         var addresses: [String: Int] = [:]
     }
@@ -96,8 +97,8 @@ final class Connections: Sendable {
     private let metrics: HTTPMetrics
     private let state = Mutex(State())
 
-    /// Creates a table of at most `limit` connections, and `refusals` that are told that they
-    /// are not among them.
+    /// Creates a table of at most `limit` connections, and `refusals` that get an answer
+    /// which refuses them.
     init(limit: Int, refusals: Int, shares: Shares) {
         self.limit = max(1, limit)
         self.refusals = refusals
@@ -109,21 +110,21 @@ final class Connections: Sendable {
     /// The connections now.
     var count: Int { state.withLock { $0.open.count } }
 
-    /// Takes in a connection, unless it is one too many.
+    /// Takes in a connection, unless it is beyond the limit.
     func open(_ connection: Connection) -> Beginning {
         let id = ObjectIdentifier(connection.channel)
-        guard let refusal = takePlace(for: connection, id) else { return .served }
+        guard let refusal = takeSlot(for: connection, id) else { return .served }
         switch refusal {
         case .full: metrics.refused(.connections)
         case .tooManyFromAddress: metrics.refused(.connectionsPerAddress)
         }
-        let isTold = state.withLock { state in
+        let getsAnswer = state.withLock { state in
             state.refused.count < refusals && state.refused.insert(id).inserted
         }
-        return isTold ? .refused(refusal) : .turnedAway
+        return getsAnswer ? .refused(refusal) : .turnedAway
     }
 
-    private func takePlace(for connection: Connection, _ id: ObjectIdentifier) -> Refusal? {
+    private func takeSlot(for connection: Connection, _ id: ObjectIdentifier) -> Refusal? {
         let address = share(of: connection)
         let (refusal, victims) = state.withLock { state -> (Refusal?, [Connection]) in
             if let address, state.addresses[address, default: 0] >= perAddress {

@@ -12,35 +12,35 @@ package struct HTTPServer: Service {
     /// How long after the shutdown began a connection is closed whatever it does, such as
     /// a client that does not read its answer; shorter than what the services have.
     package static let drainTime = Duration.seconds(8)
-    /// Places kept for connections that are one too many: half of them for those that are told
-    /// so, the others for those that are closed at once. Without them who waits to be told
-    /// would keep the server from accepting anybody.
-    private static let sparePlaces = 32
+    /// Slots kept for connections beyond the limit: half of them for those that get an answer
+    /// which states it, the others for those that are closed at once. Without them, clients that
+    /// wait for that answer would keep the server from accepting anybody.
+    private static let spareSlots = 32
 
     private let webServices: WebServices
-    private let address: SocketPlace
+    private let address: ListenAddress
     private let connectionLimit: Int
     private let drainClock: any Clock<Duration>
-    private let onRunning: @Sendable (SocketPlace) async -> Void
+    private let onRunning: @Sendable (ListenAddress) async -> Void
 
     /// A host and a port; port 0 lets the system choose.
-    package struct SocketPlace: Sendable, Hashable {
+    package struct ListenAddress: Sendable, Hashable {
         package var host: String
         package var port: Int
 
-        /// Creates a place.
+        /// Creates an address.
         package init(host: String, port: Int) {
             self.host = host
             self.port = port
         }
 
-        /// Where the server listens and, if that is another address, what clients are told.
+        /// Where the server listens and, if that is another address, the URL that clients use.
         package func description(publicURL: String?) -> String {
             let isEverywhere = ["0.0.0.0", "::"].contains(host)
-            let place =
+            let listening =
                 isEverywhere
                 ? "port \(port) of all addresses (\(host)), here \(clientURL)" : clientURL
-            return place + (publicURL.map { "; clients are told \($0)" } ?? "")
+            return listening + (publicURL.map { "; clients use \($0)" } ?? "")
         }
 
         /// The URL under which programs on this machine reach the server there.
@@ -58,10 +58,10 @@ package struct HTTPServer: Service {
     /// `drainClock`.
     package init(
         _ webServices: WebServices,
-        at address: SocketPlace,
+        at address: ListenAddress,
         connectionLimit: Int,
         drainClock: any Clock<Duration>,
-        onRunning: @escaping @Sendable (SocketPlace) async -> Void = { _ in }
+        onRunning: @escaping @Sendable (ListenAddress) async -> Void = { _ in }
     ) {
         self.webServices = webServices
         self.address = address
@@ -77,7 +77,7 @@ package struct HTTPServer: Service {
         let onRunning = onRunning
         let logger = webServices.cloud.logger
         let shares = webServices.cloud.shares
-        let spare = min(Self.sparePlaces, max(2, connectionLimit / 8))
+        let spare = min(Self.spareSlots, max(2, connectionLimit / 8))
         let connections = Connections(
             limit: connectionLimit - spare, refusals: spare / 2, shares: shares)
         let application = Application(
@@ -100,7 +100,7 @@ package struct HTTPServer: Service {
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port
-                await onRunning(SocketPlace(host: address.host, port: port))
+                await onRunning(ListenAddress(host: address.host, port: port))
             },
             logger: logger
         )
@@ -142,7 +142,7 @@ package struct CannotListen: Error, CustomStringConvertible {
     /// One sentence for the operator.
     package let description: String
 
-    init(at address: HTTPServer.SocketPlace, because error: IOError) {
+    init(at address: HTTPServer.ListenAddress, because error: IOError) {
         switch error.errnoCode {
         case EADDRINUSE:
             description =
@@ -157,7 +157,7 @@ package struct CannotListen: Error, CustomStringConvertible {
         }
     }
 
-    init(unknownHost address: HTTPServer.SocketPlace) {
+    init(unknownHost address: HTTPServer.ListenAddress) {
         description = "The host '\(address.host)' is not known."
     }
 }

@@ -28,7 +28,7 @@ final class HeadRules: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         if let broken {
-            // As what the parser says of bytes after an error of its own.
+            // Dropped, as the parser drops bytes after an error of its own.
             guard case .body(let bytes) = part else { return }
             let rest = ByteToMessageDecoderError.dataReceivedInErrorState(broken, bytes)
             return context.fireErrorCaught(rest)
@@ -48,7 +48,7 @@ final class HeadRules: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private static func error(in head: HTTPRequestHead) -> HTTPParserError? {
-        // Who knew no transfer codings on the way passed on a body of another length (RFC 9112,
+        // A proxy that knows no transfer codings passes on a body of another length (RFC 9112,
         // 6.1).
         if (head.version.major, head.version.minor) < (1, 1),
             head.headers.contains(name: "transfer-encoding")

@@ -13,7 +13,7 @@ import TidebellWire
 /// is missing: the rest is thrown away for a while, since closing at once would take the
 /// answer from a client that still sends (RFC 9112, 9.6).
 ///
-/// A client that asks first (`Expect: 100-continue`) is told to go on when somebody reads
+/// A client that asks first (`Expect: 100-continue`) gets `100 Continue` when somebody reads
 /// the body, ``WantsBody``; until then it may be refused, which costs it no upload.
 final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -21,7 +21,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Said on the channel by who reads the body of the request that comes.
+    /// Sent on the channel by the reader of the body of the request that comes.
     struct WantsBody: Sendable {}
 
     /// Fields of the head of a request.
@@ -40,9 +40,9 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         case answering
         /// The answer is sent; what still comes is thrown away, then the connection closes.
         case lingering
-        /// There is no place for this connection: it is told so, and closes.
+        /// There is no slot for this connection: it gets an answer which states that, and closes.
         case refused(Connections.Refusal)
-        /// There is not even a place to be told so.
+        /// There is not even a slot for that answer.
         case turnedAway
     }
 
@@ -56,12 +56,12 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: (task: Scheduled<Void>, at: NIODeadline)?
     private var begin = NIODeadline.now()
     private var received = 0
-    /// What the head says the body has; nil for chunks.
+    /// The length of the body that the head announces; nil for chunks.
     private var announced: Int?
     private var unanswered = 0
     private var answerHasBegun = false
     private var closesAfterAnswer = false
-    /// Whether the client waits to be told to send its body.
+    /// Whether the client waits for `100 Continue` before it sends its body.
     private var awaitsContinue = false
     /// Whether the client sends nothing more.
     private var inputIsClosed = false
@@ -208,7 +208,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
             if closesAfterAnswer || isUnreadable && unanswered < 0 {
                 linger(after: sent.futureResult, context)
             } else {
-                // Who reads slowly is not idle; `SlowReaderWatch` ends who reads too slowly.
+                // A slow reader is not idle; `SlowReaderWatch` closes those that are too slow.
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 sent.futureResult.whenSuccess { bound.value.0.answerIsSent(bound.value.1) }
             }
@@ -223,7 +223,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         // What seems to be the end of a body in an unknown coding may be none (RFC 9112, 6.1).
         if head.status == .notImplemented { return true }
         guard case .receiving = phase, unanswered == 1 else { return false }
-        // Who was not told to send the body may send another request in its place.
+        // A client that got no `100 Continue` may send another request instead of the body.
         return awaitsContinue || !isRestSmall
     }
 
@@ -315,7 +315,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         let (reason, bound) =
             switch refusal {
             case .full:
-                ("the server has no place for more connections now", WireError.Bound.connections)
+                ("the server has no room for more connections now", WireError.Bound.connections)
             case .tooManyFromAddress(let count):
                 (
                     "the server has \(count) connections from your address already",
@@ -339,7 +339,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         sendLast(.init(status: status, headerFields: fields), body, context)
     }
 
-    /// Sends an answer of this place, which is the connection's last one.
+    /// Sends an answer of this handler, which is the connection's last one.
     private func sendLast(
         _ head: HTTPResponse, _ body: [UInt8], _ context: ChannelHandlerContext
     ) {
@@ -354,7 +354,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Time
 
-    /// Has ``timeIsUp(_:)`` called at a moment, unless another one is said before.
+    /// Has ``timeIsUp(_:)`` called at a moment, unless another one is set before.
     private func expect(by moment: NIODeadline, _ context: ChannelHandlerContext) {
         deadline = moment
         if let timer {

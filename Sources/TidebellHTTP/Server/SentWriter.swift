@@ -27,7 +27,7 @@ final class SentWriter: BodyWriter, @unchecked Sendable {
     /// Writes one piece; returns when the system has taken the one before it.
     func write(_ piece: ByteBuffer) async throws {
         try await writer.write(piece)
-        // Goes behind the piece, and says when that has gone; nothing of it is sent.
+        // Follows the piece, and completes when that has gone; nothing of it is sent.
         let nothing = HTTPResponsePart.body(ByteBuffer())
         let taken: EventLoopFuture<Void> = channel.writeAndFlush(nothing)
         try await previous?.get()

@@ -4,7 +4,7 @@ import NIOCore
 import TidebellWire
 
 /// Closes a connection whose client takes its answers too slowly
-/// (``ShareLimits/leastAnswerRate``), or takes nothing, or is gone without a word
+/// (``ShareLimits/leastAnswerRate``), or takes nothing, or has gone silently
 /// (``ShareLimits/answerTime``).
 ///
 /// The rate is looked at only while something waits that the system has not taken, so answers that
@@ -98,7 +98,7 @@ final class SlowReaderWatch: ChannelOutboundHandler, RemovableChannelHandler {
 
     /// The bytes that the system has not taken yet.
     private func waitingBytes(_ context: ChannelHandlerContext) -> Int {
-        // A channel that does not tell has no system below it.
+        // A channel that does not answer has no system below it.
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 

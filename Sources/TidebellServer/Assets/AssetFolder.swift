@@ -227,7 +227,7 @@ package final class AssetFolder: AssetStore {
         }
     }
 
-    package func removeStrayFiles(
+    package func removeOrphanedFiles(
         unless known: @Sendable (Set<String>) async throws -> Set<String>
     ) async throws -> Int {
         let mayRemove = try await onDisk { [folder] in

@@ -82,7 +82,7 @@ final class LocalServer: Sendable {
             services.append(
                 HTTPServer(
                     cloud.webServices,
-                    at: HTTPServer.SocketPlace(host: "127.0.0.1", port: 0),
+                    at: HTTPServer.ListenAddress(host: "127.0.0.1", port: 0),
                     connectionLimit: connectionLimit,
                     // Connections take real time to close.
                     drainClock: ContinuousClock()

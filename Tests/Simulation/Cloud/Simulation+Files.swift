@@ -95,7 +95,7 @@ extension Simulation {
             }
         }
         for case let maintenance as Maintenance in cloud.services {
-            _ = try await maintenance.removeStrayFiles()
+            _ = try await maintenance.removeOrphanedFiles()
         }
         let names = Set(try keptFiles().map(\.lastPathComponent))
         let known = try await base.read { try $0.knownAssetFiles(among: names) }

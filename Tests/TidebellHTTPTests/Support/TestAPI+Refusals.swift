@@ -105,8 +105,8 @@ extension TestAPI {
         var cloud = cloud.webServices.cloud
         cloud.transfers = Transfers(capacity: 2, shares: cloud.shares)
         let other = Caller.account(AccountID(rawValue: 4711))
-        let place = besideOthers ? try cloud.transfers.uploads.takePlace(for: other) : nil
-        defer { withExtendedLifetime(place) {} }
+        let slot = besideOthers ? try cloud.transfers.uploads.takeSlot(for: other) : nil
+        defer { withExtendedLifetime(slot) {} }
         let answer = await WebServices(cloud: cloud).respond(
             to: WebRequest(.post, path, body: .bytes(Array("abc".utf8))))
         return String(decoding: try await answer.body.collect(), as: UTF8.self)

@@ -22,7 +22,7 @@ extension TestAPI {
         change(&served)
         let (running, started) = AsyncStream.makeStream(of: Int.self)
         let server = HTTPServer(
-            WebServices(cloud: served), at: HTTPServer.SocketPlace(host: "127.0.0.1", port: 0),
+            WebServices(cloud: served), at: HTTPServer.ListenAddress(host: "127.0.0.1", port: 0),
             connectionLimit: connectionLimit, drainClock: drainClock
         ) { started.yield($0.port) }
         let services = ServiceGroup(

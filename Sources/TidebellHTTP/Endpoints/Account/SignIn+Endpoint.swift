@@ -7,8 +7,8 @@ extension SignIn: Endpoint {
     /// Gives the device a web token of its own, which is renewed as long as the
     /// device uses it.
     ///
-    /// Who asks shows a password, or a web token that stays as it is. Tokens of the
-    /// command line are valid until the day that was said, and so is what they give:
+    /// The caller shows a password, or a web token that stays as it is. Tokens of the
+    /// command line are valid until the day that was set, and so is what they give:
     /// its successors end with that day.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let request = try exchange.read(Request.self)
@@ -43,13 +43,13 @@ extension Exchange {
         return known
     }
 
-    /// What the one who signs in has shown.
+    /// What the caller that signs in has shown.
     fileprivate enum Proof: Sendable {
         case password(user: String, StoredSignIn)
         /// The request's web token.
         case token(of: StoredUser)
 
-        /// Who signs in.
+        /// The account that signs in.
         var account: AccountID {
             switch self {
             case .password(_, let known): known.account
@@ -99,7 +99,7 @@ extension Exchange {
 }
 
 extension WireError {
-    /// Does not tell whether there is such a user.
+    /// Does not reveal whether there is such a user.
     fileprivate static let wrongPassword = WireError(
         .authenticationFailed, "the user name or the password is wrong"
     )

@@ -4,7 +4,7 @@ import TidebellWire
 
 /// `account/signOut`, an extension: what `tidebell logout` calls.
 extension SignOut: Endpoint {
-    /// Ends the session of the request's web token, and tells the device no pushes any
+    /// Ends the session of the request's web token, and sends the device no pushes any
     /// more (SUB-51).
     ///
     /// With the token end those before and after it, and the sessions that were begun
@@ -14,7 +14,7 @@ extension SignOut: Endpoint {
         try exchange.readNothing()
         let call = exchange.call
         let user = try call.requireUser()
-        // Of anybody, also of who is signed out already: it takes away and writes nothing.
+        // Of anybody, also of a user who is signed out already: it only removes.
         try await exchange.cloud.store.write(for: user.account) { transaction in
             if let session = call.session { try transaction.removeSession(session) }
             if let device = call.clientID {

@@ -4,8 +4,8 @@ import HTTPTypes
 import TidebellCore
 import TidebellWire
 
-/// `/assets/1/upload/{token}`: takes the bytes of a file, whatever their type is said
-/// to be (web-services 5.9).
+/// `/assets/1/upload/{token}`: takes the bytes of a file, whatever type is claimed
+/// for them (web-services 5.9).
 extension ReceiveAsset: AssetEndpoint {
     /// Answers with the value a save takes, once the file is durable.
     ///
@@ -25,11 +25,11 @@ extension ReceiveAsset: AssetEndpoint {
         guard let upload, upload.expiresAt > cloud.time.now() else {
             throw WireError.uploadNotAwaited
         }
-        // Not before: who has no upload to make takes nobody's place.
-        let place = try cloud.transfers.uploads.takePlace(
+        // Not before: a caller without an upload to make takes no slot.
+        let slot = try cloud.transfers.uploads.takeSlot(
             for: cloud.shares.caller(account, of: request)
         )
-        defer { withExtendedLifetime(place) {} }
+        defer { withExtendedLifetime(slot) {} }
         guard let kept = try await take(request, for: upload, in: cloud) else {
             throw WireError.uploadNotAwaited
         }

@@ -21,7 +21,7 @@ extension SendAsset: AssetEndpoint {
         let (found, account) = try await cloud.store.read { reader in
             (try reader.assets([link.content])[link.content], try reader.account(of: link.user))
         }
-        let place = try cloud.transfers.downloads.takePlace(
+        let slot = try cloud.transfers.downloads.takeSlot(
             for: cloud.shares.caller(account, of: request)
         )
         guard let asset = found else { throw WireError.assetIsGone }
@@ -48,7 +48,7 @@ extension SendAsset: AssetEndpoint {
             throw try await absence(of: asset, in: cloud)
         }
         headers[.contentLength] = String(bytes.upperBound - bytes.lowerBound)
-        return WebResponse(status: status, headers: headers, body: body.holding(place))
+        return WebResponse(status: status, headers: headers, body: body.holding(slot))
     }
 
     /// Why a file is not there: it was forgotten a moment ago, or somebody took it away.
@@ -62,7 +62,7 @@ extension SendAsset: AssetEndpoint {
         )
     }
 
-    /// What every answer says. Files come from users: a browser must not take one for
+    /// The header fields of every answer. Files come from users: a browser must not take one for
     /// a page of this server's.
     private static func headers(tag: String) -> HTTPFields {
         [
@@ -77,7 +77,7 @@ extension SendAsset: AssetEndpoint {
 }
 
 extension UserReading {
-    /// Returns the account of a user; nil for nobody and for who was removed.
+    /// Returns the account of a user; nil for no user and for one who was removed.
     func account(of user: UserID?) throws -> AccountID? {
         guard let user else { return nil }
         return try users([user])[user]?.account
@@ -104,13 +104,13 @@ extension WebRequest {
 }
 
 extension WebResponse.Body {
-    /// Returns the same content, which keeps a place among the transfers while it is
+    /// Returns the same content, which keeps a slot among the transfers while it is
     /// sent.
-    fileprivate func holding(_ place: HeldRequests.Place) -> WebResponse.Body {
+    fileprivate func holding(_ slot: HeldRequests.Slot) -> WebResponse.Body {
         guard case .file(let length, let produce) = self else { return self }
         return .file(length: length) { writer in
             try await produce(&writer)
-            withExtendedLifetime(place) {}
+            withExtendedLifetime(slot) {}
         }
     }
 }

@@ -7,22 +7,22 @@ import TidebellWire
 /// `/courier/{capability}`: long poll of a web client for its next push
 /// (web-services 5.12).
 ///
-/// The URL is the only credential: it was given to who created the push token.
+/// The URL is the only credential: it was given to the client that created the push token.
 extension PollCourier: ServerEndpoint {
     /// How long a poll is held without a push.
     private static let hold = Duration.seconds(55)
 
     /// Answers with one notification, then the poll is over; with nothing when
-    /// the time is up, or when newer polls of the same URL take its place.
+    /// the time is up, or when newer polls of the same URL replace it.
     ///
-    /// A poll counts for the account whose users the courier tells, wherever it comes from.
+    /// A poll counts for the account whose users the courier serves, wherever it comes from.
     package static func respond(
         to capability: String, in cloud: Cloud
     ) async throws -> WebResponse {
         let couriers = cloud.couriers
         // Fails for an unknown courier before the answer has begun.
         let owner = try await couriers.owner(of: capability)
-        let place = try cloud.heldRequests.takePlace(for: .account(owner))
+        let slot = try cloud.heldRequests.takeSlot(for: .account(owner))
         let poll = try cloud.courierPolls.begin(at: capability)
         let waiting = try await couriers.next(courier: capability, waitingUpTo: .zero)
         return WebResponse(
@@ -45,7 +45,7 @@ extension PollCourier: ServerEndpoint {
                     try await couriers.acknowledge(message, at: now)
                     for delivery in message.deliveries(at: now) { cloud.journal.record(delivery) }
                 }
-                withExtendedLifetime((place, poll)) {}
+                withExtendedLifetime((slot, poll)) {}
             }
         )
     }

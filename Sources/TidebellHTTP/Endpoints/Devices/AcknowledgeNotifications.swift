@@ -44,6 +44,6 @@ extension NotificationSequence {
         self.init(rawValue: value)
     }
 
-    /// The text by which clients know this place of the log.
+    /// The text by which clients know this position in the log.
     var cursor: String { String(rawValue) }
 }

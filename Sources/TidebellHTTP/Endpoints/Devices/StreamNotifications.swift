@@ -13,7 +13,7 @@ extension StreamNotifications: Endpoint {
     /// the device acknowledged.
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let cloud = exchange.cloud
-        let place = try cloud.heldRequests.takePlace(
+        let slot = try cloud.heldRequests.takeSlot(
             for: .account(try exchange.call.requireUser().account)
         )
         let begin = try await registerDevice(exchange)
@@ -30,7 +30,7 @@ extension StreamNotifications: Endpoint {
             body: .stream { writer in
                 try await writer.write(begin.announcement)
                 try await forward(stream, to: &writer, of: cloud)
-                withExtendedLifetime(place) {}
+                withExtendedLifetime(slot) {}
             }
         )
     }
@@ -43,15 +43,15 @@ extension StreamNotifications: Endpoint {
         /// some of it.
         var gapEnd: NotificationSequence?
 
-        /// The first events: `ready` tells that everything after `start` will
+        /// The first events: `ready` announces that everything after `start` will
         /// follow, `gap` that something before may be missing.
         var announcement: [UInt8] {
             let ready = event(StreamNotifications.readyEvent, at: start)
             return ready + (gapEnd.map { event(StreamNotifications.gapEvent, at: $0) } ?? [])
         }
 
-        private func event(_ name: String, at place: NotificationSequence) -> [UInt8] {
-            ServerSentEvent.encoded(name, id: place.cursor, data: Array("{}".utf8))
+        private func event(_ name: String, at position: NotificationSequence) -> [UInt8] {
+            ServerSentEvent.encoded(name, id: position.cursor, data: Array("{}".utf8))
         }
     }
 
@@ -95,7 +95,7 @@ extension StreamNotifications: Endpoint {
 }
 
 extension Exchange {
-    /// The newest event the device has, as far as the request says so.
+    /// The newest event the device has, if the request names one.
     fileprivate func cursor() throws -> NotificationSequence? {
         let text = try target.parameter(WireProtocol.cursor) ?? request.headers[.lastEventID]
         guard let text, !text.isEmpty else { return nil }

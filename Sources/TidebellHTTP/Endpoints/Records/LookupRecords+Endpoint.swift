@@ -8,9 +8,9 @@ extension LookupRecords: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
-        let tellsSyncToken = try exchange.target.tellsSyncToken
+        let returnsSyncToken = try exchange.target.returnsSyncToken
         let response = try await exchange.look(within: call.limits.quickPage) {
-            try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
+            try run(request, for: call, in: $0, tellsSyncToken: returnsSyncToken)
         }
         return .json { response.write(to: &$0) }
     }

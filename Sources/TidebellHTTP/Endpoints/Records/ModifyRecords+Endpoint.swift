@@ -9,10 +9,10 @@ extension ModifyRecords: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
-        let tellsSyncToken = try exchange.target.tellsSyncToken
+        let returnsSyncToken = try exchange.target.returnsSyncToken
         return try await exchange.write { transaction -> Response in
             let response = try run(
-                request, for: call, in: transaction, tellsSyncToken: tellsSyncToken
+                request, for: call, in: transaction, tellsSyncToken: returnsSyncToken
             )
             // What small operations bring back may be large; refused here, nothing is done.
             try exchange.bodyShare?.replace(byAnswer: response.largeBytes)

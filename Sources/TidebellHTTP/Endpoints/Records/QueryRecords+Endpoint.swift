@@ -8,9 +8,9 @@ extension QueryRecords: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
-        let tellsSyncToken = try exchange.target.tellsSyncToken
+        let returnsSyncToken = try exchange.target.returnsSyncToken
         let response = try await exchange.look(within: call.limits.quickQuery) {
-            try run(request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
+            try run(request, for: call, in: $0, tellsSyncToken: returnsSyncToken)
         }
         return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
     }
@@ -19,7 +19,7 @@ extension QueryRecords: Endpoint {
 extension RequestTarget {
     /// Whether the caller asks for the zone's sync token beside its answer, as
     /// iCloud.com's clients do (web-services 1.3).
-    var tellsSyncToken: Bool {
+    var returnsSyncToken: Bool {
         get throws { try parameter("getCurrentSyncToken")?.lowercased() == "true" }
     }
 }

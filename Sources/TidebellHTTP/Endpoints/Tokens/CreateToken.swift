@@ -45,11 +45,11 @@ extension Exchange {
     ///
     /// What it is stored as follows from what is known of it, in the same transaction: a
     /// registration that was under way at the same time may have changed that. A courier that
-    /// another account, or nobody any more, was told by gets another URL: who knew the one
-    /// before hears nothing of the caller's.
+    /// served another account, or serves nobody any more, gets another URL: whoever knew the one
+    /// before receives nothing of the caller's.
     ///
-    /// A user has a bounded number of tokens; a new one beyond it takes the place of
-    /// the one registered longest ago, since nobody says when a token is out of use.
+    /// A user has a bounded number of tokens; a new one beyond it replaces
+    /// the one registered longest ago, since nothing reports that a token is out of use.
     func putToken(
         _ text: String, clientID: String,
         as make: @escaping @Sendable (_ known: StoredPushToken?) throws -> StoredPushToken

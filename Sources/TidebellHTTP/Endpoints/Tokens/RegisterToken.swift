@@ -3,7 +3,7 @@ import TidebellCore
 import TidebellWire
 import TidebellPush
 
-/// `tokens/register`: lets a push token tell of this container too
+/// `tokens/register`: lets a push token receive pushes of this container too
 /// (web-services 5.12).
 extension RegisterToken: Endpoint {
     /// The longest push token: Apple's have 64 hex digits today and need not stay so.
@@ -34,7 +34,7 @@ extension RegisterToken: Endpoint {
             token.registeredAt = now
             if token.isNative {
                 try checkNative(text)
-                // What Apple's service is told of follows the newest registration.
+                // The environment of Apple's service is that of the newest registration.
                 token.apnsEnvironment = request.apnsEnvironment
             }
             return token

@@ -10,7 +10,7 @@ extension ListZones: Endpoint {
         try exchange.readNothing()
         let call = exchange.call
         var response = try await exchange.cloud.store.read { try run(for: call, in: $0) }
-        // Who asks by POST is of iCloud.com's kind, whose models know no `atomic`.
+        // Callers by POST are of iCloud.com's kind, whose models know no `atomic`.
         response.sendsAtomic = exchange.request.method == .get
         return .json { response.write(to: &$0) }
     }

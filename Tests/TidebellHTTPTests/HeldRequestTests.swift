@@ -9,7 +9,7 @@ import TidebellWire
 import Foundation
 import TidebellServer
 
-@Suite("S2: places of polls, downloads and uploads have owners", .hangs)
+@Suite("S2: requests of polls, downloads and uploads have owners", .hangs)
 struct PlacesTests {
     private let one = PeerAddress("192.0.2.1")
     private let two = PeerAddress("192.0.2.2")
@@ -53,29 +53,29 @@ struct PlacesTests {
         #expect(api.cloud.webServices.cloud.courierPolls.count == 0)
     }
 
-    @Test("S2: all who are no users have half of the places, however many they are")
+    @Test("S2: all who are no users have half of the requests, however many they are")
     func strangers() throws {
-        let places = HeldRequests(capacity: 8, share: 2, strangersShare: 4)
-        var held: [HeldRequests.Place] = []
+        let requests = HeldRequests(capacity: 8, share: 2, strangersShare: 4)
+        var held: [HeldRequests.Slot] = []
         for number in 1...4 {
             let address = Caller.address("192.0.2.\(number % 3)")
-            held.append(try places.takePlace(for: number == 4 ? nil : address))
+            held.append(try requests.takeSlot(for: number == 4 ? nil : address))
         }
         #expect {
-            try places.takePlace(for: .address("192.0.2.9"))
+            try requests.takeSlot(for: .address("192.0.2.9"))
         } throws: {
             ($0 as? WireError)?.code == .tryAgainLater
         }
         for number in 1...4 {
             held.append(
-                try places.takePlace(for: .account(AccountID(rawValue: Int64(number % 2)))))
+                try requests.takeSlot(for: .account(AccountID(rawValue: Int64(number % 2)))))
         }
         #expect(throws: WireError.self) {
-            try places.takePlace(for: .account(AccountID(rawValue: 9)))
+            try requests.takeSlot(for: .account(AccountID(rawValue: 9)))
         }
         held.removeAll()
-        #expect(places.current == 0)
-        for number in 1...4 { held.append(try places.takePlace(for: .address("\(number)"))) }
+        #expect(requests.current == 0)
+        for number in 1...4 { held.append(try requests.takeSlot(for: .address("\(number)"))) }
     }
 
     @Test("S2: a courier holds four polls; a fifth ends the oldest, whose answer is empty")
