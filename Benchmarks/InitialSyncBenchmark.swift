@@ -78,7 +78,7 @@ struct InitialSyncBenchmark {
             case .engine: try await CountingDelegate.run(in: database)
             }
         let seconds = Date().timeIntervalSince(start)
-        say("\(count) \(seconds) \(try peakMegabytes())")
+        printLine("\(count) \(seconds) \(try peakMegabytes())")
     }
 
     private static func peakMegabytes() throws -> Double {

@@ -147,7 +147,7 @@ private final class Stages: Sendable {
             }
             let name = "a change \(what), \(subscriptions) subscriptions"
                 .padding(toLength: 58, withPad: " ", startingAt: 0)
-            say("\(name)\(text[0])   (p99 \(text[1]))")
+            printLine("\(name)\(text[0])   (p99 \(text[1]))")
         }
     }
 }

@@ -30,7 +30,7 @@ struct TidebellBenchmarks {
             if wants("apple") { try await ApplePushBenchmark.run() }
             if wants("records") { try await RecordCodingBenchmark().run() }
         } catch {
-            say("The benchmarks failed: \(error)")
+            printLine("The benchmarks failed: \(error)")
             exit(1)
         }
     }
@@ -62,7 +62,7 @@ func report(_ what: String, _ runs: [Double], unit: String) {
         value < 100 ? String(format: "%.2f", value) : String(Int(value))
     }
     let name = what.padding(toLength: 58, withPad: " ", startingAt: 0)
-    say("\(name)\(text[0]) \(unit)   (\(text[1]) to \(text[2]))")
+    printLine("\(name)\(text[0]) \(unit)   (\(text[1]) to \(text[2]))")
 }
 
 /// The running server with what a client needs to call it.

@@ -112,6 +112,6 @@ struct Event: Codable, Sendable {
 
     func send() {
         guard let json = try? JSONEncoder().encode(self) else { return }
-        say(String(decoding: json, as: UTF8.self))
+        printLine(String(decoding: json, as: UTF8.self))
     }
 }

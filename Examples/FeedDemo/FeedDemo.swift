@@ -19,7 +19,7 @@ struct FeedDemo {
         do {
             try await Story().tell()
         } catch {
-            say("\n  The demo failed: \(error)")
+            printLine("\n  The demo failed: \(error)")
             exit(1)
         }
     }

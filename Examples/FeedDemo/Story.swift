@@ -121,9 +121,9 @@ struct Story {
             "5. Why was A told of the Comment once, and B not?  tidebell "
                 + command.joined(separator: " "))
         for text in try await program.run(command) {
-            say(text.isEmpty ? "" : "  \(text)")
+            printLine(text.isEmpty ? "" : "  \(text)")
         }
-        say(
+        printLine(
             """
 
               Now run it yourself:   swift run tidebell serve
@@ -164,11 +164,11 @@ struct Story {
     }
 
     private func heading(_ text: String) {
-        say("\n\(text)\n")
+        printLine("\n\(text)\n")
     }
 
     private func line(_ who: String, _ text: String) {
-        say("  \(who.padding(toLength: 8, withPad: " ", startingAt: 0)) \(text)")
+        printLine("  \(who.padding(toLength: 8, withPad: " ", startingAt: 0)) \(text)")
     }
 }
 

@@ -4,7 +4,7 @@ import TidebellAPNs
 import TidebellCore
 import TidebellWire
 
-/// What the operator says about Apple's push service, on the command line and in
+/// The operator's settings of Apple's push service, on the command line and in
 /// the section `apns` of the configuration file.
 ///
 /// ```json
@@ -20,7 +20,7 @@ import TidebellWire
 ///
 /// A container may have a key of its own: the same three members beside its topic.
 package struct APNsSettings: Sendable, Hashable {
-    /// A key, as far as the operator said.
+    /// A key, as far as the operator configured it.
     package struct Key: Sendable, Hashable {
         /// The `.p8` file.
         package var file: URL?
@@ -66,7 +66,7 @@ package struct APNsSettings: Sendable, Hashable {
     /// The certificates that a gateway of one's own is trusted by.
     package var trustRoots: URL?
 
-    /// Creates settings that say nothing.
+    /// Creates empty settings.
     package init() {}
 
     /// The configuration these settings stand for; nil when there is no key.
@@ -124,7 +124,7 @@ package struct APNsSettings: Sendable, Hashable {
 }
 
 extension APNsSettings.Key {
-    /// What the operator has not said, for an error.
+    /// What the operator has not configured, for an error.
     fileprivate var missing: String {
         file == nil ? "the key file" : keyID == nil ? "the key ID" : "the team ID"
     }

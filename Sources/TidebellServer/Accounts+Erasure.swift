@@ -21,8 +21,8 @@ extension Accounts {
 
     /// Notes that the data of a removed user is to be erased, and returns the account.
     ///
-    /// - Parameter name: The name the user had, or the number of the account, which tells
-    ///   several of one name apart, or one of ``lostUsers()``.
+    /// - Parameter name: The name the user had, or the number of the account, which distinguishes
+    ///   several of one name, or one of ``lostUsers()``.
     package func beginErasing(
         _ name: String, _ erasure: RemovedAccount.Erasure
     ) async throws -> AccountID {

@@ -2,9 +2,9 @@
 import TidebellCore
 import TidebellHTTP
 
-// Who may sign in, and how.
+// Which users may sign in, and how.
 extension Accounts {
-    /// Gives a user a password, in place of the one before, and ends their sessions;
+    /// Gives a user a password, which replaces the one before, and ends their sessions;
     /// returns how many.
     ///
     /// - Parameter keepsTokens: Whether the tokens that the operator made stay valid.

@@ -14,13 +14,13 @@ import TidebellWebhooks
 /// `tidebell serve` puts it on a socket; tests call ``respond(to:)`` and run
 /// ``services`` themselves, with a clock and a seed of their own.
 package struct CloudServices: Sendable {
-    /// Where everything is kept; who opened it closes it.
+    /// Where everything is kept; whoever opened it closes it.
     package let store: any Store
     /// The pipeline from changes to notifications.
     package let pipeline: PushPipeline
     /// The devices that are connected.
     package let streams: DeviceStreams
-    /// What ends the streams and polls of those who may hear no more.
+    /// What ends the streams and polls of those who may receive no more.
     package let watch: ListenerWatch
     /// The Web Services API.
     package let webServices: WebServices
@@ -44,9 +44,9 @@ package struct CloudServices: Sendable {
     ///   - rootKey: What fields and kept answers are encrypted with; nil keeps them as
     ///     they are.
     ///   - shares: How much of the server one caller may take.
-    ///   - httpMetrics: Counts whom the API's bounds refuse.
+    ///   - httpMetrics: Counts what the API's bounds refuse.
     ///   - publicURL: The URL clients reach the server under; nil takes what
-    ///     each request's `Host` header says.
+    ///     each request's `Host` header names.
     ///   - apns: The way to Apple's push service; nil for none.
     ///   - onIdle: Called whenever that way may have nothing left to do now, and when a device's
     ///     stream closed.
@@ -157,7 +157,7 @@ package struct CloudServices: Sendable {
     }
 
     /// What must run beside the API, in the order to start it: the journal, which
-    /// ends after all who write into it, the pipeline, the routes and the
+    /// ends after all that write into it, the pipeline, the routes and the
     /// maintenance.
     package var services: [any Service] {
         [journal, pipeline, streams, watch, apns, webhookRoute, maintenance]

@@ -2,7 +2,7 @@
 import Foundation
 import TidebellCore
 
-/// Telling a new folder from one that lost its database: the second must not begin a cloud
+/// Distinguishes a new folder from one that lost its database: the second must not begin a cloud
 /// anew, beside files and devices of the old one.
 extension DataFolder {
     /// What belongs to a cloud, and is there, though the database is missing or empty.
@@ -65,7 +65,7 @@ extension DataFolder {
         )
     }
 
-    /// What to tell a user who may not look into a folder.
+    /// The error of a user who may not look into a folder.
     static func refusal(of path: String, owner: String?, to user: String) -> String {
         guard let owner else {
             return "The user '\(user)' may not look into the folder that holds \(path); run the "

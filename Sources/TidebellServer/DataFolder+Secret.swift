@@ -4,7 +4,7 @@ import TidebellCore
 import TidebellSQLite
 import TidebellScheduling
 
-/// The secret of the store, and the key that versions before had in its place.
+/// The secret of the store, and the key that versions before had instead.
 extension DataFolder {
     /// The key of device IDs and links of stores before version 8, below the folder.
     static let olderKeyName = "\(assetsName)/key"
@@ -30,7 +30,7 @@ extension DataFolder {
         return outcome
     }
 
-    /// What to say of a store without its secret; nil where the key of an older version is
+    /// The problem of a store without its secret; nil where the key of an older version is
     /// there for it, and where nothing was made with one yet.
     func secretProblem(in findings: StoreFindings) -> StoreProblem? {
         guard !findings.hasSecret, findings.databases > 0, size(of: Self.olderKeyName) == nil

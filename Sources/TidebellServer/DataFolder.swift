@@ -47,9 +47,9 @@ package struct DataFolder: Sendable {
         }
     }
 
-    /// What to say of a root key that lies in the folder though the server has its key from
+    /// The warning about a root key that is still in the folder though the server has its key from
     /// elsewhere; nil where none does.
-    package func strayRootKeyWarning(rootKey: RootKeySource) -> String? {
+    package func orphanedRootKeyWarning(rootKey: RootKeySource) -> String? {
         let key = Self.rootKey(in: url)
         let path = key.path
         guard rootKey != .dataFolder, access(path, F_OK) == 0 else { return nil }
@@ -60,8 +60,8 @@ package struct DataFolder: Sendable {
             return nil
         }
         return "A root key still lies in the data folder (\(path)), though the server has its "
-            + "key from elsewhere: who gets the folder or a backup of it may have the key too. "
-            + "Remove it when you have the key in two other places."
+            + "key from elsewhere: whoever gets the folder or a backup of it may have the key too. "
+            + "Remove it when you have the key in two other locations."
     }
 
     /// Writes a text that only the owner may read into a file of the folder; returns its
@@ -152,7 +152,7 @@ package struct DataFolder: Sendable {
     /// - Parameter zones: The zones whose keys are not there; nil where all are another's.
     private static func wrongKey(_ zones: [String]?, _ loss: KeyLoss) -> OperatorError {
         let way =
-            "with --accept-lost-keys, which deletes for good \(loss), and tells apps that their "
+            "with --accept-lost-keys, which deletes for good \(loss), and notifies apps that their "
             + "users reset their encrypted data. Make a backup first."
         guard let zones else {
             return OperatorError(
@@ -175,7 +175,7 @@ package struct DataFolder: Sendable {
     /// Zones that are given up in one transaction.
     private static let zonesPerReset = 20
 
-    /// Opens the place of the files of records; only for the one process that serves.
+    /// Opens the store of the files of records; only for the one process that serves.
     package func openAssets(rootKey: RootKey? = nil, logger: Logger) throws -> AssetFolder {
         do {
             return try AssetFolder(

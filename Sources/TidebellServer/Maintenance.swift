@@ -83,9 +83,9 @@ package struct Maintenance: Service {
         logger.debug("maintenance done", metadata: removed)
         await attempt("erasures") { try await eraseRemoved() }
         await attempt("encryption") { try await sealRecords() }
-        await attempt("stray files") {
-            let strays = try await removeOrphanedFiles()
-            logger.debug("stray files removed", metadata: ["files": "\(strays)"])
+        await attempt("orphaned files") {
+            let count = try await removeOrphanedFiles()
+            logger.debug("orphaned files removed", metadata: ["files": "\(count)"])
         }
     }
 
@@ -136,7 +136,7 @@ package struct Maintenance: Service {
     /// Removes the files that no record has held for long, and uploads that did not
     /// come (ASSET-4).
     ///
-    /// The store forgets them first: what stops the process then leaves strays, which
+    /// The store forgets them first: what stops the process then leaves orphaned files, which
     /// go with a later round.
     private func removeUnusedAssets(at now: Instant) async throws -> Int {
         _ = try await removeAll {
@@ -213,7 +213,7 @@ package struct Maintenance: Service {
         }
     }
 
-    /// Tells the store which tokens were used: one write for all, and none when nothing
+    /// Notes in the store which tokens were used: one write for all, and none when nothing
     /// is new.
     package func storeTokenUses() async throws {
         let uses = tokenUses.take()

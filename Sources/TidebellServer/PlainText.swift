@@ -10,11 +10,11 @@ package enum PlainText {
         guard !isLoopback(host) else { return nil }
         if let publicURL, publicURL.lowercased().hasPrefix("https://") {
             return "Listening at \(host): the port itself speaks without TLS, so let nobody but "
-                + "the proxy of \(publicURL) reach it, or say --host 127.0.0.1 if that runs here."
+                + "the proxy of \(publicURL) reach it, or give --host 127.0.0.1 if that runs here."
         }
         return "Listening at \(host) without TLS: passwords, tokens and records travel in the "
             + "clear, for everybody on the way to read. Put a proxy with TLS before the server "
-            + "and say --public-url https://…"
+            + "and give --public-url https://…"
     }
 
     /// Returns the sentence for a client that signs in at a server; nil likewise.

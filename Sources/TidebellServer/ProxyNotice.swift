@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellHTTP
 
-/// What a server says of the proxies before it.
+/// What a server prints about the proxies before it.
 package enum ProxyNotice {
     /// Returns the sentence for a server behind a proxy that it does not trust; nil where
     /// none is known.
     package static func warning(publicURL: String?, trusting proxies: TrustedProxies) -> String? {
         guard let publicURL, proxies.isEmpty else { return nil }
-        return "Behind the proxy of \(publicURL) all who are no users are one address to this "
-            + "server: one of them can use up what all may have, and from a proxy on this machine "
-            + "addresses are not counted at all. Have the proxy set X-Forwarded-For and say "
+        return "Behind the proxy of \(publicURL) all callers without a user are one address to "
+            + "this server: one of them can use up what all may have, and from a proxy on this machine "
+            + "addresses are not counted at all. Have the proxy set X-Forwarded-For and give "
             + "--trusted-proxy with its address."
     }
 
-    /// Returns what is said of a trusted proxy, to follow another sentence; empty without
+    /// Returns the sentence about a trusted proxy, to follow another sentence; empty without
     /// one.
     package static func sentence(trusting proxies: TrustedProxies) -> String {
         guard !proxies.isEmpty else { return "" }

@@ -36,7 +36,7 @@ package enum RootKeySource: Sendable, Hashable {
             guard !isNeeded else {
                 throw OperatorError(
                     "The root key \(url.path) is missing, and encrypted fields and files cannot "
-                        + "be read without it. Put it back, or name its place with "
+                        + "be read without it. Put it back, or name its location with "
                         + "--root-key-file, \(Self.variable) or --root-key-command. If it is "
                         + "lost for good, --accept-lost-keys gives up what needs it."
                 )
@@ -65,7 +65,7 @@ package enum RootKeySource: Sendable, Hashable {
     /// Returns the key with this name, and makes none; nil where it is not at hand.
     ///
     /// One that an option names must be the right one. One in the data folder or in the
-    /// environment need not: who looks for damage, or saves what there is, goes on without
+    /// environment need not: a check, or a backup of what there is, goes on without
     /// it, and what is wrong with it is a problem.
     func knownKey(
         in dataFolder: URL, named id: String?
@@ -109,7 +109,7 @@ package enum RootKeySource: Sendable, Hashable {
             return key.rootKeyID == id
                 ? (key, nil) : (nil, StoreProblem(otherKey, .warning))
         } catch {
-            // NB: not the error's own words, which tell how a new key is made.
+            // NB: not the error's own words, which explain how a new key is made.
             return (nil, StoreProblem("\(otherKey) (it cannot be read, or is none)", failure))
         }
     }

@@ -3,19 +3,19 @@ import Foundation
 import TidebellCore
 import TidebellWire
 
-/// The configuration file: one JSON object, a section for each part that has more to
-/// say than fits on a command line.
+/// The configuration file: one JSON object, a section for each part with more options
+/// than fit on a command line.
 extension ServerConfiguration {
     /// The file of the data folder that is read if there is one.
     package static let fileName = "tidebell.json"
     /// The bytes a configuration file may have.
     private static let fileLimit = 1 << 20
 
-    /// Takes over what a configuration file says; nil stands for the one of the data
+    /// Takes over what a configuration file has; nil stands for the one of the data
     /// folder, which need not exist. Paths in it are relative to its folder.
     ///
     /// A file that cannot be read or understood fails with ``OperatorError``, naming
-    /// the place.
+    /// the location.
     package mutating func readFile(_ file: URL? = nil) throws {
         let url = file ?? dataFolder.appendingPathComponent(Self.fileName)
         if file == nil, !FileManager.default.fileExists(atPath: url.path) { return }

@@ -5,7 +5,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellPush
 
-/// What `tidebell serve` can be told.
+/// What can be configured of `tidebell serve`.
 package struct ServerConfiguration: Sendable {
     /// The port unless the operator chooses another.
     package static let defaultPort = 8642

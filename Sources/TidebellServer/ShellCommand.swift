@@ -17,7 +17,7 @@ struct ShellCommand {
         case status(Int32)
     }
 
-    /// Time between two looks at a command that said all and has not ended.
+    /// Time between two looks at a command that closed its output and has not ended.
     private static let pause = Duration.milliseconds(10)
     /// The longest number of a process that is read.
     private static let numberLength = 32
@@ -95,7 +95,7 @@ struct ShellCommand {
             var information = siginfo_t()
             let outcome = waitid(
                 P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
-            // Whose end cannot be asked for, `pclose` tells about.
+            // Where `waitid` cannot ask for the end, `pclose` reports it.
             guard outcome == 0, information.si_signo == 0 else { return true }
             guard ContinuousClock.now < deadline else { return false }
             usleep(useconds_t(pause / .microseconds(1)))

@@ -14,7 +14,7 @@ package struct TidebellServer: Sendable {
 
     /// The cloud that is served.
     package let cloud: CloudServices
-    /// What it was told.
+    /// How it is configured.
     package let configuration: ServerConfiguration
     /// What the start gave up for want of its keys.
     package let givenUp: KeyLoss
@@ -135,7 +135,7 @@ package struct TidebellServer: Sendable {
 }
 
 extension Logger {
-    /// The same from `notice` on: the lifecycle of services tells its story with the whole
+    /// The same from `notice` on: the lifecycle of services logs each step with the whole
     /// description of each.
     fileprivate var withoutStories: Logger {
         var logger = self

@@ -71,12 +71,12 @@ struct APITokenCommand: AsyncParsableCommand {
                     named: name, for: key, lifetime: validity.duration
                 )
             }
-            let place =
+            let scope =
                 key.map { "the container \($0.container) (\($0.environment.rawValue))" }
                 ?? "all containers"
-            say(
+            printLine(
                 """
-                An API token for \(place); it is shown only now:
+                An API token for \(scope); it is shown only now:
 
                    export TIDEBELL_API_TOKEN=\(token)
                 """,

@@ -4,7 +4,7 @@ import Foundation
 import TidebellServer
 
 /// The options of `tidebell serve` about Apple's push service; they go before what
-/// the configuration file says.
+/// the configuration file has.
 struct APNsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The .p8 file of the team's key.", valueName: "file"),

@@ -51,7 +51,7 @@ struct AdminTokenCommand: AsyncParsableCommand {
             let token = try await data.withAccounts {
                 try await $0.makeAdminToken(named: name, lifetime: validity.duration)
             }
-            say(
+            printLine(
                 """
                 A management token; it is shown only now:
 

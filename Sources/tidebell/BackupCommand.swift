@@ -39,7 +39,7 @@ struct BackupCommand: AsyncParsableCommand {
     )
     var despiteDamage = false
 
-    @OptionGroup var rootKey: RootKeyPlaceOptions
+    @OptionGroup var rootKey: RootKeyLocationOptions
     @OptionGroup var data: DataOption
 
     func run() async throws {
@@ -51,8 +51,8 @@ struct BackupCommand: AsyncParsableCommand {
         let made = try Backup.make(
             of: DataFolder(data.folder), to: folder, at: Time.system.now(), options
         )
-        for problem in made.problems { complain(problem.line) }
-        say(
+        for problem in made.problems { printError(problem.line) }
+        printLine(
             """
             Made a backup of \(data.shortPath) in \(folder.path): \(made.summary).
             \(advice(on: made))
@@ -86,7 +86,7 @@ struct BackupCommand: AsyncParsableCommand {
             if made.lacksRootKey {
                 sentences.append(
                     "The root key is NOT in it, since it is not in the data folder: keep that one "
-                        + "safe too, in another place; without it nobody can read the encrypted "
+                        + "safe too, elsewhere; without it nobody can read the encrypted "
                         + "fields and files of this backup."
                 )
             }

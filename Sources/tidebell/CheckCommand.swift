@@ -14,7 +14,7 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Reads the whole database and every file of records, and changes nothing. Prints a \
             line for each problem; ends with 1 if there is damage. A line that begins with \
-            "Warning:" is about something that is no damage, and says what is left to do; \
+            "Warning:" is about something that is no damage, and describes what is left to do; \
             backups are made all the same. Where the root key is at hand, \
             in the data folder or named by an option, the contents of encrypted files are \
             opened and compared with their digests; otherwise only their lengths are.
@@ -40,7 +40,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @OptionGroup var rootKey: RootKeyPlaceOptions
+    @OptionGroup var rootKey: RootKeyLocationOptions
     @OptionGroup var data: DataOption
 
     func run() async throws {
@@ -48,13 +48,13 @@ struct CheckCommand: AsyncParsableCommand {
             DataFolder(data.folder), rootKey: rootKey.source, at: Time.system.now()
         )
         if json {
-            try sayJSON(found)
+            try printJSON(found)
         } else {
             for problem in found.problems {
-                say(problem.severity == .damage ? problem.description : problem.line)
+                printLine(problem.severity == .damage ? problem.description : problem.line)
             }
-            if found.hasMore { say("There are more problems than these.") }
-            say(
+            if found.hasMore { printLine("There are more problems than these.") }
+            printLine(
                 found.total
                     + " in \(counted(found.databases, "database")), "
                     + "\(counted(found.zones, "zone")), \(counted(found.records, "record")) and "
@@ -67,14 +67,14 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func advise(_ found: StoreFindings) {
         if found.unreadFiles > 0 {
-            say(
+            printLine(
                 "The contents of \(counted(found.unreadFiles, "encrypted file")) were not read, "
                     + "only their lengths: the root key is not at hand; name it with "
                     + "--root-key-file or --root-key-command."
             )
         }
         guard found.isDamaged else { return }
-        say(
+        printLine(
             """
             A file that is missing or damaged: copy it from a backup, where it has the same path, \
             also while the server runs; or delete the records that hold it, or give them another \
@@ -84,7 +84,7 @@ struct CheckCommand: AsyncParsableCommand {
         )
     }
 
-    private func sayJSON(_ found: StoreFindings) throws {
+    private func printJSON(_ found: StoreFindings) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let report = Report(
@@ -92,7 +92,7 @@ struct CheckCommand: AsyncParsableCommand {
             warnings: found.warnings, databases: found.databases, zones: found.zones,
             records: found.records, files: found.files.count, unreadFiles: found.unreadFiles
         )
-        say(String(decoding: try encoder.encode(report), as: UTF8.self))
+        printLine(String(decoding: try encoder.encode(report), as: UTF8.self))
     }
 }
 

@@ -73,7 +73,7 @@ struct DataOption: ParsableArguments {
         let result = try await withStore {
             try await body(Accounts(store: $0, time: .system, randomness: .system))
         }
-        // No result: what was done is said by the command.
+        // No result: what was done is printed by the command.
         if isNew { announce("There was no cloud in \(shortPath); it begins now.") }
         return result
     }
@@ -104,7 +104,7 @@ struct DataOption: ParsableArguments {
         }
     }
 
-    /// The sentence for who sits at the machine.
+    /// The sentence for the person at the machine.
     private func trouble(with error: StoreUnavailable) -> OperatorError {
         switch error.cause {
         case .diskIsFull:

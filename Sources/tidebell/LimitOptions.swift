@@ -9,7 +9,7 @@ struct LimitOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Set a limit that an error or the metric tidebell.refusals names, such as \
-            zonesPerDatabase=500; may be said several times. `tidebell limits` lists them.
+            zonesPerDatabase=500; may be given several times. `tidebell limits` lists them.
             """,
             valueName: "name=value"
         )

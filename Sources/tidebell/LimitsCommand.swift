@@ -9,5 +9,5 @@ struct LimitsCommand: ParsableCommand {
         abstract: "Print the limits that `tidebell serve --limit` sets, and their defaults."
     )
 
-    func run() { say(LimitList.text) }
+    func run() { printLine(LimitList.text) }
 }

@@ -18,7 +18,7 @@ struct LoginCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var target: ContainerOptions
 
     @Option(
         help: ArgumentHelp(
@@ -50,14 +50,14 @@ struct LoginCommand: AsyncParsableCommand {
     func validate() throws {
         guard [user, token, files.tokenFile].count(where: { $0 != nil }) == 1 else {
             throw ValidationError(
-                "Say who signs in: either --user NAME or --token-file FILE (- asks for it)."
+                "Name who signs in, by either --user NAME or --token-file FILE (- asks for it)."
             )
         }
         guard user != nil || !password.passwordStdin else {
             throw ValidationError("--password-stdin goes with --user only.")
         }
         guard apiToken == nil || files.apiTokenFile == nil else {
-            throw ValidationError("Say either --api-token or --api-token-file.")
+            throw ValidationError("Give either --api-token or --api-token-file.")
         }
         guard files.inputs + (password.passwordStdin ? 1 : 0) < 2 else {
             throw ValidationError("The standard input holds one secret only.")
@@ -66,10 +66,10 @@ struct LoginCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Device.run { login in
-            let container = try place.container(login)
-            if apiToken != nil || token != nil { complain(TokenFileOptions.warning) }
+            let container = try target.container(login)
+            if apiToken != nil || token != nil { printError(TokenFileOptions.warning) }
             if let warning = PlainText.warning(signingInAt: server ?? login.server) {
-                complain(warning)
+                printError(warning)
             }
             let proof: DeviceLogin.Proof =
                 if let user {
@@ -78,10 +78,10 @@ struct LoginCommand: AsyncParsableCommand {
                     .webToken(try files.token() ?? token ?? "")
                 }
             let session = try await login.signIn(
-                to: container, environment: place.environment?.rawValue, server: server,
+                to: container, environment: target.environment?.rawValue, server: server,
                 apiToken: try files.apiToken() ?? apiToken, with: proof
             )
-            sayDone("\(session.user) is signed in to \(session.place) at \(session.server).")
+            printDone("\(session.user) is signed in to \(session.scope) at \(session.server).")
             Device.warnOfVariable(login)
         }
     }
@@ -94,20 +94,20 @@ struct LogoutCommand: AsyncParsableCommand {
         abstract: "Sign out on this device: of one container, or of all."
     )
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var target: ContainerOptions
 
     @Flag(help: "Sign out of all containers.")
     var all = false
 
     func validate() throws {
-        guard !all || place.container == nil else {
-            throw ValidationError("Say either --all or --container.")
+        guard !all || target.container == nil else {
+            throw ValidationError("Give either --all or --container.")
         }
     }
 
     func run() async throws {
         try await Device.run { login in
-            let environment = place.environment?.rawValue
+            let environment = target.environment?.rawValue
             let name = all ? nil : try container(login, environment)
             let ended = try await login.signOut { session in
                 (name == nil || session.container == name)
@@ -119,10 +119,10 @@ struct LogoutCommand: AsyncParsableCommand {
                 )
             }
             for (session, failure) in ended {
-                sayDone("\(session.user) is signed out of \(session.place).")
+                printDone("\(session.user) is signed out of \(session.scope).")
                 guard let failure else { continue }
-                complain(
-                    "The server could not be told, so the token of \(session.user) stays valid "
+                printError(
+                    "The server could not be notified, so the token of \(session.user) stays valid "
                         + "there: \(failure.localizedDescription)"
                 )
             }
@@ -130,9 +130,9 @@ struct LogoutCommand: AsyncParsableCommand {
         }
     }
 
-    /// The container that is meant: what is said, or the only one with a session.
+    /// The container that is meant: the one of the option, or the only one with a session.
     private func container(_ login: DeviceLogin, _ environment: String?) throws -> String {
-        if let name = place.container ?? login.defaultContainer { return name }
+        if let name = target.container ?? login.defaultContainer { return name }
         let names = Set(
             try login.sessions().filter { environment == nil || $0.environment == environment }
                 .map(\.container)
@@ -142,7 +142,7 @@ struct LogoutCommand: AsyncParsableCommand {
         }
         guard names.count == 1 else {
             throw OperatorError(
-                "Say which container is meant, with --container, or --all: "
+                "Name the container that is meant, with --container, or --all: "
                     + "\(names.sorted().joined(separator: ", "))."
             )
         }
@@ -162,13 +162,13 @@ struct WhoAmICommand: AsyncParsableCommand {
         try await Device.run { login in
             let sessions = try login.sessions()
             guard !sessions.isEmpty else {
-                return complain(
+                return printError(
                     "Nobody is signed in; sign in: tidebell login --container ID --user NAME"
                 )
             }
             for session in sessions {
                 let status = await Self.status(of: session, login)
-                say("\(session.user)  \(session.place)  \(session.server)  \(status)")
+                printLine("\(session.user)  \(session.scope)  \(session.server)  \(status)")
             }
             Device.warnOfVariable(login)
         }
@@ -195,7 +195,7 @@ struct WhoAmICommand: AsyncParsableCommand {
 }
 
 /// Which container, in which environment.
-struct PlaceOptions: ParsableArguments {
+struct ContainerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The container, such as iCloud.org.example.notes (default: $TIDEBELL_CONTAINER).",
@@ -210,7 +210,8 @@ struct PlaceOptions: ParsableArguments {
     /// The container that is meant.
     func container(_ login: DeviceLogin) throws -> String {
         guard let name = container ?? login.defaultContainer else {
-            throw OperatorError("Say which container is meant: --container iCloud.org.example.app")
+            throw OperatorError(
+                "Name the container that is meant: --container iCloud.org.example.app")
         }
         return name
     }
@@ -218,7 +219,7 @@ struct PlaceOptions: ParsableArguments {
 
 /// This device.
 enum Device {
-    /// Runs `body` with the device's sessions; its errors are told in one sentence.
+    /// Runs `body` with the device's sessions; its errors are reported in one sentence.
     static func run(_ body: (DeviceLogin) async throws -> Void) async throws {
         do {
             try await body(DeviceLogin(environment: ProcessInfo.processInfo.environment))
@@ -233,10 +234,10 @@ enum Device {
         return text.prefix(1).uppercased() + text.dropFirst() + (isClosed ? "" : ".")
     }
 
-    /// Says that a variable wins over what the command did.
+    /// Prints that a variable wins over what the command did.
     static func warnOfVariable(_ login: DeviceLogin) {
         guard login.isOverridden else { return }
-        complain(
+        printError(
             "TIDEBELL_WEB_AUTH_TOKEN is set and wins over sessions in programs that see it; "
                 + "unset it."
         )
@@ -245,5 +246,5 @@ enum Device {
 
 extension SignedInSession {
     /// Container and environment as they are printed.
-    var place: String { "\(container) (\(environment))" }
+    var scope: String { "\(container) (\(environment))" }
 }

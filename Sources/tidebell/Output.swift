@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Prints a text and a line end at once: also who reads through a pipe sees it
+/// Prints a text and a line end at once: a reader of a pipe sees it, too,
 /// when it happens.
 ///
 /// A command whose result cannot be written has failed, so it ends there.
 ///
 /// - Parameter fallback: What is added to the error then: what was done all the same, and
 ///   how to see or undo it.
-func say(_ text: String, orElse fallback: String? = nil) {
+func printLine(_ text: String, orElse fallback: String? = nil) {
     guard !write(text, to: .standardOutput) else { return }
     let reason = "Error: The output could not be written: \(String(cString: strerror(errno)))."
-    complain([reason, fallback].compactMap(\.self).joined(separator: " "))
+    printError([reason, fallback].compactMap(\.self).joined(separator: " "))
     exit(EXIT_FAILURE)
 }
 
-/// Prints what a command has done. Where it cannot be written the error says it, since it
+/// Prints what a command has done. Where it cannot be written the error has the text, since it
 /// is done all the same.
-func sayDone(_ text: String) {
-    say(text, orElse: "It was done all the same: \(text)")
+func printDone(_ text: String) {
+    printLine(text, orElse: "It was done all the same: \(text)")
 }
 
-/// Prints a text like ``say(_:)``, for a server, which goes on where nobody reads.
+/// Prints a text like ``printLine(_:orElse:)``, for a server, which goes on where nobody reads.
 func announce(_ text: String) {
     _ = write(text, to: .standardOutput)
 }
 
 /// Prints a sentence about something that went wrong.
-func complain(_ sentence: String) {
-    // There is no other place to complain of this one.
+func printError(_ sentence: String) {
+    // There is no other output for the failure of this one.
     _ = write(sentence, to: .standardError)
 }
 

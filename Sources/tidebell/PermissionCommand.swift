@@ -17,14 +17,14 @@ struct PermissionCommand: AsyncParsableCommand {
     @Argument(help: "show, grant, deny, or reset to undecided.")
     var decision = DeviceLogin.Decision.show
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var target: ContainerOptions
 
     func run() async throws {
         try await Device.run { login in
-            let name = try place.container(login)
-            let environment = place.environment?.rawValue ?? login.environment
+            let name = try target.container(login)
+            let environment = target.environment?.rawValue ?? login.environment
             let answer = try await login.decide(decision, in: name, environment: environment)
-            say("userDiscoverability in \(name) (\(environment)): \(answer ?? "undecided")")
+            printLine("userDiscoverability in \(name) (\(environment)): \(answer ?? "undecided")")
         }
     }
 }

@@ -15,10 +15,10 @@ struct PushCommand: AsyncParsableCommand {
     /// `tidebell push explain`.
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell what became of changes on their way to pushes, and why.",
+            abstract: "Explain what became of changes on their way to pushes, and why.",
             discussion: """
                 For every change: which subscriptions it fired and by which rule, in which \
-                notification, which devices were told when and how, and why the others were not. \
+                notification, which devices were notified when and how, and why the others were not. \
                 Works while a server runs; what happened in the last second may be missing.
 
                   tidebell push explain                     the newest changes
@@ -52,7 +52,7 @@ struct PushCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("Only this subscription.", valueName: "id"))
         var subscription: String?
 
-        @Option(help: ArgumentHelp("Only what this notification tells.", valueName: "id"))
+        @Option(help: ArgumentHelp("Only the changes in this notification.", valueName: "id"))
         var notification: String?
 
         @Option(help: "How many changes to explain, the newest first.")
@@ -78,9 +78,9 @@ struct PushCommand: AsyncParsableCommand {
             }
             if json {
                 let bytes = JSONWriter.write { explanation.write(to: &$0) }
-                say(String(decoding: bytes, as: UTF8.self))
+                printLine(String(decoding: bytes, as: UTF8.self))
             } else {
-                say(explanation.text)
+                printLine(explanation.text)
             }
         }
 

@@ -11,7 +11,7 @@ struct PushPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a change waits for more to be told together; 1 is good for a busy cloud in \
+            How long a change waits for more to be delivered with it; 1 is good for a busy cloud in \
             production.
             """,
             valueName: "seconds"

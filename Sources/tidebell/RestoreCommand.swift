@@ -30,11 +30,11 @@ struct RestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let outcome = try await Restoring.run(
             URL(fileURLWithPath: backup, isDirectory: true), to: DataFolder(data.folder),
-            replacing: replace, at: Time.system.now(), telling: { complain($0) }
+            replacing: replace, at: Time.system.now(), reporting: { printError($0) }
         )
-        say("Restored \(data.shortPath): \(outcome.manifest.summary).")
+        printLine("Restored \(data.shortPath): \(outcome.manifest.summary).")
         if let aside = outcome.movedAside {
-            say(
+            printLine(
                 """
                 What was there is in \(aside.path) now, with its data, tokens and keys, also of \
                 people who were erased since the backup. Remove it when you need it no more:
@@ -45,7 +45,7 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         if outcome.manifest.isWithoutKeys {
-            say(
+            printLine(
                 """
                 The keys were left out of this backup, and those of zones: encrypted fields \
                 cannot be read any more, and the server starts only with --accept-lost-keys where \
@@ -55,7 +55,7 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         if outcome.lacksSecret {
-            say(
+            printLine(
                 """
                 The secret of the store is not in this backup: the server makes another one when \
                 it starts. What devices write from then on has other device IDs than before, and \
@@ -65,7 +65,7 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         if outcome.lacksRootKey, !outcome.manifest.isWithoutKeys {
-            say(
+            printLine(
                 """
                 The root key is not in this backup: start the server with the one it had \
                 (--root-key-file, --root-key-command or \(RootKeySource.variable)).
@@ -73,9 +73,9 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         for problem in outcome.manifest.problems where problem.severity == .damage {
-            complain("Damaged before: \("\(problem)".printable)")
+            printError("Damaged before: \("\(problem)".printable)")
         }
-        say(
+        printLine(
             """
             What was written after that moment is gone. Devices find their sync tokens expired \
             and fetch everything anew; changes they have not sent yet stay and are sent.

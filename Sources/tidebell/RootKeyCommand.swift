@@ -27,7 +27,7 @@ extension RootKeyCommand {
                 """
         )
 
-        @OptionGroup(title: "The root key of now") var old: RootKeyPlaceOptions
+        @OptionGroup(title: "The root key of now") var old: RootKeyLocationOptions
         @OptionGroup(title: "The root key to be") var new: NewRootKeyOptions
         @OptionGroup var data: DataOption
 
@@ -36,14 +36,14 @@ extension RootKeyCommand {
                 DataFolder(data.folder), from: old.source, to: new.source, time: .system,
                 randomness: .system)
             guard !done.wasDone else {
-                return say("\(data.shortPath) has the root key \(done.newID) already.")
+                return printLine("\(data.shortPath) has the root key \(done.newID) already.")
             }
             if done.madeKey, let file = new.newRootKeyFile {
-                say("Made a root key in \(file). Keep a copy of it in another safe place.")
+                printLine("Made a root key in \(file). Keep a copy of it in another safe location.")
             }
-            if done.wasBegun { say("Went on with a change that was stopped.") }
+            if done.wasBegun { printLine("Went on with a change that was stopped.") }
             let progress = done.progress
-            say(
+            printLine(
                 """
                 Changed the root key of \(data.shortPath) from \(done.oldID) to \(done.newID): \
                 \(counted(progress.zones, "key of a zone", "keys of zones")), \
@@ -52,13 +52,13 @@ extension RootKeyCommand {
                 """
             )
             if progress.unopened > 0 {
-                complain(
+                printError(
                     "\(counted(progress.unopened, "key")) could not be opened with the old root key "
                         + "and stayed as they were; 'tidebell check' names the files, and what is "
                         + "encrypted with them cannot be read, now or before."
                 )
             }
-            say(advice(after: done))
+            printLine(advice(after: done))
         }
 
         private func advice(after done: RootKeyRotation.Outcome) -> String {

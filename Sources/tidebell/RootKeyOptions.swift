@@ -4,7 +4,7 @@ import Foundation
 import TidebellServer
 
 /// Where the key is that fields and files are encrypted with.
-struct RootKeyPlaceOptions: ParsableArguments {
+struct RootKeyLocationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
@@ -42,12 +42,12 @@ struct RootKeyPlaceOptions: ParsableArguments {
 
 /// The options of `tidebell serve` about encryption.
 struct RootKeyOptions: ParsableArguments {
-    @OptionGroup var place: RootKeyPlaceOptions
+    @OptionGroup var location: RootKeyLocationOptions
 
     @Flag(
         help: """
             Delete for good the zones and files whose keys the root key does not open, with all \
-            their records and fields, encrypted or not: apps are told that the user reset their \
+            their records and fields, encrypted or not: apps are notified that the user reset their \
             encrypted data. Make a backup first.
             """
     )

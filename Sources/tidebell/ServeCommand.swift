@@ -45,7 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What goes first from a payload over 4096 bytes: as Apple's header says, or the \
+            What goes first from a payload over 4096 bytes: as documented in Apple's header, or the \
             values of desired keys.
             """
     )
@@ -72,7 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What an app is told that saves a new record whose ID exists: serverRecordChanged, \
+            The error of a save of a new record whose ID exists: serverRecordChanged, \
             or serverRejectedRequest.
             """
     )
@@ -118,7 +118,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Who reads the output, or a client, may go away at any time.
+        // A reader of the output, or a client, may go away at any time.
         signal(SIGPIPE, SIG_IGN)
         OpenFiles.openStandardFiles()
         OpenFiles.raiseLimit()
@@ -133,7 +133,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.limits.duplicateSubscriptions = duplicateSubscriptions
         configuration.limits.existingRecords = existingRecords
         try settings().apply(to: &configuration)
-        configuration.rootKey = rootKey.place.source
+        configuration.rootKey = rootKey.location.source
         configuration.acceptsLostKeys = rootKey.acceptLostKeys
         try shares.apply(to: &configuration.shares)
         pace.apply(to: &configuration.push)
@@ -141,12 +141,12 @@ struct ServeCommand: AsyncParsableCommand {
         apns.apply(to: &configuration.apns)
         let server = try await TidebellServer(configuration)
         warn(server)
-        try await server.run { place in
+        try await server.run { address in
             do {
-                let url = server.configuration.publicURL ?? place.clientURL
+                let url = server.configuration.publicURL ?? address.clientURL
                 let listening =
                     "Tidebell is listening on "
-                    + place.description(publicURL: server.configuration.publicURL)
+                    + address.description(publicURL: server.configuration.publicURL)
                     + ". Its data is in \(data.shortPath)."
                     + ProxyNotice.sentence(trusting: server.configuration.shares.trustedProxies)
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
@@ -160,41 +160,41 @@ struct ServeCommand: AsyncParsableCommand {
                     announce("\(listening) For a token: tidebell user token NAME\(data.hint)")
                 }
             } catch {
-                complain("The first user and API token could not be created: \(error)")
+                printError("The first user and API token could not be created: \(error)")
             }
         }
         announce("Tidebell has stopped.")
     }
 
-    /// Says what the operator should know or do about the way the server runs.
+    /// Prints what the operator should know or do about the way the server runs.
     private func warn(_ server: TidebellServer) {
         let configuration = server.configuration
         let folder = DataFolder(data.folder)
         for warning in folder.permissionWarnings(rootKey: configuration.rootKey) {
-            complain(warning)
+            printError(warning)
         }
-        if let warning = folder.strayRootKeyWarning(rootKey: configuration.rootKey) {
-            complain(warning)
+        if let warning = folder.orphanedRootKeyWarning(rootKey: configuration.rootKey) {
+            printError(warning)
         }
         if !server.givenUp.isEmpty {
-            complain("Deleted for good, since their keys are lost: \(server.givenUp).")
+            printError("Deleted for good, since their keys are lost: \(server.givenUp).")
         }
         if let warning = PlainText.warning(
             servingAt: configuration.host, publicURL: configuration.publicURL
         ) {
-            complain(warning)
+            printError(warning)
         }
         if let warning = ProxyNotice.warning(
             publicURL: configuration.publicURL, trusting: configuration.shares.trustedProxies
         ) {
-            complain(warning)
+            printError(warning)
         }
     }
 
     /// Where the first run's tokens are written when nobody sees them printed.
     private static let firstRunFile = "first-run.txt"
 
-    /// Shows the tokens to who sits at the terminal; what is no terminal may be a log that
+    /// Shows the tokens to the person at the terminal; what is no terminal may be a log that
     /// others read.
     private func welcome(_ listening: String, _ url: String, _ firstRun: FirstRun) throws {
         guard isatty(STDOUT_FILENO) == 0 else {
@@ -225,7 +225,7 @@ struct ServeCommand: AsyncParsableCommand {
             \(keeping) The web token is good in all containers: \
             it is for your own use; apps get ones of their own when they sign in.
 
-            1. Tell the programs that use the CloudKit module where the cloud is:
+            1. Set where the cloud is, for the programs that use the CloudKit module:
 
                export TIDEBELL_SERVER=\(url)
                export TIDEBELL_API_TOKEN=\(firstRun.apiToken)
@@ -234,7 +234,7 @@ struct ServeCommand: AsyncParsableCommand {
 
                tidebell login --container iCloud.org.example.notes --token-file -
 
-               Or tell them by a variable, in CI:
+               Or by a variable, in CI:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(firstRun.webToken)
 

@@ -4,7 +4,7 @@ import TidebellHTTP
 import TidebellServer
 
 /// The options of `tidebell serve` about how much of it one caller may take: a user, or
-/// the address of who is none. Those with a number are short for `--limit`.
+/// the address of a client without a user. Those with a number are short for `--limit`.
 struct ShareOptions: ParsableArguments {
     private static let standard = ShareLimits()
     private static let mega = 1 << 20
@@ -90,7 +90,7 @@ struct ShareOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             A proxy, or a network of proxies such as 10.0.0.0/8, which is believed when its \
-            X-Forwarded-For says where a request comes from; may be said several times.
+            X-Forwarded-For names where a request comes from; may be given several times.
             """,
             valueName: "address"
         )

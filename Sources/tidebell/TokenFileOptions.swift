@@ -12,7 +12,7 @@ struct TokenFileOptions: ParsableArguments {
     /// What stands for the standard input.
     private static let standardInput = "-"
 
-    /// What is said of a token on the command line.
+    /// The warning about a token on the command line.
     static let warning =
         "A token on the command line can be read by every process of this machine; use "
         + "--token-file and --api-token-file, or $TIDEBELL_API_TOKEN."
@@ -53,7 +53,7 @@ struct TokenFileOptions: ParsableArguments {
         return token
     }
 
-    /// The first line of the standard input; who sits at a terminal is asked for it.
+    /// The first line of the standard input; a person at a terminal is asked for it.
     private static func inputLine() throws -> String? {
         isatty(STDIN_FILENO) == 1 ? try PasswordOption.ask("Token: ") : readLine()
     }

@@ -11,26 +11,27 @@ enum TokenList {
     static func print(_ kind: TokenKind, of data: DataOption) async throws {
         let tokens = try await data.withAccounts { try await $0.tokens(kind) }
         guard !tokens.isEmpty else {
-            return complain("There are none; make one: tidebell \(kind.command) create\(data.hint)")
+            return printError(
+                "There are none; make one: tidebell \(kind.command) create\(data.hint)")
         }
         for token in tokens {
-            say(
-                "\(token.id)  \(token.name)  \(PlaceText(token.container))  "
+            printLine(
+                "\(token.id)  \(token.name)  \(TokenScopeText(token.container))  "
                     + UseText(token.createdAt, token.usedAt, token.expiresAt).description
             )
         }
     }
 
-    /// Revokes a token and says which.
+    /// Revokes a token and prints which.
     static func revoke(_ kind: TokenKind, _ id: String, of data: DataOption) async throws {
         let token = try await data.withAccounts { try await $0.revoke(kind, id) }
-        sayDone(
+        printDone(
             "Revoked the token \(token.id) '\(token.name)'; a running server refuses it "
                 + "\(kind.ending)."
         )
     }
 
-    /// What is said of a new token that could not be shown.
+    /// What is printed of a new token that could not be shown.
     static func fallback(_ kind: TokenKind, _ token: String, _ data: DataOption) -> String {
         "The token was made all the same, and nobody saw it. Revoke it: tidebell "
             + "\(kind.command) revoke \(Accounts.id(ofToken: token))\(data.hint)"
@@ -38,7 +39,7 @@ enum TokenList {
 }
 
 /// Where a token is good, as it is printed.
-struct PlaceText: CustomStringConvertible {
+struct TokenScopeText: CustomStringConvertible {
     private let container: ContainerKey?
 
     /// Creates the text.
@@ -105,7 +106,7 @@ struct OptionalValidity: ParsableArguments {
 }
 
 extension ContainerKey {
-    /// Creates the key of what two options say.
+    /// Creates the key from two options.
     init(named name: String, in environment: CloudEnvironment?) {
         self.init(container: name, environment: environment ?? .development)
     }

@@ -20,14 +20,14 @@ struct UsageCommand: AsyncParsableCommand {
         let uses = try await data.withExistingStore { store in
             try await store.read { try $0.storageUses() }
         }
-        guard !uses.isEmpty else { return complain("Nothing was stored yet.") }
+        guard !uses.isEmpty else { return printError("Nothing was stored yet.") }
         for entry in uses {
             let owner =
                 switch entry.owner {
                 case .account(let name): "user \(name)"
                 case .container(let key): "container \(key.container) (\(key.environment.rawValue))"
                 }
-            say("\(owner)  \(entry.use.bytes) bytes  \(entry.use.records) records")
+            printLine("\(owner)  \(entry.use.bytes) bytes  \(entry.use.records) records")
         }
     }
 }

@@ -51,14 +51,14 @@ extension UserCommand {
             let removed =
                 "Removed the user '\(name)'. A running server takes no write of theirs any more, "
                 + "and refuses their tokens in seconds."
-            guard hasData else { return sayDone("\(removed) They had stored nothing.") }
+            guard hasData else { return printDone("\(removed) They had stored nothing.") }
             guard eraseData else {
-                return sayDone(
+                return printDone(
                     "\(removed)\nWhat they stored is kept; to erase it: tidebell user erase "
                         + "\(account.rawValue)\(data.hint)"
                 )
             }
-            sayDone("\(removed)\nWhat they stored is erased now, or when a server runs.")
+            printDone("\(removed)\nWhat they stored is erased now, or when a server runs.")
             try await UserCommand.erase(account, data)
         }
     }
@@ -111,7 +111,8 @@ extension UserCommand {
     fileprivate static func erase(_ account: AccountID, _ data: DataOption) async throws {
         let counts = try await data.withAccounts { try await $0.erase(account) }
         let parts = ErasedKind.allCases.compactMap { kind in counts[kind].map(kind.counted) }
-        sayDone("Erased: \(parts.isEmpty ? "nothing was stored" : parts.joined(separator: ", ")).")
+        printDone(
+            "Erased: \(parts.isEmpty ? "nothing was stored" : parts.joined(separator: ", ")).")
     }
 }
 

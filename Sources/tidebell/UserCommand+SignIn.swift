@@ -8,7 +8,7 @@ extension UserCommand {
     struct SetPassword: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "password",
-            abstract: "Give a user a password for `tidebell login`, in place of the one before.",
+            abstract: "Give a user a password for `tidebell login`, replacing the one before.",
             discussion: """
                 All sessions of the user end: devices sign in again. Tokens of `tidebell user \
                 token` end too, unless you keep them.
@@ -28,7 +28,7 @@ extension UserCommand {
             let ended = try await data.withAccounts {
                 try await $0.setPassword(text, of: name, keepsTokens: keepTokens)
             }
-            sayDone(
+            printDone(
                 "The user '\(name)' signs in with the new password; \(UserCommand.ended(ended))."
             )
         }
@@ -46,11 +46,11 @@ extension UserCommand {
         func run() async throws {
             let sessions = try await data.withAccounts { try await $0.sessions(of: name) }
             guard !sessions.isEmpty else {
-                return complain("The user '\(name)' is signed in nowhere.")
+                return printError("The user '\(name)' is signed in nowhere.")
             }
             for session in sessions {
-                say(
-                    "\(session.id.rawValue)  \(session.origin.text)  \(PlaceText(session.container))  "
+                printLine(
+                    "\(session.id.rawValue)  \(session.origin.text)  \(TokenScopeText(session.container))  "
                         + UseText(session.createdAt, session.usedAt, session.expiresAt).description
                 )
             }
@@ -80,7 +80,7 @@ extension UserCommand {
             let ended = try await data.withAccounts {
                 try await $0.signOut(name, session: session)
             }
-            sayDone("Of the user '\(name)', \(UserCommand.ended(ended)).")
+            printDone("Of the user '\(name)', \(UserCommand.ended(ended)).")
         }
     }
 
@@ -99,12 +99,12 @@ extension UserCommand {
             }
             let sessions = ended == 1 ? "1 session or token" : "\(ended) sessions and tokens"
             guard !wasDisabled else {
-                return sayDone(
+                return printDone(
                     "The user '\(name)' is disabled already"
                         + (ended == 0 ? "." : "; \(sessions) of since then ended.")
                 )
             }
-            sayDone(
+            printDone(
                 "Disabled the user '\(name)': a running server takes no write of theirs any more, "
                     + "in seconds it refuses them, and their account status is 'restricted'. "
                     + (ended == 0
@@ -130,9 +130,9 @@ extension UserCommand {
                 return wasDisabled
             }
             guard wasDisabled else {
-                return say("The user '\(name)' is enabled already.")
+                return printLine("The user '\(name)' is enabled already.")
             }
-            sayDone(
+            printDone(
                 "Enabled the user '\(name)': they may sign in again; sessions and tokens that ended "
                     + "stay ended."
             )
@@ -141,7 +141,7 @@ extension UserCommand {
 }
 
 extension UserCommand {
-    /// Says how many sessions ended.
+    /// Returns how many sessions ended, in words.
     fileprivate static func ended(_ count: Int) -> String {
         switch count {
         case 0: "there were no sessions to end"

@@ -46,7 +46,7 @@ struct UserCommand: AsyncParsableCommand {
             let token = try await data.withAccountsOfNewCloud {
                 try await $0.add(named: name, tokenLifetime: validity.duration)
             }
-            say(
+            printLine(
                 "Added the user '\(name)'.\n"
                     + UserCommand.text(of: token, of: name, validity),
                 orElse: """
@@ -71,10 +71,10 @@ struct UserCommand: AsyncParsableCommand {
             if removed { return try await listRemoved() }
             let names = try await data.withAccounts { try await $0.names() }
             guard !names.isEmpty else {
-                return complain("There are no users yet; add one: tidebell user add NAME")
+                return printError("There are no users yet; add one: tidebell user add NAME")
             }
             let disabled = try await data.withAccounts { try await $0.disabledNames() }
-            for name in names { say(disabled.contains(name) ? "\(name)  disabled" : name) }
+            for name in names { printLine(disabled.contains(name) ? "\(name)  disabled" : name) }
         }
 
         private func listRemoved() async throws {
@@ -82,15 +82,15 @@ struct UserCommand: AsyncParsableCommand {
                 (try await $0.removed(), try await $0.lostUsers())
             }
             guard !accounts.isEmpty || !lost.isEmpty else {
-                return complain("There is no data of removed users.")
+                return printError("There is no data of removed users.")
             }
             for account in accounts {
-                say(
+                printLine(
                     "\(account.account.rawValue)  \(account.name ?? "(name not kept)")  "
                         + (account.erasure == .none ? "data kept" : "being erased")
                 )
             }
-            for name in lost { say("\(name)  (name not kept)  data kept") }
+            for name in lost { printLine("\(name)  (name not kept)  data kept") }
         }
     }
 
@@ -130,9 +130,9 @@ struct UserCommand: AsyncParsableCommand {
                 )
             }
             let refusal =
-                "\n\nThe user '\(name)' is disabled: the token is refused until you say tidebell "
+                "\n\nThe user '\(name)' is disabled: the token is refused until you run tidebell "
                 + "user enable \(name)\(data.hint)"
-            say(
+            printLine(
                 UserCommand.text(of: token, of: name, validity, in: key)
                     + (isDisabled ? refusal : ""),
                 orElse: """
@@ -150,12 +150,13 @@ extension UserCommand {
         of token: String, of name: String, _ validity: Validity,
         in container: ContainerKey? = nil
     ) -> String {
-        let place =
-            container.map { "in \(PlaceText($0)) only" } ?? "in all containers, for your own use"
+        let scope =
+            container.map { "in \(TokenScopeText($0)) only" }
+            ?? "in all containers, for your own use"
         let days = validity.days == 1 ? "1 day" : "\(validity.days) days"
         let environment = container?.environment == .production ? " --environment production" : ""
         return """
-            A web token of '\(name)', valid for \(days), \(place); it is shown only now:
+            A web token of '\(name)', valid for \(days), \(scope); it is shown only now:
 
                export TIDEBELL_WEB_AUTH_TOKEN=\(token)
 

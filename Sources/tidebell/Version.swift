@@ -2,6 +2,6 @@
 
 /// What `tidebell --version` prints.
 enum Version {
-    /// The version of this build; CHANGELOG.md says what is in it.
+    /// The version of this build; CHANGELOG.md lists what is in it.
     static let text = "0.1.0-dev"
 }

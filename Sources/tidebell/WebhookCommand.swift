@@ -10,7 +10,7 @@ struct WebhookCommand: AsyncParsableCommand {
         commandName: "webhook",
         abstract: "Have a container's pushes posted to a URL.",
         discussion: """
-            Every push is one signed POST, as the Standard Webhooks specification says. A running \
+            Every push is one signed POST, as in the Standard Webhooks specification. A running \
             server notices changes within seconds.
             """,
         subcommands: [Add.self, List.self, Remove.self, Enable.self, Test.self]
@@ -48,7 +48,7 @@ struct WebhookCommand: AsyncParsableCommand {
             let (webhook, secret) = try await data.withWebhooks {
                 try await $0.add(for: key, url: url)
             }
-            say(
+            printLine(
                 """
                 Added webhook \(webhook.id.rawValue) for \(container) (\(environment.rawValue)). \
                 Its receiver needs this secret, which is shown only now:
@@ -75,7 +75,7 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             let webhooks = try await data.withWebhooks { try await $0.list() }
             guard !webhooks.isEmpty else {
-                return complain(
+                return printError(
                     "There are no webhooks; add one: tidebell webhook add CONTAINER URL"
                         + data.hint
                 )
@@ -85,7 +85,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 let state =
                     webhook.disabledReason.map { "disabled: \($0)" }
                     ?? (listed.isBehind ? "pushes are waiting" : "up to date")
-                say(
+                printLine(
                     "\(webhook.id.rawValue)  \(webhook.container.container) "
                         + "\(webhook.container.environment.rawValue)  \(webhook.url)  \(state)"
                 )
@@ -103,7 +103,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await target.data.withWebhooks { try await $0.remove(target.id) }
-            sayDone("Removed webhook \(target.number).")
+            printDone("Removed webhook \(target.number).")
         }
     }
 
@@ -117,7 +117,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await target.data.withWebhooks { try await $0.enable(target.id) }
-            sayDone("Enabled webhook \(target.number).")
+            printDone("Enabled webhook \(target.number).")
         }
     }
 
@@ -136,7 +136,7 @@ struct WebhookCommand: AsyncParsableCommand {
                     "The receiver answered \(status); a push would be tried again."
                 )
             }
-            say("The receiver answered \(status).")
+            printLine("The receiver answered \(status).")
         }
     }
 }

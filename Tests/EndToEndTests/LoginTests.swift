@@ -142,11 +142,11 @@ import TidebellProcesses
                     + ["--server", "http://127.0.0.1:1", "--api-token", "a", "--token", "x"],
                 "The server cannot be reached"
             ),
-            (["login", "--token", "x"], "Say which container is meant"),
+            (["login", "--token", "x"], "Name the container that is meant"),
             (["logout", "--all"], "Nobody is signed in"),
             (["logout"], "Nobody is signed in"),
             (["whoami"], "Nobody is signed in"),
-            (login, "Say who signs in"),
+            (login, "Name who signs in"),
         ]
         for (arguments, sentence) in rows {
             let input = arguments.contains("--password-stdin") ? "wrong password" : nil

@@ -92,7 +92,7 @@ struct OperatorCommandTests {
             try await lastLine(["user", "disable", "empty"])
                 == "The user 'empty' is disabled already.")
         let token = try await program.run(["user", "token", "empty"])
-        #expect(token.last?.contains("is refused until you say tidebell user enable") == true)
+        #expect(token.last?.contains("is refused until you run tidebell user enable") == true)
         #expect(try await lastLine(["user", "enable", "empty"]).hasPrefix("Enabled the user"))
         #expect(
             try await lastLine(["user", "enable", "empty"])
@@ -181,7 +181,7 @@ struct OperatorCommandTests {
             )
         )
         #expect(place.1 == place.2 && place.1 != "0")
-        #expect(lines.last?.contains("; clients are told https://cloud.example.org.") == true)
+        #expect(lines.last?.contains("; clients use https://cloud.example.org.") == true)
         let file = program.dataFolder.appendingPathComponent("first-run.txt").path
         let text = try String(contentsOfFile: file, encoding: .utf8)
         #expect(text.contains("--token-file -") && !text.contains("shown only now"))

@@ -25,13 +25,13 @@ struct Simulate {
                 total += try await Simulation.run(walk)
             } catch {
                 failed.append(seed)
-                say("\(error)\n\(await walk.shrunk())")
+                printLine("\(error)\n\(await walk.shrunk())")
             }
             let count = seed - seeds.lowerBound + 1
-            if count % 100 == 0 { say("\(count) walks, \(failed.count) failed") }
+            if count % 100 == 0 { printLine("\(count) walks, \(failed.count) failed") }
         }
         let rate = Double(seeds.count) / ((clock.now - start) / .seconds(1))
-        say(
+        printLine(
             "\(seeds.count) walks, \(rate) a second: \(total.changes) changes told, "
                 + "\(total.notifications) notifications, \(total.told) deliveries, "
                 + "\(total.returns) returns; "

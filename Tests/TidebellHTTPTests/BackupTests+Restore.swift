@@ -141,20 +141,20 @@ extension BackupTests {
                 #expect(refusal.contains("tidebell restore BACKUP --replace"), "stop \(number)")
             }
             // Even where the backup is gone.
-            var told: [String] = []
+            var reports: [String] = []
             _ = await sentence {
                 _ = try await Restoring.run(
                     root.appendingPathComponent("nowhere"), to: stop, replacing: false, at: later,
-                    telling: { told.append($0) })
+                    reporting: { reports.append($0) })
             }
-            #expect(told.count == 1)
+            #expect(reports.count == 1)
             #expect(try await names(in: stop) == ["a", "b", "c"], "stop \(number)")
             #expect(try check(stop) == [], "stop \(number)")
-            told = []
+            reports = []
             let outcome = try await Restoring.run(
-                backup, to: stop, replacing: true, at: later, telling: { told.append($0) })
+                backup, to: stop, replacing: true, at: later, reporting: { reports.append($0) })
             #expect(
-                told == [
+                reports == [
                     "What a restore that was stopped had left in \(stop.url.path)/.restoring was removed."
                 ])
             #expect(try await names(in: stop) == ["a", "b"])

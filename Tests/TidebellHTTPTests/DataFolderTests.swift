@@ -92,8 +92,8 @@ final class DataFolderTests {
         let folder = DataFolder(url)
         let copy = url.appendingPathComponent("root-key")
         #expect(folder.permissionWarnings() == [])
-        #expect(folder.strayRootKeyWarning(rootKey: .dataFolder) == nil)
-        #expect(folder.strayRootKeyWarning(rootKey: .file(copy)) == nil)
+        #expect(folder.orphanedRootKeyWarning(rootKey: .dataFolder) == nil)
+        #expect(folder.orphanedRootKeyWarning(rootKey: .file(copy)) == nil)
         try FileManager.default.copyItem(at: copy, to: elsewhere)
         chmod(elsewhere.path, 0o644)
         #expect(
@@ -108,12 +108,12 @@ final class DataFolderTests {
         defer { try? FileManager.default.removeItem(at: link) }
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
         let key = link.appendingPathComponent("root-key")
-        #expect(DataFolder(link).strayRootKeyWarning(rootKey: .file(key)) == nil)
-        #expect(DataFolder(link).strayRootKeyWarning(rootKey: .file(copy)) == nil)
-        let warning = try #require(folder.strayRootKeyWarning(rootKey: .file(elsewhere)))
+        #expect(DataFolder(link).orphanedRootKeyWarning(rootKey: .file(key)) == nil)
+        #expect(DataFolder(link).orphanedRootKeyWarning(rootKey: .file(copy)) == nil)
+        let warning = try #require(folder.orphanedRootKeyWarning(rootKey: .file(elsewhere)))
         #expect(warning.contains(copy.path))
         try remove("root-key")
-        #expect(folder.strayRootKeyWarning(rootKey: .file(elsewhere)) == nil)
+        #expect(folder.orphanedRootKeyWarning(rootKey: .file(elsewhere)) == nil)
     }
 
     @Test("W-22: a folder whose database is empty is no first run")

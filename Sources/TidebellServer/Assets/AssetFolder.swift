@@ -11,7 +11,7 @@ import TidebellWire
 ///
 /// ```
 /// assets/incoming/NAME    on its way; thrown away when the folder is opened
-/// assets/kept/ab/abcd…    whole and durable; known to the store, or stray
+/// assets/kept/ab/abcd…    whole and durable; known to the store, or orphaned
 /// ```
 ///
 /// Folders are for their owner only (0700), so are the files (0600). Disk access
@@ -32,9 +32,9 @@ package final class AssetFolder: AssetStore {
     private let makeName: @Sendable () -> String
     private let folders = DurableFolders()
     private let damage = DamagedFileLog()
-    /// Kept files that the store is about to be told of: no strays.
+    /// Kept files that the store is about to note: not orphaned.
     private let arriving = Mutex(Set<String>())
-    /// What the operator was told of, until it is over.
+    /// What was logged for the operator, until it is over.
     private let troubles = Mutex(Set<Trouble>())
 
     /// What the disk or the system is in the way of.
@@ -75,7 +75,7 @@ package final class AssetFolder: AssetStore {
         let name = makeName()
         let incoming = folder.appendingPathComponent("incoming/\(name)").path
         arriving.withLock { _ = $0.insert(name) }
-        // A file the store was not told of is a stray from here on.
+        // A file that the store did not note is orphaned from here on.
         defer { arriving.withLock { _ = $0.remove(name) } }
         do {
             let key = try rootKey?.makeFileKey(of: name)
@@ -86,8 +86,8 @@ package final class AssetFolder: AssetStore {
             }
             var writer: any BodyWriter = IncomingFileWriter(file: file, disk: disk)
             try await produce(&writer)
-            var asset = try await onDisk { [folders, place = place(of: name)] in
-                try file.finish(named: name, movingTo: place, in: folders)
+            var asset = try await onDisk { [folders, location = location(of: name)] in
+                try file.finish(named: name, movingTo: location, in: folders)
             }
             asset.key = key?.wrapped
             let kept = try await keep(asset)
@@ -100,11 +100,11 @@ package final class AssetFolder: AssetStore {
         }
     }
 
-    /// Tells the client of a full or failing disk what it may do, and the operator once
+    /// Returns the error for the client of a full or failing disk, and logs it for the operator once
     /// until a file comes through again.
     private func refusal(_ error: any Error) -> any Error {
         guard let error = error as? DiskError, error.mayPass else { return error }
-        tellOnce(of: .storing, error)
+        logOnce(of: .storing, error)
         return WireError(
             .tryAgainLater,
             error.isOutOfSpace
@@ -113,7 +113,7 @@ package final class AssetFolder: AssetStore {
         )
     }
 
-    private func tellOnce(of trouble: Trouble, _ error: DiskError) {
+    private func logOnce(of trouble: Trouble, _ error: DiskError) {
         guard troubles.withLock({ $0.insert(trouble).inserted }) else { return }
         logger.warning(
             "\(trouble.rawValue)", metadata: ["folder": "\(folder.path)", "error": "\(error)"]
@@ -152,7 +152,7 @@ package final class AssetFolder: AssetStore {
 
     package func hasFile(of asset: StoredAsset) -> Bool {
         // What cannot be looked at is not known to be lost.
-        access(place(of: asset.file).path, F_OK) == 0 || errno != ENOENT
+        access(location(of: asset.file).path, F_OK) == 0 || errno != ENOENT
     }
 
     /// Opens a kept file and reads the beginning and the end of the range; nil when there
@@ -163,7 +163,7 @@ package final class AssetFolder: AssetStore {
     private func open(
         _ asset: StoredAsset, toRead range: Range<Int64>
     ) async throws -> OpenFile? {
-        let path = place(of: asset.file).path
+        let path = location(of: asset.file).path
         do {
             guard StoredAsset.isPlainName(asset.file) else { throw DamagedFile.otherName }
             let frames = try frames(of: asset)
@@ -183,10 +183,10 @@ package final class AssetFolder: AssetStore {
         }
     }
 
-    /// What a client is told whose file cannot be read, and the operator once.
+    /// Returns the error for a client whose file cannot be read, and logs it for the operator once.
     func failure(_ error: any Error, reading file: String) -> WireError {
         if let error = error as? DiskError, error.isShortage {
-            tellOnce(of: .opening, error)
+            logOnce(of: .opening, error)
             return WireError(
                 .tryAgainLater, "the server has too many files open now",
                 retryAfter: Self.shortRetryAfter
@@ -212,10 +212,10 @@ package final class AssetFolder: AssetStore {
         damage.report(asset.file, "it is missing", to: logger)
     }
 
-    /// Removes files, or leaves them as strays while a backup copies.
+    /// Removes files, or leaves them orphaned while a backup copies.
     package func remove(_ files: [String]) async throws {
         // A name that leads elsewhere is none that was given here.
-        let paths = files.filter { !$0.contains("/") }.map { place(of: $0).path }
+        let paths = files.filter { !$0.contains("/") }.map { location(of: $0).path }
         try await onDisk { [folder] in
             guard !paths.isEmpty, let lock = try AssetFolderLock.toRemove(in: folder) else {
                 return
@@ -244,9 +244,9 @@ package final class AssetFolder: AssetStore {
         for start in stride(from: 0, to: names.count, by: Self.namesPerQuestion) {
             let some = Set(names[start..<min(start + Self.namesPerQuestion, names.count)])
             let asked = some.subtracting(arrivingBefore).subtracting(arriving.withLock { $0 })
-            let strays = asked.subtracting(try await known(asked))
-            try await remove(Array(strays))
-            count += strays.count
+            let orphans = asked.subtracting(try await known(asked))
+            try await remove(Array(orphans))
+            count += orphans.count
         }
         return count
     }
@@ -258,7 +258,7 @@ package final class AssetFolder: AssetStore {
         Randomness.system.makeUUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
     }
 
-    private func place(of name: String) -> URL {
+    private func location(of name: String) -> URL {
         folder.appendingPathComponent("kept/\(name.prefix(2))/\(name)")
     }
 

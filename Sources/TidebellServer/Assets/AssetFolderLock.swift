@@ -4,7 +4,7 @@ import Foundation
 /// Keeps files of records where they are while somebody copies them, from any process.
 ///
 /// A backup holds the lock with others from before it reads the store until it has copied
-/// the files that are named there; who removes files needs it alone. Files are never
+/// the files that are named there; whoever removes files needs it alone. Files are never
 /// changed and names never used twice, so that nothing else has to wait.
 final class AssetFolderLock: Sendable {
     /// The file beside the kept ones.
@@ -22,7 +22,7 @@ final class AssetFolderLock: Sendable {
         close(descriptor)
     }
 
-    /// Makes the file, for who may write in the folder: who only reads makes none, which
+    /// Makes the file, for processes that may write in the folder: one that only reads makes none, which
     /// would be another user's.
     static func make(in folder: URL) throws {
         close(try open(in: folder, O_RDWR | O_CREAT))

@@ -58,10 +58,10 @@ final class IncomingFile: @unchecked Sendable {
         try bytes.withUnsafeBytes { try DurableFile.write($0, to: descriptor) }
     }
 
-    /// Makes the file durable under its final name and says what it is.
+    /// Makes the file durable under its final name and describes it.
     ///
     /// A name that is taken fails: a kept file is never replaced.
-    func finish(named name: String, movingTo place: URL, in folders: DurableFolders)
+    func finish(named name: String, movingTo location: URL, in folders: DurableFolders)
         throws -> StoredAsset
     {
         try appendFrame(waiting, isLast: true)
@@ -69,13 +69,13 @@ final class IncomingFile: @unchecked Sendable {
         let closing = descriptor
         descriptor = -1
         guard close(closing) == 0 else { throw DiskError("close") }
-        let folder = place.deletingLastPathComponent()
+        let folder = location.deletingLastPathComponent()
         try folders.make(folder.path)
-        try Self.reserve(place.path)
-        guard rename(path, place.path) == 0 else {
+        try Self.reserve(location.path)
+        guard rename(path, location.path) == 0 else {
             let failure = DiskError("rename")
             // It is this file's empty reservation.
-            unlink(place.path)
+            unlink(location.path)
             throw failure
         }
         // The name is durable only with its folder.
@@ -177,7 +177,7 @@ struct DiskError: Error, CustomStringConvertible {
         isOutOfSpace || [EIO, EROFS, EMFILE, ENFILE, ENOMEM].contains(number)
     }
 
-    /// Whether the process has too much open, which says nothing of what was opened.
+    /// Whether the process has too much open, which is no fault of what was opened.
     var isShortage: Bool { [EMFILE, ENFILE, ENOMEM].contains(number) }
 
     /// Why, in the system's words.

@@ -21,7 +21,7 @@ package struct Backup {
         /// Leaves out the keys of zones, and all files but the database, those of records and
         /// what is known to hold no secret.
         package var withoutKeys = false
-        /// Makes it also of what is damaged, and says so in it.
+        /// Makes it also of what is damaged, and states that in it.
         package var despiteDamage = false
         /// Where the root key is, with which the contents of encrypted files are verified;
         /// where it is not at hand, their lengths are.
@@ -63,13 +63,13 @@ package struct Backup {
         do {
             return try backup.fill(at: now)
         } catch {
-            // The failure to tell is the first one.
+            // The failure to report is the first one.
             try? FileManager.default.removeItem(at: backup.draft)
             throw backup.refusal(error)
         }
     }
 
-    /// Says of a failure which disk it was on, and what to do.
+    /// Returns the error for a failure, with the disk it was on and what to do.
     private func refusal(_ error: any Error) -> any Error {
         let noRoom = "The backup was not made: there is no room for it at \(destination.path)."
         switch error {
@@ -98,7 +98,8 @@ package struct Backup {
             throw OperatorError("\(destination.path) exists already; name a new folder.")
         }
         guard !data.holds(destination) else {
-            throw OperatorError("\(destination.path) lies in the data folder; name another place.")
+            throw OperatorError(
+                "\(destination.path) lies in the data folder; name a folder outside of it.")
         }
         guard mkdir(draft.path, 0o700) == 0 else {
             throw OperatorError(
@@ -138,7 +139,7 @@ package struct Backup {
         }
         let isDamaged = problems.contains { $0.severity == .damage }
         guard !isDamaged || options.despiteDamage else { throw damaged() }
-        // That there is a file of this name says nothing.
+        // That there is a file of this name proves nothing.
         let packed = try RootKeySource.dataFolder.knownKey(in: draft, named: findings.rootKeyID)
         let manifest = BackupManifest(
             madeAt: now.rawValue,
@@ -193,7 +194,7 @@ package struct Backup {
         _ path: String
     ) throws -> Result<DurableFile.Digest, DiskError> {
         let taken = try DurableFile.copyIfReadable(
-            data.url.appendingPathComponent(path), to: try place(of: path))
+            data.url.appendingPathComponent(path), to: try location(of: path))
         if case .success(let digest) = taken {
             files.append(.init(path: path, bytes: digest.bytes, sha256: digest.sha256))
         }
@@ -209,7 +210,7 @@ package struct Backup {
     }
 
     /// Returns where a file of the data folder goes, in a folder that exists.
-    private mutating func place(of path: String) throws -> URL {
+    private mutating func location(of path: String) throws -> URL {
         var folder = ""
         for name in path.split(separator: "/").dropLast() {
             folder += folder.isEmpty ? String(name) : "/\(name)"

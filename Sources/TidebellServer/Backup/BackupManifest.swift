@@ -3,7 +3,7 @@ import Foundation
 import TidebellCore
 import TidebellSQLite
 
-/// What a backup says of itself, in its file `manifest.json`.
+/// The description of a backup, in its file `manifest.json`.
 package struct BackupManifest: Sendable, Hashable, Codable {
     /// The file of the backup that holds this.
     package static let fileName = "manifest.json"
@@ -27,8 +27,8 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     package var databases: Int
     package var zones: Int
     package var records: Int
-    /// What tells the root key that encrypted fields and files need from others; nil where
-    /// none is needed, or for a backup that does not say.
+    /// What distinguishes the root key that encrypted fields and files need from others; nil where
+    /// none is needed, or for a backup that does not state it.
     package var rootKeyID: String?
     /// Whether the root key in the backup is that one; nil in older backups, which may hold
     /// another.
@@ -38,7 +38,7 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     /// Whether the secrets beside the database were left out.
     package var isWithoutKeys: Bool
     /// Files and folders at the top of the data folder, and secrets, that were left out; nil
-    /// for a backup that does not say, as older whole ones.
+    /// for a backup that does not state them, as older whole ones.
     package var leftOut: [String]?
     /// What was damaged already when the backup was made, and what was left to do.
     package var problems: [StoreProblem]
@@ -72,16 +72,16 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     func write(to folder: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try DurableFile.write([UInt8](try encoder.encode(self)), to: Self.place(in: folder))
+        try DurableFile.write([UInt8](try encoder.encode(self)), to: Self.location(in: folder))
     }
 
     /// Reads the manifest of a backup, and checks that its paths stay inside of it.
     static func read(from folder: URL) throws -> BackupManifest {
-        let place = place(in: folder)
-        guard DurableFile.isFile(place), let file = try? FileHandle(forReadingFrom: place),
+        let location = location(in: folder)
+        guard DurableFile.isFile(location), let file = try? FileHandle(forReadingFrom: location),
             let data = try? file.read(upToCount: fileLimit)
         else {
-            guard access(place.path, R_OK) == 0 || errno != EACCES else {
+            guard access(location.path, R_OK) == 0 || errno != EACCES else {
                 throw OperatorError("The backup \(folder.path) may not be read by this user.")
             }
             throw OperatorError("\(folder.path) is no backup: it holds no \(fileName).")
@@ -115,5 +115,5 @@ package struct BackupManifest: Sendable, Hashable, Codable {
         var format: Int
     }
 
-    private static func place(in folder: URL) -> URL { folder.appendingPathComponent(fileName) }
+    private static func location(in folder: URL) -> URL { folder.appendingPathComponent(fileName) }
 }

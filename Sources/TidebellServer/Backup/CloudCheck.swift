@@ -7,9 +7,9 @@ import TidebellSQLite
 /// Looks through a whole cloud, its store and its files, for what is not as it must be, and
 /// changes nothing; a server may run on it.
 package enum CloudCheck {
-    /// How old a file must be that no row names: maintenance removes strays every hour, and
-    /// uploads may be on their way.
-    static let strayAge = Duration.seconds(2 * 3600)
+    /// How old a file must be to count as orphaned where no row names it: maintenance removes
+    /// orphaned files every hour, and uploads may be on their way.
+    static let orphanAge = Duration.seconds(2 * 3600)
 
     /// Checks the cloud of a data folder; what cannot be looked at at all fails with
     /// ``OperatorError``.
@@ -33,8 +33,8 @@ package enum CloudCheck {
             if let problem = known.problem { findings.add(problem) }
             if let key = known.key { addKeys(to: &findings, under: key, in: data) }
             addFiles(to: &findings, FileCheck(rootKey: known.key), in: data)
-            // Where the database cannot say which files it has, none is known as a stray.
-            if findings.knowsFiles { addStrays(to: &findings, in: data, at: now) }
+            // Where the database cannot list its files, none is known as orphaned.
+            if findings.knowsFiles { addOrphanedFiles(to: &findings, in: data, at: now) }
             return findings
         } catch let error as StoreOpenError where error.isDamage {
             var findings = StoreFindings()
@@ -77,7 +77,7 @@ package enum CloudCheck {
         findings.unreadFiles = findings.files.filter { !check.reads($0) }.count
     }
 
-    private static func addStrays(
+    private static func addOrphanedFiles(
         to findings: inout StoreFindings, in data: DataFolder, at now: Instant
     ) {
         let known = Set(findings.files.map(\.name))
@@ -95,7 +95,7 @@ package enum CloudCheck {
                 // It went meanwhile.
                 guard let date = attributes?[.modificationDate] as? Date else { continue }
                 let changed = Instant(rawValue: Int64(date.timeIntervalSince1970 * 1000))
-                guard changed.advanced(by: strayAge) < now else { continue }
+                guard changed.advanced(by: orphanAge) < now else { continue }
                 findings.add(
                     StoreProblem(
                         "the file \(DataFolder.keptFile(name)) belongs to no record; a server "

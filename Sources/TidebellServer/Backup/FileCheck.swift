@@ -6,7 +6,7 @@ import TidebellHTTP
 import TidebellSQLite
 import TidebellWire
 
-/// Tells what is wrong with kept files, in words that follow a file's name.
+/// Finds what is wrong with kept files, in words that follow a file's name.
 ///
 /// Of an encrypted file only the length is known without the root key. With it, every frame
 /// is authenticated, and the content's digest is held against the database's.

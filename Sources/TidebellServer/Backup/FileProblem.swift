@@ -13,7 +13,7 @@ struct FileProblem {
     static func atRecords(_ problems: [FileProblem], ofStoreAt url: URL) -> [StoreProblem] {
         guard !problems.isEmpty else { return [] }
         let named = problems.prefix(StoreCheck.mostProblems).map(\.file.content)
-        // Where the store cannot tell, that is a finding of its own.
+        // Where the store cannot list them, that is a finding of its own.
         let holders = try? StoreCheck.holders(of: named, at: url.path)
         return problems.map { problem in
             let text = "the file \(DataFolder.keptFile(problem.file.name)) \(problem.text)"

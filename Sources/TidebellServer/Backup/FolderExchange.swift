@@ -75,7 +75,7 @@ struct FolderExchange {
         access(folder.appendingPathComponent(planName).path, F_OK) == 0
     }
 
-    /// Takes an exchange back that was stopped; only for who holds the folder's lock.
+    /// Takes an exchange back that was stopped; only for the holder of the folder's lock.
     static func takeBack(in folder: URL) throws {
         let data = try Data(contentsOf: folder.appendingPathComponent(planName))
         // One that cannot be read was stopped before anything was moved.

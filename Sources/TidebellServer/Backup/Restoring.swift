@@ -33,26 +33,26 @@ package struct Restoring {
     /// moves that aside. A running server is refused.
     ///
     /// - Parameters:
-    ///   - telling: Told in a sentence what was done about a restore that was stopped.
+    ///   - reporting: Called with a sentence on what was done about a restore that was stopped.
     ///   - moved: Called after each step of the exchange, for tests.
     package static func run(
         _ backup: URL, to data: DataFolder, replacing: Bool, at now: Instant,
-        telling: (String) -> Void = { _ in }, moved: @escaping () throws -> Void = {}
+        reporting report: (String) -> Void = { _ in }, moved: @escaping () throws -> Void = {}
     ) async throws -> Outcome {
         let restoring = Restoring(backup: backup, data: data)
         do {
             try data.checkMayBeRead()
-            try restoring.takeBack(telling: telling)
+            try restoring.takeBack(reporting: report)
             let manifest = try BackupManifest.read(from: backup)
             try restoring.verify(manifest)
-            let place = try Place(data, replacing: replacing)
+            let target = try Target(data, replacing: replacing)
             do {
                 let outcome = try await restoring.restore(
-                    manifest, place, at: now, telling: telling, moved: moved)
-                place.lock.release()
+                    manifest, target, at: now, reporting: report, moved: moved)
+                target.lock.release()
                 return outcome
             } catch {
-                place.leave()
+                target.leave()
                 throw error
             }
         } catch let error as StoreOpenError {
@@ -63,26 +63,27 @@ package struct Restoring {
     }
 
     private func restore(
-        _ manifest: BackupManifest, _ place: Place, at now: Instant, telling: (String) -> Void,
+        _ manifest: BackupManifest, _ target: Target, at now: Instant,
+        reporting report: (String) -> Void,
         moved: @escaping () throws -> Void
     ) async throws -> Outcome {
         if access(draft.path, F_OK) == 0 {
             try FileManager.default.removeItem(at: draft)
-            telling("What a restore that was stopped had left in \(draft.path) was removed.")
+            report("What a restore that was stopped had left in \(draft.path) was removed.")
         }
-        // What fails leaves nothing of itself; the failure to tell is the first one.
+        // What fails leaves nothing of itself; the failure to report is the first one.
         var isDone = false
         defer { if !isDone { try? FileManager.default.removeItem(at: draft) } }
         try copy(manifest)
         let store = try await beginNewLife(at: now)
         let aside = "\(Self.asidePrefix)\(now.rawValue)"
         try FolderExchange.run(
-            in: data.url, movingAside: place.present, to: aside, moved: moved)
+            in: data.url, movingAside: target.present, to: aside, moved: moved)
         isDone = true
         let known = try RootKeySource.dataFolder.knownKey(in: data.url, named: store.rootKeyID)
         return Outcome(
             manifest: manifest,
-            movedAside: place.present.isEmpty ? nil : data.url.appendingPathComponent(aside),
+            movedAside: target.present.isEmpty ? nil : data.url.appendingPathComponent(aside),
             lacksRootKey: store.rootKeyID != nil && known.key == nil,
             // The key of an older version goes into the store at the next start.
             lacksSecret: store.lacksSecret && data.size(of: DataFolder.olderKeyName) == nil
@@ -90,21 +91,21 @@ package struct Restoring {
     }
 
     /// Puts back what a restore that was stopped had moved.
-    private func takeBack(telling: (String) -> Void) throws {
+    private func takeBack(reporting report: (String) -> Void) throws {
         guard FolderExchange.isUnderWay(in: data.url) else { return }
         let lock = try ServerLock(storeAt: data.database.path)
         defer { lock.release() }
         // Another restore may have ended just now.
         guard FolderExchange.isUnderWay(in: data.url) else { return }
         try FolderExchange.takeBack(in: data.url)
-        telling(
+        report(
             "A restore into \(data.url.path) had been stopped before its end: what was there "
                 + "before it is back."
         )
     }
 
     /// The data folder, held by its lock, and what was in it.
-    private struct Place {
+    private struct Target {
         let lock: ServerLock
         private(set) var present: [String] = []
         private let data: DataFolder
@@ -192,7 +193,7 @@ package struct Restoring {
     }
 
     /// Fails where a part of a path below the backup is a link: a backup is made without any, and
-    /// who changed it would choose which file of this machine becomes a part of the cloud.
+    /// whoever changed it would choose which file of this machine becomes a part of the cloud.
     private func refuseLinks(to path: String) throws {
         var part = ""
         for name in path.split(separator: "/") {
@@ -229,16 +230,16 @@ package struct Restoring {
         }
     }
 
-    /// What a restored store says of its keys.
+    /// What a restored store has of its keys.
     private struct StoreKeys {
-        /// What tells its root key from others; nil where it has none.
+        /// What distinguishes its root key from others; nil where it has none.
         var rootKeyID: String?
         /// Whether it was in use and has no secret.
         var lacksSecret: Bool
     }
 
-    /// Makes the store forget what it may have given out since the backup; returns what it
-    /// says of its keys.
+    /// Makes the store forget what it may have given out since the backup; returns what it has
+    /// of its keys.
     private func beginNewLife(at now: Instant) async throws -> StoreKeys {
         let path = draft.appendingPathComponent(DataFolder.databaseName).path
         // Somebody may have changed it together with the manifest.

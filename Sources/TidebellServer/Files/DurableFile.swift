@@ -7,7 +7,7 @@ import TidebellWire
 /// Files that are copied piece by piece, with a digest, and are on the disk when that
 /// returns; their names are with ``flush(_:)`` of their folder.
 enum DurableFile {
-    /// What tells whether a file is as it was.
+    /// What shows whether a file is unchanged.
     struct Digest: Hashable {
         var bytes: Int64
         var sha256: String
@@ -52,7 +52,7 @@ enum DurableFile {
     }
 
     /// Whether a path is that of a file, or of a link to one: others may have no end, or wait
-    /// for somebody who writes.
+    /// for the writer.
     static func isFile(_ url: URL) -> Bool {
         FileStatus(url.path)?.kind == .file
     }

@@ -63,7 +63,7 @@ package struct LimitSettings: Sendable {
             "There is no limit '\(WireError.shortened(name))'."
                 + (guess.map { " Did you mean '\($0)'?" } ?? "")
                 + " The limits are: \(names.joined(separator: ", ")). "
-                + "`tidebell limits` says what they mean."
+                + "`tidebell limits` explains them."
         )
     }
 

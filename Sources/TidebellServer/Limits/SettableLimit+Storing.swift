@@ -64,13 +64,13 @@ extension SettableLimit {
                 "Bytes of the filters of one subscription."),
             Self(
                 "notificationInfoBytes", \.limits.notificationInfoBytes, .bytes, kilo...giga,
-                "Bytes of what one subscription says about its pushes."),
+                "Bytes of the notification info of one subscription."),
             Self(
                 "devicesPerUser", \.limits.devicesPerUser, 1...most,
-                "Devices of a user; one more takes the place of the one unused for longest."),
+                "Devices of a user; one more replaces the one unused for longest."),
             Self(
                 "pushTokensPerUser", \.limits.pushTokensPerUser, 1...most,
-                "Push tokens of a user; one more takes the place of the oldest."),
+                "Push tokens of a user; one more replaces the oldest."),
             Self(
                 "notificationsPerUser", \.limits.notificationsPerUser, 1...100 * most,
                 "The newest notifications that are kept for a user."),
@@ -144,7 +144,7 @@ extension SettableLimit {
     package static let fixedShares: [String: String] = [
         "countsLoopback": "a policy: serve --count-loopback",
         "trustedProxies": "addresses: serve --trusted-proxy",
-        "refusalTime": "who is refused is told so, no more",
+        "refusalTime": "the answer that refuses a connection gets no more time",
         "lingerTime": "what is answered is over: it only lets a client read why",
         "lingerPause": "what is answered is over: it only lets a client read why",
     ]

@@ -47,7 +47,7 @@ extension SettableLimit {
                 """),
             Self(
                 "leastAnswerRate", \.shares.leastAnswerRate, .bytes, 0...mega,
-                "Bytes a second that a client takes of its answers; who takes fewer is closed."),
+                "Bytes a second that a client takes of its answers; a slower connection is closed."),
         ])
 
     private static let requests = Section(
@@ -144,7 +144,7 @@ extension SettableLimit {
                 "The same of one user."),
             Self(
                 "longReads.waitingOfAnonymous", \.limits.longReads.waitingOfAnonymous,
-                0...10_000, "The same of all in a container who are no users."),
+                0...10_000, "The same of all callers without a user in a container."),
             Self(
                 "queryScan.records", \.limits.queryScan.records, 1...100 * most,
                 "Records that one page of a query without order looks at; then it ends."),

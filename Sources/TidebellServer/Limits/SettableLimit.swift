@@ -22,61 +22,67 @@ package struct SettableLimit: Sendable {
     private let get: @Sendable (ServerConfiguration) -> Int64?
     private let put: @Sendable (Int64?, inout ServerConfiguration) -> Void
 
-    /// A place of the configuration.
-    package typealias Place<Value> = any WritableKeyPath<ServerConfiguration, Value> & Sendable
+    /// The path to a value of the configuration.
+    package typealias ConfigurationPath<Value> = any WritableKeyPath<ServerConfiguration, Value>
+        & Sendable
 
     /// Creates a limit that is a number of things.
-    init(_ name: String, _ place: Place<Int>, _ range: ClosedRange<Int64>, _ meaning: String) {
-        self.init(name, place, .count, range, meaning)
+    init(
+        _ name: String, _ path: ConfigurationPath<Int>, _ range: ClosedRange<Int64>,
+        _ meaning: String
+    ) {
+        self.init(name, path, .count, range, meaning)
     }
 
     /// Creates a limit that is a number.
     init(
-        _ name: String, _ place: Place<Int>, _ unit: Unit, _ range: ClosedRange<Int64>,
+        _ name: String, _ path: ConfigurationPath<Int>, _ unit: Unit, _ range: ClosedRange<Int64>,
         _ meaning: String
     ) {
         self.init(
-            name, unit, range, meaning, get: { Int64($0[keyPath: place]) },
-            put: { if let value = $0 { $1[keyPath: place] = Int(value) } })
+            name, unit, range, meaning, get: { Int64($0[keyPath: path]) },
+            put: { if let value = $0 { $1[keyPath: path] = Int(value) } })
     }
 
     /// Creates a limit that is a number of bytes.
     init(
-        _ name: String, _ place: Place<Int64>, _ range: ClosedRange<Int64>, _ meaning: String
+        _ name: String, _ path: ConfigurationPath<Int64>, _ range: ClosedRange<Int64>,
+        _ meaning: String
     ) {
         self.init(
-            name, .bytes, range, meaning, get: { $0[keyPath: place] },
-            put: { if let value = $0 { $1[keyPath: place] = value } })
+            name, .bytes, range, meaning, get: { $0[keyPath: path] },
+            put: { if let value = $0 { $1[keyPath: path] = value } })
     }
 
     /// Creates a limit that is a time, in whole seconds.
     init(
-        _ name: String, _ place: Place<Duration>, _ range: ClosedRange<Int64>, _ meaning: String
+        _ name: String, _ path: ConfigurationPath<Duration>, _ range: ClosedRange<Int64>,
+        _ meaning: String
     ) {
         self.init(
-            name, .seconds, range, meaning, get: { $0[keyPath: place].components.seconds },
-            put: { if let value = $0 { $1[keyPath: place] = .seconds(value) } })
+            name, .seconds, range, meaning, get: { $0[keyPath: path].components.seconds },
+            put: { if let value = $0 { $1[keyPath: path] = .seconds(value) } })
     }
 
     /// Creates a limit that the server finds by itself unless it is set.
     init(
-        _ name: String, _ place: Place<Int?>, _ range: ClosedRange<Int64>, unset: String,
+        _ name: String, _ path: ConfigurationPath<Int?>, _ range: ClosedRange<Int64>, unset: String,
         _ meaning: String
     ) {
         self.init(
             name, .count, range, meaning, absent: unset,
-            get: { $0[keyPath: place].map(Int64.init) },
-            put: { $1[keyPath: place] = $0.map(Int.init) })
+            get: { $0[keyPath: path].map(Int64.init) },
+            put: { $1[keyPath: path] = $0.map(Int.init) })
     }
 
     /// Creates a limit of bytes that there may be none of: the word for that is `none`.
     init(
-        _ name: String, _ place: Place<Int64?>, orNone range: ClosedRange<Int64>,
+        _ name: String, _ path: ConfigurationPath<Int64?>, orNone range: ClosedRange<Int64>,
         _ meaning: String
     ) {
         self.init(
             name, .bytes, range, meaning, absent: "none", absentWord: "none",
-            get: { $0[keyPath: place] }, put: { $1[keyPath: place] = $0 })
+            get: { $0[keyPath: path] }, put: { $1[keyPath: path] = $0 })
     }
 
     private init(
@@ -95,7 +101,7 @@ package struct SettableLimit: Sendable {
         self.put = put
     }
 
-    /// What a configuration says; nil for no number.
+    /// The limit in a configuration; nil for no number.
     package func value(in configuration: ServerConfiguration) -> Int64? { get(configuration) }
 
     /// Sets the limit to what ``value(of:)`` read.

@@ -2,6 +2,6 @@
 import Foundation
 
 /// Prints a line at once, also into a pipe.
-package func say(_ text: String = "") {
+package func printLine(_ text: String = "") {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
