@@ -36,7 +36,7 @@ struct AppleTests {
             ]
         }
 
-        /// The configuration file that says the same.
+        /// The configuration file with the same settings.
         var file: String {
             """
             {"apns": {
@@ -80,7 +80,7 @@ struct AppleTests {
         #expect(apple.received.count == 2)
     }
 
-    @Test("a configuration file in the data folder says the same as the options")
+    @Test("a configuration file in the data folder does the same as the options")
     func configurationFile() async throws {
         let setting = try await Setting()
         let program = setting.program

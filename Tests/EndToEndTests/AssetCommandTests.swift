@@ -123,8 +123,8 @@ struct AssetCommandTests {
             (head + ["-H", "If-None-Match: \(tag)"], ["http/1.1 304 not modified": ""]),
         ]
         for (arguments, expected) in rows {
-            let told = try await headers(arguments)
-            #expect(told == expected.merging(["etag": tag]) { old, _ in old }, "\(arguments)")
+            let found = try await headers(arguments)
+            #expect(found == expected.merging(["etag": tag]) { old, _ in old }, "\(arguments)")
         }
         try Data(repeating: 65, count: 1000).write(to: URL(fileURLWithPath: target))
         let resumed = try await curl(["-C", "-", "-o", target, "-w", "%{size_download}\n", url])

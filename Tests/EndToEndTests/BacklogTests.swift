@@ -42,17 +42,17 @@ struct BacklogTests {
             // Now it is at work.
             await eventually { reader.events > 0 }
             try await stop(server)
-            #expect(reader.heard.count < Self.records)
+            #expect(reader.received.count < Self.records)
             #expect(try await backlog() > 0)
 
             server = try await program.serve()
-            await eventually { reader.heard.count == Self.records }
+            await eventually { reader.received.count == Self.records }
             try await eventually { try await backlog() == 0 }
             group.cancelAll()
             try await group.waitForAll()
         }
         #expect(ledger.contents.violations == [])
-        #expect(reader.heard.values.allSatisfy { $0.ids.count == 1 })
+        #expect(reader.received.values.allSatisfy { $0.ids.count == 1 })
         try await stop(server)
     }
 
@@ -85,7 +85,7 @@ struct BacklogTests {
 // MARK: - What is made while no server runs
 
 extension BacklogTests {
-    /// Who makes the changes.
+    /// The user who makes the changes.
     struct Writer {
         var apiToken: String
         var webToken = ""
@@ -127,7 +127,7 @@ extension BacklogTests {
         }
     }
 
-    /// Makes changes that nobody is told of.
+    /// Makes changes that nobody is notified of.
     private func makeChanges(as writer: Writer) async throws {
         try await withCloud { cloud in
             for first in stride(from: 0, to: Self.records, by: Self.recordsPerRequest) {
@@ -156,7 +156,7 @@ extension BacklogTests {
         try #require(answer.status == 200 && !text.contains("ErrorCode"), "\(text)")
     }
 
-    /// How many databases have changes that nobody was told of.
+    /// How many databases have changes that nobody was notified of.
     private func backlog() async throws -> Int {
         let store = try DataFolder(program.dataFolder).openStore(
             for: .administering, time: .system, randomness: .system

@@ -98,7 +98,9 @@ struct BackupCommandTests {
         #expect(!FileManager.default.fileExists(atPath: program.dataFolder.path))
     }
 
-    @Test("W-10: user add begins a cloud and says so; serve then says that an API token is missing")
+    @Test(
+        "W-10: user add begins a cloud and prints that; serve then prints that an API token is missing"
+    )
     func userFirst() async throws {
         defer { clean() }
         let added = try await program.run(["user", "add", "anna"]).joined(separator: "\n")
@@ -116,7 +118,8 @@ struct BackupCommandTests {
         #expect(await server.waitUntilExit() == 0)
     }
 
-    @Test("The root key elsewhere: backup, restore and check say what they lack, and serve warns")
+    @Test(
+        "The root key elsewhere: backup, restore and check report what they lack, and serve warns")
     func rootKeyElsewhere() async throws {
         let key = program.dataFolder.appendingPathExtension("key")
         defer {
@@ -207,12 +210,12 @@ struct BackupCommandTests {
         let server = try await program.serve()
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
-        let stray = program.dataFolder.appendingPathComponent("assets/kept/ab/abc")
+        let orphan = program.dataFolder.appendingPathComponent("assets/kept/ab/abc")
         try FileManager.default.createDirectory(
-            at: stray.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data([1]).write(to: stray)
+            at: orphan.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data([1]).write(to: orphan)
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: stray.path)
+            [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: orphan.path)
         let warning = "the file assets/kept/ab/abc belongs to no record"
         let warned = try await program.run(["check"])
         #expect(warned.first?.hasPrefix("Warning: \(warning)") == true)

@@ -6,7 +6,7 @@ import TidebellProcesses
 
 /// The demo is the product's promise; this is the proof that it is kept.
 @Suite(.hangs) struct DemoTests {
-    @Test("The demo tells the main job with a real server and real devices, to its end")
+    @Test("The demo shows the main job with a real server and real devices, to its end")
     func theDemoReachesItsEnd() async throws {
         let demo = try ChildProcess(Built.program("feed-demo"), [], mergesErrors: true)
         var output: [String] = []

@@ -8,7 +8,7 @@ import TidebellProcesses
 /// The answer to "where is my push?", as an operator gets it.
 struct ExplainTests {
     @Test(
-        "SUB-7, SUB-46: tidebell push explain says why pushes came or not, while the server runs",
+        "SUB-7, SUB-46: tidebell push explain prints why pushes came or not, while the server runs",
         .hangs
     )
     func missedPushes() async throws {
@@ -27,14 +27,14 @@ struct ExplainTests {
         _ = try await database.save(CKRecord(recordType: "Note", recordID: inDefault))
 
         // The pipeline may be a moment behind.
-        var told = try await program.run(["push", "explain", "n1"])
-        while told.contains(where: { $0.contains("not told yet") }) {
-            told = try await program.run(["push", "explain", "n1"])
+        var lines = try await program.run(["push", "explain", "n1"])
+        while lines.contains(where: { $0.contains("not told yet") }) {
+            lines = try await program.run(["push", "explain", "n1"])
         }
-        #expect(told.first == "\(Household.container) · development")
-        #expect(told.contains("record n1 (Note) created in zone Feed, private database of anna"))
+        #expect(lines.first == "\(Household.container) · development")
+        #expect(lines.contains("record n1 (Note) created in zone Feed, private database of anna"))
         #expect(
-            told.contains(
+            lines.contains(
                 "  ✓ everything (database): every change in a custom zone fires it (SUB-54)"
             )
         )

@@ -42,7 +42,7 @@ struct FewFilesTests {
             let home = try await Household(program: program, user: "slow-\(name)")
             // Uploads that have begun and never end, and connections that ask for nothing.
             for _ in 0..<6 {
-                // Some are told that there is no place.
+                // Some are refused, since there is no slot.
                 if let upload = try? await home.beginUpload() { uploads.append(upload) }
             }
             for _ in 0..<40 { uploads.append(try SilentConnection(port: program.port)) }
@@ -73,7 +73,7 @@ struct FewFilesTests {
         #expect(await server.waitUntilExit() == 0)
     }
 
-    /// Tries until it works, as clients do that are told to come again, or until the server has ended.
+    /// Tries until it works, as clients do that are asked to come again, or until the server has ended.
     private func untilItWorks<Value>(
         _ server: ChildProcess, _ body: () async throws -> Value
     ) async throws -> Value {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import TidebellProcesses
 
-/// A connection that sends what it is told to, and reads nothing by itself.
+/// A connection that sends what a test gives it, and reads nothing by itself.
 final class SilentConnection: Sendable {
     private let descriptor: Int32
 

@@ -122,7 +122,7 @@ struct Household: Sendable {
     }
 }
 
-/// Records as fetched so far, and the token that says how far.
+/// Records as fetched so far, and the token of that position.
 struct FetchedState: Sendable {
     static let zoneID = CKRecordZone.ID(zoneName: "Feed")
 
@@ -145,7 +145,7 @@ struct FetchedState: Sendable {
     }
 }
 
-/// A subscribed device that fetches when it is told to, and never else.
+/// A subscribed device that fetches when it is asked to, and never else.
 actor Watcher {
     private let household: Household
     private var state = FetchedState()

@@ -11,7 +11,7 @@ import TidebellProcesses
         ProcessInfo.processInfo.environment["TIDEBELL_TEST_KILLS"].flatMap { Int($0) } ?? 20
 
     @Test(
-        "PUSH-14: after kills under load every acknowledged write is there, once, and was told once"
+        "PUSH-14: after kills under load every acknowledged write is there, once, and was notified once"
     )
     func nothingIsLost() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)

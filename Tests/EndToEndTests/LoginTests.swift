@@ -28,7 +28,7 @@ import TidebellProcesses
         return output
     }
 
-    private var place: [String] { ["--container", Household.container] }
+    private var containerOption: [String] { ["--container", Household.container] }
 
     @Test("ACCT-2: a program that runs sees tidebell login, a switch and logout, each once")
     func aRunningProgram() async throws {
@@ -50,7 +50,9 @@ import TidebellProcesses
             "anna is signed in to \(Household.container) (development) at \(program.address)."
         #expect(
             try await device(
-                ["login"] + place + address + ["--api-token-file", file, "--token-file", "-"],
+                ["login"] + containerOption + address + [
+                    "--api-token-file", file, "--token-file", "-",
+                ],
                 input: anna
             ) == [signedIn]
         )
@@ -66,7 +68,9 @@ import TidebellProcesses
         )
         try await setPassword("correct horse", of: "ben")
         let bens = try await device(
-            ["login"] + place + ["--server", program.address, "--user", "ben", "--password-stdin"],
+            ["login"] + containerOption + [
+                "--server", program.address, "--user", "ben", "--password-stdin",
+            ],
             input: "correct horse"
         )
         #expect(
@@ -80,13 +84,13 @@ import TidebellProcesses
         #expect(try await container.privateCloudDatabase.allRecordZones().count == 1)
 
         #expect(
-            try await device(["logout"] + place)
+            try await device(["logout"] + containerOption)
                 == ["ben is signed out of \(Household.container) (development)."]
         )
         try await changes.wait(for: 3)
         #expect(try await container.accountStatus() == .noAccount)
         let warned = try await device(
-            ["login"] + place + address + ["--api-token", apiToken, "--token", anna]
+            ["login"] + containerOption + address + ["--api-token", apiToken, "--token", anna]
         )
         #expect(warned.count == 2 && warned.last == signedIn)
         #expect(warned.first?.hasPrefix("A token on the command line can be read") == true)
@@ -94,7 +98,7 @@ import TidebellProcesses
         #expect(await server.waitUntilExit() == 0)
     }
 
-    @Test("M7: a login at an address without TLS beyond this machine says what that means")
+    @Test("M7: a login at an address without TLS beyond this machine warns what that means")
     func withoutTLS() async throws {
         let server = try await program.serve(arguments: ["--host", "0.0.0.0"])
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
@@ -102,10 +106,10 @@ import TidebellProcesses
         let file = program.dataFolder.appendingPathComponent("api-token").path
         try apiToken.write(toFile: file, atomically: true, encoding: .utf8)
         let anna = try await program.token(["user", "add", "anna"])
-        // This machine, by an address that does not say so.
+        // This machine, by an address that does not show it.
         let address = "http://0.0.0.0:\(program.port)"
         let lines = try await device(
-            ["login"] + place
+            ["login"] + containerOption
                 + ["--server", address, "--api-token-file", file, "--token-file", "-"],
             input: anna
         )
@@ -120,12 +124,12 @@ import TidebellProcesses
         #expect(await server.waitUntilExit() == 0)
     }
 
-    @Test("What goes wrong at a login is one sentence that says what to do")
+    @Test("What goes wrong at a login is one sentence with what to do")
     func mistakes() async throws {
         let server = try await program.serve()
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let apiToken = try await program.token(["api-token", "create", "--name", "tests"])
-        let login = ["login"] + place + ["--server", program.address]
+        let login = ["login"] + containerOption + ["--server", program.address]
         let rows: [([String], String)] = [
             (login + ["--token", "x"], "The API token of the container is missing"),
             (login + ["--api-token", "no", "--token", "x"], "The API token is not known"),
@@ -138,7 +142,7 @@ import TidebellProcesses
                 "it was made for another container"
             ),
             (
-                ["login"] + place
+                ["login"] + containerOption
                     + ["--server", "http://127.0.0.1:1", "--api-token", "a", "--token", "x"],
                 "The server cannot be reached"
             ),
@@ -193,7 +197,7 @@ import TidebellProcesses
     }
 }
 
-/// How often an app was told that its account changed.
+/// How often an app was notified that its account changed.
 private final class AccountChanges: @unchecked Sendable {
     // Sendable: the count is behind the lock; the token is given back only.
     private let lock = NSLock()
@@ -225,7 +229,7 @@ private final class AccountChanges: @unchecked Sendable {
         return count
     }
 
-    /// Waits until the app was told so often; more often is a failure.
+    /// Waits until the app was notified so often; more often is a failure.
     func wait(for expected: Int) async throws {
         await eventually { current >= expected }
         #expect(current == expected)

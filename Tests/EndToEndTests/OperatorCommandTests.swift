@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TidebellProcesses
 
-/// What an operator is told by the commands for users and tokens.
+/// What the commands print for users and tokens.
 @Suite("The operator's commands", .hangs)
 struct OperatorCommandTests {
     private let program: TidebellProgram
@@ -18,7 +18,7 @@ struct OperatorCommandTests {
         try? FileManager.default.removeItem(at: program.dataFolder)
     }
 
-    /// Runs a command with its output on a full disk; returns what it complains of.
+    /// Runs a command with its output on a full disk; returns its error.
     private func runWithFullOutput(
         _ arguments: [String], input: String? = nil
     ) async throws -> String {
@@ -75,7 +75,7 @@ struct OperatorCommandTests {
         #expect(try await program.run(["user", "list"]) == ["anna", "zed"])
     }
 
-    @Test("Removing and disabling say what there is, what was so already and what to do first")
+    @Test("Removing and disabling print what there is, what was so already and what to do first")
     func removing() async throws {
         defer { clean() }
         _ = try await program.run(["user", "add", "empty"])
@@ -102,7 +102,7 @@ struct OperatorCommandTests {
     }
 
     @Test(
-        "M8: erasing a person says what went, with --erase-data at once or with user erase later",
+        "M8: erasing a person prints what went, with --erase-data at once or with user erase later",
         arguments: [true, false])
     func erasing(atOnce: Bool) async throws {
         defer { clean() }
@@ -126,7 +126,7 @@ struct OperatorCommandTests {
         )
     }
 
-    @Test("A device whose session the operator ended says so, and signs out of it")
+    @Test("A device whose session the operator ended reports that, and signs out of it")
     func endedSession() async throws {
         defer { clean() }
         let server = try await program.serve()
@@ -156,7 +156,7 @@ struct OperatorCommandTests {
         #expect(await server.waitUntilExit() == 0)
     }
 
-    @Test("Serve says where it listens, what clients are told, and that the port has no TLS")
+    @Test("Serve prints where it listens, the URL for clients, and that the port has no TLS")
     func listening() async throws {
         defer { clean() }
         let child = try ChildProcess(
@@ -175,12 +175,12 @@ struct OperatorCommandTests {
         #expect(await child.waitUntilExit() == 0)
         let warning = lines.first { $0.hasPrefix("Listening at 0.0.0.0: the port itself") }
         #expect(warning?.contains("without TLS") == true)
-        let place = try #require(
+        let ports = try #require(
             lines.last?.firstMatch(
                 of: /port (\d+) of all addresses \(0\.0\.0\.0\), here http:\/\/127\.0\.0\.1:(\d+)/
             )
         )
-        #expect(place.1 == place.2 && place.1 != "0")
+        #expect(ports.1 == ports.2 && ports.1 != "0")
         #expect(lines.last?.contains("; clients use https://cloud.example.org.") == true)
         let file = program.dataFolder.appendingPathComponent("first-run.txt").path
         let text = try String(contentsOfFile: file, encoding: .utf8)

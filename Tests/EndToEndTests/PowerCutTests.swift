@@ -11,7 +11,7 @@ private let cuts = environment["TIDEBELL_TEST_POWER_CUTS"].flatMap { Int($0) }
 /// What a server owes its users when the power fails: `Scripts/test-power-cut`.
 @Suite(.hangs, .serialized, .enabled(if: cuts != nil, "needs root: Scripts/test-power-cut"))
 struct PowerCutTests {
-    @Test("after power cuts under load every acknowledged write is there, and was told once")
+    @Test("after power cuts under load every acknowledged write is there, and was notified once")
     func nothingIsLost() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -129,7 +129,7 @@ private final class PowerCutDisk: Sendable {
     /// Has everything written to the device that programs wrote, whether they flushed it or not.
     func sync() async throws { try await shell("sync -f '\(mountPoint.path)'") }
 
-    /// What SQLite says of a copy of its file and log: the first to open those that a cut left
+    /// What SQLite reports of a copy of its file and log: the first to open those that a cut left
     /// is the server, which they are for.
     func check(_ program: TidebellProgram) async throws -> [String] {
         let file = program.dataFolder.appendingPathComponent("tidebell.sqlite").path

@@ -34,13 +34,13 @@ struct RootKeyCommandTests {
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
 
-        let said = try await program.run(rotate)
-        let text = said.joined(separator: "\n")
+        let printed = try await program.run(rotate)
+        let text = printed.joined(separator: "\n")
         #expect(text.contains("Made a root key in \(key.path)"))
         #expect(text.contains("1 key of a zone"))
         #expect(text.contains("\(program.dataFolder.path)/root-key"))
         #expect(
-            said.last
+            printed.last
                 == "   tidebell serve --data \(program.dataFolder.path) --root-key-file \(key.path)"
         )
         let again = try await program.run(rotate)

@@ -6,14 +6,14 @@ import Testing
 import TidebellProcesses
 import TidebellSQLite
 
-/// What an operator tells `tidebell serve`.
+/// How an operator configures `tidebell serve`.
 @Suite(.hangs)
 struct ServeOptionTests {
     private let program: TidebellProgram
 
     init() throws { program = try Built.tidebell() }
 
-    @Test("The story that the log tells has no line that nobody can read")
+    @Test("The log has no line that nobody can read")
     func debugLines() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let server = try await program.serve(arguments: ["--log-level", "debug"])
@@ -56,7 +56,7 @@ struct ServeOptionTests {
         )
     }
 
-    @Test("M7: a start says that others may use the folder, and that it listens without TLS")
+    @Test("M7: a start warns that others may use the folder, and that it listens without TLS")
     func warnings() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         func start(_ arguments: [String]) async throws -> String {
@@ -78,7 +78,7 @@ struct ServeOptionTests {
         #expect(second.contains(plain), "\(second)")
     }
 
-    @Test("A limit that is set by its name bounds the server, and its error says the name")
+    @Test("A limit that is set by its name bounds the server, and its error has the name")
     func limit() async throws {
         let server = try await program.serve(
             arguments: ["--limit", "zonesPerDatabase=2", "--limit", "requestsPerSecond=500"])

@@ -10,11 +10,11 @@ import TidebellWire
 
 /// The table caller × endpoint × database × environment of one container. Callers show an API
 /// token and a web token, each of this container or of others, fresh or ended
-/// (``AccessCaller``): every web token with every API token. Who may call what is written down
+/// (``AccessCaller``): every web token with every API token. Which callers may call what is written down
 /// here, and not taken from the routes.
 @Suite("Who may call what", .hangs)
 struct AccessTableTests {
-    /// Who may call each endpoint, and a request that a user may make in their private
+    /// The callers that may call each endpoint, and a request that a user may make in their private
     /// database; `API` is an API token.
     fileprivate static let table: [String: (access: WireAccess, body: String)] = [
         "database zones/list": (.reader, "{}"),
@@ -204,7 +204,7 @@ struct AccessTableTests {
     }
 
     private func body(of row: Row, for caller: AccessCaller, in api: TestAPI) -> String {
-        // Who shows neither a token nor a password is told to; a name alone makes no sense.
+        // Without token and password the answer asks for them; a name alone makes no sense.
         if row.key == "ext account/signIn", caller.user == .none { return #"{"user":"anna"}"# }
         return (Self.table[row.key]?.body ?? "").replacing("API", with: api.apiToken)
     }

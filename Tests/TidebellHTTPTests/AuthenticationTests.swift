@@ -154,7 +154,7 @@ struct AuthenticationTests {
         #expect(try await api.send("GET", twice).status == 421)
     }
 
-    @Test("A server-to-server signature is refused with a sentence that says so")
+    @Test("A server-to-server signature is refused with a sentence on it")
     func serverToServer() async throws {
         let api = try await TestAPI()
         let answer = try await api.send(

@@ -94,10 +94,10 @@ extension BackupTests {
         damaged[3] ^= 1
         try damaged.write(to: urls[1])
         try Data().write(to: urls[2])
-        let stray = data.url.appendingPathComponent("assets/kept/ab/abc")
+        let orphan = data.url.appendingPathComponent("assets/kept/ab/abc")
         try FileManager.default.createDirectory(
-            at: stray.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data([1]).write(to: stray)
+            at: orphan.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data([1]).write(to: orphan)
         let found = try CloudCheck.run(data, at: Self.moment).problems
         #expect(found.filter { $0.zone == "_defaultZone" }.compactMap(\.record).count == 3)
         #expect(
@@ -170,7 +170,7 @@ extension BackupTests {
             "\(Self.zone)/a: the file \(kept) is damaged at byte 65536 of its content: what is in "
             + "it is not what was written"
 
-        // Without the key nothing is known of it, and that is said.
+        // Without the key nothing is known of it, and that is reported.
         let blind = try CloudCheck.run(data, at: Self.moment)
         #expect(blind.problems == [])
         #expect(blind.unreadFiles == 1)

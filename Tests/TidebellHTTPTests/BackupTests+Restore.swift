@@ -19,7 +19,7 @@ extension BackupTests {
         return contents
     }
 
-    /// Restores the backup in the place of what is in the data folder.
+    /// Restores the backup instead of what is in the data folder.
     private func replace() async throws {
         _ = try await Restoring.run(backup, to: data, replacing: true, at: Self.moment)
     }
@@ -27,7 +27,7 @@ extension BackupTests {
     @Test("A restore that fails leaves the folder as it was, at whatever point it fails")
     func failedRestore() async throws {
         try await makeCloud()
-        // Of what is moved in, this name finds its place taken.
+        // Of what is moved in, this name is taken already.
         try Data([1]).write(to: data.url.appendingPathComponent("lost+found"))
         _ = try Backup.make(of: data, to: backup, at: Self.moment)
         try FileManager.default.removeItem(at: data.url.appendingPathComponent("lost+found"))
@@ -169,7 +169,7 @@ extension BackupTests {
         }
     }
 
-    /// A change of a backup's database, and what a restore and a check say of it.
+    /// A change of a backup's database, and what a restore and a check report of it.
     struct Forgery: Sendable, CustomTestStringConvertible {
         var sql: String
         var finding: String
@@ -249,10 +249,10 @@ extension BackupTests {
         try await forge(forgery.sql, in: backup)
         let digest = try #require(
             try DurableFile.digest(of: backup.appendingPathComponent("tidebell.sqlite")))
-        let place = try #require(
+        let index = try #require(
             manifest.files.firstIndex { $0.path == "tidebell.sqlite" })
-        manifest.files[place].bytes = digest.bytes
-        manifest.files[place].sha256 = digest.sha256
+        manifest.files[index].bytes = digest.bytes
+        manifest.files[index].sha256 = digest.sha256
         try JSONEncoder().encode(manifest).write(to: backup.appendingPathComponent("manifest.json"))
         let target = DataFolder(root.appendingPathComponent("restored"))
         let refusal = await sentence {
@@ -292,10 +292,10 @@ extension BackupTests {
     func links(name: String) async throws {
         try await makeCloud()
         _ = try Backup.make(of: data, to: backup, at: Self.moment)
-        let place = backup.appendingPathComponent(name)
+        let location = backup.appendingPathComponent(name)
         let elsewhere = root.appendingPathComponent("elsewhere")
-        try FileManager.default.moveItem(at: place, to: elsewhere)
-        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: elsewhere)
+        try FileManager.default.moveItem(at: location, to: elsewhere)
+        try FileManager.default.createSymbolicLink(at: location, withDestinationURL: elsewhere)
         let target = DataFolder(root.appendingPathComponent("restored"))
         let refusal = await sentence {
             _ = try await Restoring.run(backup, to: target, replacing: false, at: Self.moment)
@@ -303,8 +303,8 @@ extension BackupTests {
         #expect(refusal.contains("\(name) is a link"), "\(refusal)")
         #expect(!FileManager.default.fileExists(atPath: target.url.path))
         // The backup itself may stand wherever a link leads to.
-        try FileManager.default.removeItem(at: place)
-        try FileManager.default.moveItem(at: elsewhere, to: place)
+        try FileManager.default.removeItem(at: location)
+        try FileManager.default.moveItem(at: elsewhere, to: location)
         let link = root.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: backup)
         _ = try await Restoring.run(link, to: target, replacing: false, at: Self.moment)
@@ -341,22 +341,22 @@ extension BackupTests {
         #expect(await restoreRefusal().contains("\u{1B}") == false)
     }
 
-    @Test("A pipe, or a link to a device, in place of a file of a backup is refused")
+    @Test("A pipe, or a link to a device, instead of a file of a backup is refused")
     func noFile() async throws {
         try await makeCloud()
         _ = try Backup.make(of: data, to: backup, at: Self.moment)
         for name in ["tidebell.sqlite", "manifest.json"] {
-            let place = backup.appendingPathComponent(name)
+            let location = backup.appendingPathComponent(name)
             let aside = backup.appendingPathComponent("aside")
-            try FileManager.default.moveItem(at: place, to: aside)
-            #expect(mkfifo(place.path, 0o600) == 0)
+            try FileManager.default.moveItem(at: location, to: aside)
+            #expect(mkfifo(location.path, 0o600) == 0)
             #expect(await restoreRefusal().contains("backup"))
-            try FileManager.default.removeItem(at: place)
+            try FileManager.default.removeItem(at: location)
             try FileManager.default.createSymbolicLink(
-                atPath: place.path, withDestinationPath: "/dev/zero")
+                atPath: location.path, withDestinationPath: "/dev/zero")
             #expect(await restoreRefusal().contains("backup"))
-            try FileManager.default.removeItem(at: place)
-            try FileManager.default.moveItem(at: aside, to: place)
+            try FileManager.default.removeItem(at: location)
+            try FileManager.default.moveItem(at: aside, to: location)
         }
     }
 

@@ -198,7 +198,7 @@ final class BackupTests {
         #expect(try files(root).filter { $0.contains("unfinished") } == [])
     }
 
-    @Test("--without-keys leaves the secrets out and says so in the manifest")
+    @Test("--without-keys leaves the secrets out and states that in the manifest")
     func withoutKeys() async throws {
         try await makeCloud()
         var options = Backup.Options()
@@ -247,13 +247,13 @@ final class BackupTests {
         let elsewhere = root.appendingPathComponent("elsewhere")
         try FileManager.default.moveItem(at: data.assets, to: elsewhere)
         try FileManager.default.createSymbolicLink(at: data.assets, withDestinationURL: elsewhere)
-        for place in [
+        for location in [
             link.appendingPathComponent("backup"), link.appendingPathComponent("assets/kept/x"),
             elsewhere.appendingPathComponent("kept/x"),
         ] {
             #expect(
-                await sentence { _ = try Backup.make(of: data, to: place, at: Self.moment) }
-                    == "\(place.path) lies in the data folder; name a folder outside of it."
+                await sentence { _ = try Backup.make(of: data, to: location, at: Self.moment) }
+                    == "\(location.path) lies in the data folder; name a folder outside of it."
             )
         }
         // A link that leads nowhere is something all the same.
@@ -308,8 +308,8 @@ final class BackupTests {
             try whole.write(to: url)
         }
         for file in manifest.files {
-            for place in [0, Int(file.bytes) / 2, Int(file.bytes) - 1] {
-                try await refused(file.path) { $0[place] ^= 1 }
+            for position in [0, Int(file.bytes) / 2, Int(file.bytes) - 1] {
+                try await refused(file.path) { $0[position] ^= 1 }
             }
             try await refused(file.path) { $0.removeLast() }
         }
@@ -328,8 +328,8 @@ final class BackupTests {
         var manifest = try Backup.make(of: data, to: backup, at: Self.moment)
         for path in ["../data/tidebell.json", "/etc/passwd", "a//b", "."] {
             manifest.files.append(.init(path: path, bytes: 1, sha256: ""))
-            let place = backup.appendingPathComponent("manifest.json")
-            try JSONEncoder().encode(manifest).write(to: place)
+            let location = backup.appendingPathComponent("manifest.json")
+            try JSONEncoder().encode(manifest).write(to: location)
             let sentence = await self.sentence {
                 _ = try await Restoring.run(
                     backup, to: DataFolder(root.appendingPathComponent("x")), replacing: false,
@@ -404,7 +404,8 @@ final class BackupTests {
             at: Self.moment)
     }
 
-    @Test("A backup of a cloud whose root key is elsewhere says that it lacks it; so does restore")
+    @Test(
+        "A backup of a cloud whose root key is elsewhere reports that it lacks it; so does restore")
     func rootKeyElsewhere() async throws {
         _ = try await makeSealedCloud()
         #expect(try Backup.make(of: data, to: backup, at: Self.moment).lacksRootKey)

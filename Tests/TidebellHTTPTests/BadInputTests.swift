@@ -54,7 +54,7 @@ struct BadInputTests {
             "private/zones/lookup", String(repeating: "[", count: 100_000),
             malformed + "expected an object, found an array"
         ),
-        // Wrong types, with the culprit's place
+        // Wrong types, with the culprit's path
         BadRequest(
             "private/records/modify", #"{"operations":{}}"#,
             malformed + "expected an array, found an object in operations"
@@ -98,7 +98,7 @@ struct BadInputTests {
             "private/subscriptions/lookup", #"{"subscriptions":[{}]}"#,
             malformed + "missing required field 'subscriptionID' in subscriptions[0]"
         ),
-        // Places that do not exist
+        // Zones that do not exist
         BadRequest(
             "private/records/lookup", #"{"zoneID":{"zoneName":"No"},"records":[]}"#,
             "Zone 'No' does not exist", code: .zoneNotFound
@@ -123,7 +123,7 @@ struct BadInputTests {
     ]
 
     @Test(
-        "A request that makes no sense is refused with the place of the culprit",
+        "A request that makes no sense is refused with the path of the culprit",
         arguments: requests)
     func refused(request: BadRequest) async throws {
         let api = try await TestAPI()
@@ -174,7 +174,7 @@ struct BadInputTests {
         )
     }
 
-    @Test("A body over the limit is 400 and says so (LIMIT-2)")
+    @Test("A body over the limit is 400, with that reason (LIMIT-2)")
     func longBody() async throws {
         var limits = Limits()
         limits.requestBytes = 100
@@ -193,7 +193,7 @@ struct BadInputTests {
         )
     }
 
-    @Test("An extension's detail is not shown to who did not opt in (9)")
+    @Test("An extension's detail is not shown to clients that did not opt in (9)")
     func hiddenDetail() async throws {
         var limits = Limits()
         limits.requestBytes = 10

@@ -43,7 +43,7 @@ struct ChangesTests {
         #expect(then.text.contains(#""moreComing":false"#))
     }
 
-    @Test("A tombstone has its name and zone, and its type for who opted in (4.2, 9)")
+    @Test("A tombstone has its name and zone, and its type for clients that opted in (4.2, 9)")
     func tombstones() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")

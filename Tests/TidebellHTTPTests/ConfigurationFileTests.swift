@@ -33,7 +33,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("no file says nothing; a file that was named has to be there")
+    @Test("no file changes nothing; a file that was named has to be there")
     func noFile() throws {
         var configuration = ServerConfiguration(dataFolder: URL(filePath: "/nonexistent"))
         try configuration.readFile()
@@ -62,7 +62,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(
-        "what is wrong is named with its place",
+        "what is wrong is named with its location",
         arguments: [
             (#"{"apsn": {}}"#, "apsn: unknown section"),
             (#"{"apns": {"keyfile": "x"}}"#, "apns.keyfile: unknown member"),
@@ -77,10 +77,10 @@ struct ConfigurationFileTests {
             ),
             (#"{"apns": "#, "unexpected end"),
         ])
-    func wrong(text: String, place: String) {
+    func wrong(text: String, location: String) {
         let failure = Self.failure(text)
         #expect(failure?.hasPrefix("The configuration file FOLDER/tidebell.json is wrong") == true)
-        #expect(failure?.contains(place) == true, "\(failure ?? "no failure")")
+        #expect(failure?.contains(location) == true, "\(failure ?? "no failure")")
     }
 
     @Test("half a configuration is refused with what is missing")

@@ -10,7 +10,7 @@ import TidebellTestStores
 import TidebellServer
 import GRDB
 
-/// Damage in the tables that tell people, zones and tokens: it is met when a server starts.
+/// Damage in the tables of people, zones and tokens: it is met when a server starts.
 @Suite("Damaged tables of people and zones") struct DamagedEssentialsTests {
     private static let closed = Task { try await DamagedPageTests.close(["A": 3, "B": 2]) }
 
@@ -20,7 +20,7 @@ import GRDB
     enum Wrong: CaseIterable { case noise, ofAnother }
 
     @Test(
-        "M6: a start mends an index of users, zones or tokens from its table, and says so",
+        "M6: a start mends an index of users, zones or tokens from its table, and reports it",
         arguments: ["sqlite_autoindex_user_1", "zone_changes", "web_token_session"], Wrong.allCases)
     func index(name: String, wrong: Wrong) async throws {
         let closed = try await Self.closed.value
@@ -30,13 +30,13 @@ import GRDB
         pages.overwrite(page, with: wrong == .noise ? Self.noise : pages.content(of: another))
         let api = try closed.open(pages)
         let store = try #require(api.cloud.store as? SQLiteStore)
-        let heard = Mutex<[StoreTroubles.News]>([])
-        store.troubles.observe { news in heard.withLock { $0.append(news) } }
+        let observed = Mutex<[StoreTroubles.News]>([])
+        store.troubles.observe { news in observed.withLock { $0.append(news) } }
         var mend = StoreMend()
         mend.tables = [
             name.hasPrefix("zone") ? "zone" : name.hasPrefix("web") ? "web_token" : "user"
         ]
-        #expect(heard.withLock { $0 } == [.mended(mend)])
+        #expect(observed.withLock { $0 } == [.mended(mend)])
         let caller = try await api.get("public/users/caller")
         #expect(caller.text.contains(closed.callers.user), "\(caller.text)")
         let zones = try await api.get("private/zones/list")
@@ -47,7 +47,7 @@ import GRDB
     }
 
     @Test(
-        "M6: a start with a damaged table of zones, keys, the secret or tokens says which it is",
+        "M6: a start with a damaged table of zones, keys, the secret or tokens reports which it is",
         arguments: ["zone", "zone_key", "store_secret", "api_token", "account", "user"])
     func table(name: String) async throws {
         let closed = try await Self.closed.value

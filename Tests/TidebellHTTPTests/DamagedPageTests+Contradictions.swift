@@ -53,7 +53,7 @@ extension DamagedPageTests {
         return Moments(before: first.pages, closed: closed, titles: titles)
     }
 
-    /// Mends a store whatever calls met, and says what became of it.
+    /// Mends a store whatever calls met, and returns what became of it.
     func mended(_ api: TestAPI) async throws -> StoreMend? {
         let store = try #require(api.cloud.store as? SQLiteStore)
         return try await store.writeAlone { transaction in
@@ -61,7 +61,7 @@ extension DamagedPageTests {
         }
     }
 
-    /// Expects everything to be as it was at last, or to be told as damaged; returns what is
+    /// Expects everything to be as it was at last, or to be reported as damaged; returns what is
     /// damaged.
     private func expectNothingOld(
         _ moments: Moments, _ api: TestAPI, affected: Set<String>, mayLack: Set<String> = [],
@@ -73,22 +73,22 @@ extension DamagedPageTests {
             let changed = try await changed(in: zone, api)
             #expect(Set(looked.keys) == Set(titles.keys), comment)
             for (name, title) in titles {
-                let place: Comment = "\(comment): \(name)"
+                let detail: Comment = "\(comment): \(name)"
                 if case .failed(let reason) = looked[name], reason.contains("is damaged") {
-                    #expect(affected.contains(name), place)
-                    #expect(changed[name] == looked[name], place)
+                    #expect(affected.contains(name), detail)
+                    #expect(changed[name] == looked[name], detail)
                     damaged[zone, default: []].insert(name)
                 } else if mayLack.contains(name), changed[name] == nil {
                     continue
                 } else if let title {
-                    #expect(looked[name] == .title(title), place)
-                    #expect(changed[name] == .title(title), place)
+                    #expect(looked[name] == .title(title), detail)
+                    #expect(changed[name] == .title(title), detail)
                 } else {
                     guard case .failed = looked[name] else {
-                        Issue.record("deleted, and there again: \(place)")
+                        Issue.record("deleted, and there again: \(detail)")
                         continue
                     }
-                    #expect(changed[name] ?? .deleted == .deleted, place)
+                    #expect(changed[name] ?? .deleted == .deleted, detail)
                 }
             }
             for (name, outcome) in changed where titles[name] == nil {
@@ -119,7 +119,7 @@ extension DamagedPageTests {
         pages.overwrite(page, with: try #require(earlier[page.number]))
         let api = try moments.closed.open(pages)
         let comment: Comment = "seed \(seed): page \(page.number), \(page.kind) of \(tree)"
-        // Of another content only the checksum of the fields tells.
+        // Of another content only the checksum of the fields shows it.
         #expect(try await mended(api) != nil || page.kind == .overflow, comment)
         let damaged = try await expectNothingOld(
             moments, api, affected: page.names, comment)
@@ -164,16 +164,16 @@ extension DamagedPageTests {
         var content = pages.content(of: page)
         // Where cells stand, rather than what is free.
         let first = Int(content[5]) << 8 | Int(content[6])
-        let (place, bit) = (
+        let (offset, bit) = (
             chance.oneIn(4) ? chance.below(content.count) : first + chance.below(64),
             UInt8(1) << UInt8(chance.below(8))
         )
-        guard place < content.count else { return }
-        content[place] ^= bit
+        guard offset < content.count else { return }
+        content[offset] ^= bit
         pages.overwrite(page, with: content)
         let api = try moments.closed.open(pages)
         let comment: Comment =
-            "seed \(seed): bit \(bit) of byte \(place), page \(page.number) of \(tree)"
+            "seed \(seed): bit \(bit) of byte \(offset), page \(page.number) of \(tree)"
         let mend = try await mended(api)
         // Of names that differ in the index alone, one is not the right one.
         let all = moments.closed.records.values.reduce(into: Set()) { $0.formUnion($1) }

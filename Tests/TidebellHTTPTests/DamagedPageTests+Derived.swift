@@ -7,7 +7,7 @@ import TidebellHTTP
 @testable import TidebellSQLite
 import TidebellServer
 
-/// Damaged tables that say once more what stands in records.
+/// Damaged tables that repeat what records have.
 extension DamagedPageTests {
     /// What becomes of the pages of a table and its index.
     enum Loss: String, CaseIterable {
@@ -52,7 +52,7 @@ extension DamagedPageTests {
     }
 
     @Test(
-        "M6: references are mended to what records say: no old one deletes a sound record",
+        "M6: references are mended to what records have: no old one deletes a sound record",
         arguments: Loss.allCases)
     func references(loss: Loss) async throws {
         let api = try await TestAPI()
@@ -92,7 +92,7 @@ extension DamagedPageTests {
     }
 
     @Test(
-        "M6: uses of files are mended to what records say: none keeps a file for ever, none is lost",
+        "M6: uses of files are mended to what records have: none keeps a file for ever, none is lost",
         arguments: Loss.allCases)
     func assetUses(loss: Loss) async throws {
         func save(_ text: String, of name: String, _ api: TestAPI) async throws {

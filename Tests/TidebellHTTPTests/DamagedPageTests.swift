@@ -79,7 +79,7 @@ import TidebellWire
 
     // MARK: Answers
 
-    /// What an answer says of a record.
+    /// What an answer has of a record.
     enum Outcome: Hashable {
         case title(String), deleted
         case failed(String)
@@ -107,7 +107,7 @@ import TidebellWire
         return contents
     }
 
-    /// What an answer says of each record: nil where it is whole and what was saved, the
+    /// What an answer has of each record: nil where it is whole and what was saved, the
     /// reason otherwise.
     private func outcomes(_ contents: [String: Outcome]) -> [String: String?] {
         var outcomes: [String: String?] = [:]
@@ -262,7 +262,7 @@ import TidebellWire
         )
     }
 
-    @Test("M6: damage that cannot be mended is told as what it is, and logged once")
+    @Test("M6: damage that cannot be mended is reported as what it is, and logged once")
     func beyondMending() async throws {
         let closed = try await Self.several.value
         var pages = closed.pages

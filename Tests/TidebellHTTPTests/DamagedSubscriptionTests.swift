@@ -9,7 +9,7 @@ import TidebellWire
 import TidebellCore
 import TidebellServer
 
-/// What is told of a subscription that the disk damaged.
+/// What is reported of a subscription that the disk damaged.
 @Suite("Damaged subscriptions")
 struct DamagedSubscriptionTests {
     private static func modify(_ type: String, _ ids: [String]) -> String {
@@ -43,7 +43,7 @@ struct DamagedSubscriptionTests {
     }
 
     @Test(
-        "M6: a damaged subscription is an item error that names it; who saves or deletes it mends that",
+        "M6: a damaged subscription is an item error that names it; saving or deleting it mends that",
         arguments: ["update", "delete"])
     func damaged(mending: String) async throws {
         let tally = Tally()

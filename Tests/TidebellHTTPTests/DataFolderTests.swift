@@ -38,7 +38,7 @@ final class DataFolderTests {
         try Data().write(to: url.appendingPathComponent(name))
     }
 
-    /// What the operator reads who starts a server.
+    /// The error that an operator gets at the start of a server.
     private func refusal() async -> String {
         let error = await #expect(throws: OperatorError.self) {
             try await TidebellServer(configuration)
@@ -148,7 +148,7 @@ final class DataFolderTests {
         }
     }
 
-    @Test("Who only reads makes no lock among the files; who serves makes it")
+    @Test("A process that only reads makes no lock among the files; one that serves makes it")
     func lockFile() throws {
         let folder = url.appendingPathComponent("assets")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

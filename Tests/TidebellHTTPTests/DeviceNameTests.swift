@@ -4,7 +4,7 @@ import TidebellCore
 import TidebellWire
 import TidebellServer
 
-@Suite("What records tell of the devices that wrote them")
+@Suite("What records reveal of the devices that wrote them")
 struct DeviceNameTests {
     private func deviceID(_ api: TestAPI, clientID: String) async throws -> String {
         let answer = try await api.post(
@@ -21,7 +21,7 @@ struct DeviceNameTests {
         return String(match.output.1)
     }
 
-    @Test("A record tells its devices apart, and no client ID, which is a device's secret")
+    @Test("A record distinguishes its devices, and has no client ID, which is a device's secret")
     func hidden() async throws {
         let api = try await TestAPI()
         let phone = try await deviceID(api, clientID: "client-of-the-phone")
@@ -30,7 +30,7 @@ struct DeviceNameTests {
         #expect(try await deviceID(api, clientID: "client-of-the-phone") == phone)
     }
 
-    @Test("SUB-51: what a record tells of a device does not let another user take it over")
+    @Test("SUB-51: what a record reveals of a device does not let another user take it over")
     func takeover() async throws {
         let api = try await TestAPI()
         let shown = try await deviceID(api, clientID: "client-of-the-phone")

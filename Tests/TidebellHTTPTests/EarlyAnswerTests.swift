@@ -68,7 +68,7 @@ struct EarlyAnswerTests {
         #expect(api.log.detailedLines.isEmpty)
     }
 
-    @Test("S13: a client that asks whether to send its body is told to, or is refused")
+    @Test("S13: a client that asks whether to send its body gets 100 Continue, or is refused")
     func expectations() async throws {
         let api = try await TestAPI()
         try await api.serving { [self] port in
@@ -90,7 +90,7 @@ struct EarlyAnswerTests {
         }
     }
 
-    @Test("S13: a client of HTTP/1.0 is never told to go on (RFC 9110, 10.1.1)")
+    @Test("S13: a client of HTTP/1.0 never gets 100 Continue (RFC 9110, 10.1.1)")
     func oldExpectation() async throws {
         let api = try await TestAPI()
         try await api.serving { port in
@@ -167,7 +167,7 @@ struct EarlyAnswerTests {
         #expect(api.log.detailedLines.isEmpty)
     }
 
-    @Test("S13: a body whose end nobody can tell is refused by the parser (RFC 9112, 6.3)")
+    @Test("S13: a body whose end is ambiguous is refused by the parser (RFC 9112, 6.3)")
     func chunkedIsNotLast() async throws {
         let api = try await TestAPI()
         try await api.serving { [self] port in

@@ -290,15 +290,15 @@ struct EncryptedAtRestTests {
         let api = try await TestAPI()
         try await api.makeZone("Notes")
         _ = try await save(api, "n1", Self.fields)
-        let place = api.folder.appendingPathExtension("backups")
-        defer { try? FileManager.default.removeItem(at: place) }
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let folder = api.folder.appendingPathExtension("backups")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for isWithoutKeys in [false, true] {
-            let backup = place.appendingPathComponent("backup-\(isWithoutKeys)")
+            let backup = folder.appendingPathComponent("backup-\(isWithoutKeys)")
             var options = Backup.Options()
             options.withoutKeys = isWithoutKeys
             _ = try Backup.make(of: DataFolder(api.folder), to: backup, at: TestAPI.start, options)
-            let data = DataFolder(place.appendingPathComponent("restored-\(isWithoutKeys)"))
+            let data = DataFolder(folder.appendingPathComponent("restored-\(isWithoutKeys)"))
             _ = try await Restoring.run(backup, to: data, replacing: false, at: TestAPI.start)
             let store = try data.openStore(for: .serving)
             let log = TestLog(level: .error)

@@ -9,10 +9,10 @@ import TidebellWire
 import HTTPTypes
 import TidebellServer
 
-/// What ended hears nothing (H5, W-4, W-12).
-@Suite("Streams and couriers of those who may hear no more", .hangs)
+/// What ended receives nothing (H5, W-4, W-12).
+@Suite("Streams and couriers of those who may receive no more", .hangs)
 struct EndedListenerTests {
-    /// How a caller comes to hear no more.
+    /// How a caller comes to receive no more.
     enum Ending: String, CaseIterable, Sendable {
         case signedOut, signedOutByOperator, expired, disabled, removed
         case disabledByAnotherProcess, deviceTakenOver
@@ -127,7 +127,7 @@ struct EndedListenerTests {
     }
 
     @Test(
-        "H5: a stream whose session ends while it is opened is told nothing, watched or not",
+        "H5: a stream whose session ends while it is opened receives nothing, watched or not",
         arguments: Ending.allCases)
     func opened(ending: Ending) async throws {
         let response = await api.cloud.respond(
@@ -172,7 +172,7 @@ struct EndedListenerTests {
         #expect(answer.status == 404 && answer.error?.code == .notFound)
     }
 
-    @Test("H5: a session that is renewed goes on hearing, long after its first token")
+    @Test("H5: a session that is renewed goes on receiving, long after its first token")
     func renewed() async throws {
         try await api.cloud.accounts.setPassword(
             "correct horse", of: "anna", keepsTokens: true, cost: .least)
@@ -222,7 +222,7 @@ struct EndedListenerTests {
         #expect(token.status == 421)
     }
 
-    @Test("H5: a native push token tells nothing after its session, and goes on with the next")
+    @Test("H5: a native push token receives nothing after its session, and goes on with the next")
     func native() async throws {
         let path = "/device/1/\(TestAPI.container)/development/tokens/register"
         func register(as token: String? = nil) async throws {
@@ -232,7 +232,7 @@ struct EndedListenerTests {
             )
             #expect(answer.status == 200)
         }
-        func isTold() async throws -> Bool {
+        func isPushTarget() async throws -> Bool {
             let now = api.clock.instant
             return try await api.cloud.store.read { reader in
                 let container = ContainerKey(
@@ -246,10 +246,10 @@ struct EndedListenerTests {
             }
         }
         try await register()
-        #expect(try await isTold())
+        #expect(try await isPushTarget())
         try await bring(about: .expired)
-        #expect(try await !isTold())
+        #expect(try await !isPushTarget())
         try await register(as: try await api.cloud.accounts.makeWebToken(for: "anna"))
-        #expect(try await isTold())
+        #expect(try await isPushTarget())
     }
 }

@@ -94,7 +94,7 @@ struct ErasureTests {
         }
     }
 
-    /// What the store says they take.
+    /// What they take, as the store counts it.
     private func publicUse() async throws -> StorageUse {
         let uses = try await api.cloud.store.read { try $0.storageUses() }
         return uses.first { if case .container = $0.owner { true } else { false } }?.use ?? .zero
@@ -138,7 +138,7 @@ struct ErasureTests {
         #expect(try await publicNames() == ["post", "needed"])
         #expect(try await !storeHolds("note7"))
         #expect(try await !storeHolds("ben"))
-        #expect(try await storeHolds(user), "public records tell who made them, by a number")
+        #expect(try await storeHolds(user), "public records have their creator, by a number")
         #expect(try await api.cloud.accounts.removed().isEmpty)
     }
 
@@ -294,7 +294,7 @@ struct ErasureTests {
         #expect(try await allRows().subtracting(before) == [])
     }
 
-    @Test("M8: an upload that was asked for before is not taken for who is gone")
+    @Test("M8: an upload that was asked for before is not taken for a user who is gone")
     func upload() async throws {
         let ben = try await api.cloud.accounts.add(named: "ben")
         let hash = [UInt8](repeating: 1, count: 32)
@@ -349,7 +349,7 @@ struct ErasureTests {
                 $0.contains("a user who was erased")
             }.count == 1
         )
-        // Who lists them changes nothing.
+        // Listing them changes nothing.
         for _ in 0..<2 {
             #expect(try await accounts.removed() == [])
             #expect(try await accounts.lostUsers() == ["lost-\(user.id.rawValue)"])

@@ -13,7 +13,7 @@ import TidebellPush
 struct ExplainPushTests {
     private static let path = "/admin/1/\(TestAPI.container)/development/push/explain"
 
-    /// A cloud whose user was told of a note, and a management token for it.
+    /// A cloud whose user was notified of a note, and a management token for it.
     private func api(limits: Limits = Limits()) async throws -> (TestAPI, token: String) {
         let api = try await TestAPI(limits: limits)
         try await api.makeZone("Notes")
@@ -85,7 +85,7 @@ struct ExplainPushTests {
         #expect(answer.text.contains(#""answer":"410 Unregistered""#))
     }
 
-    @Test("PUSH-13: what a stream wrote and what its device acknowledged is told")
+    @Test("PUSH-13: what a stream wrote and what its device acknowledged is explained")
     func stream() async throws {
         let (api, token) = try await api()
         let stream = api.target(under: "ext", "notifications/stream") + "&clientId=phone"
@@ -108,7 +108,7 @@ struct ExplainPushTests {
             ])
     }
 
-    @Test("web-services 5.12: what a courier's poll answered is told")
+    @Test("web-services 5.12: what a courier's poll answered is explained")
     func courier() async throws {
         let (api, token) = try await api()
         let created = try await api.send(
@@ -122,7 +122,7 @@ struct ExplainPushTests {
         #expect(try await deliveries(of: "n2", in: api, token) == ["courier sent"])
     }
 
-    /// What the only device was told of a record.
+    /// The deliveries of a record to the only device.
     private func deliveries(
         of record: String, in api: TestAPI, _ token: String
     ) async throws -> [String] {
@@ -140,7 +140,7 @@ struct ExplainPushTests {
         )
     }
 
-    @Test("Without a known management token the answer is 401 and says how to get one")
+    @Test("Without a known management token the answer is 401 and explains how to get one")
     func unauthorized() async throws {
         let (api, token) = try await api()
         func reason(_ headers: [String: String]) async throws -> String? {
@@ -191,7 +191,7 @@ struct ExplainPushTests {
         #expect(method.status == 405)
     }
 
-    @Test("Where nothing is kept, nothing is written, and the answer says so")
+    @Test("Where nothing is kept, nothing is written, and the answer states that")
     func off() async throws {
         var limits = Limits()
         limits.explanationRetention = .zero

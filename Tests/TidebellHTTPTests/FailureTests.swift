@@ -52,7 +52,7 @@ struct FailureTests {
         #expect(!line.contains("ckAPIToken"))
     }
 
-    @Test("A server that is too busy says when to come back, in body and header (1.4)")
+    @Test("A server that is too busy states when to come back, in body and header (1.4)")
     func busy() async throws {
         let error = WireError(.tryAgainLater, "too many requests wait", retryAfter: 2.5)
         let answer = try await respond(error)
@@ -61,7 +61,7 @@ struct FailureTests {
         #expect(answer[header: "Retry-After"] == "3")
     }
 
-    @Test("M3: a full disk says when to come back, and is not logged by each request")
+    @Test("M3: a full disk is answered with when to come back, and is not logged by each request")
     func fullDisk() async throws {
         let log = TestLog(level: .error)
         let full = StoreUnavailable(.diskIsFull, detail: "sector 7 of /secret/path")

@@ -23,7 +23,7 @@ struct HeadRuleTests {
         try await api.serving { port in
             let connection = try RawConnection(port)
             let target = api.target("private/zones/lookup")
-            // The client says neither that it sends no more nor that it goes.
+            // The client neither ends its sending side nor closes the connection.
             try connection.send(
                 (afterAnother ? Self.health : "")
                     + "POST \(target) HTTP/\(head.version)\r\nHost: here\r\n\(head.field)\r\n\r\n"

@@ -9,8 +9,8 @@ import TidebellWire
 import Foundation
 import TidebellServer
 
-@Suite("S2: requests of polls, downloads and uploads have owners", .hangs)
-struct PlacesTests {
+@Suite("S2: slots of polls, downloads and uploads have owners", .hangs)
+struct HeldRequestTests {
     private let one = PeerAddress("192.0.2.1")
     private let two = PeerAddress("192.0.2.2")
 
@@ -25,7 +25,7 @@ struct PlacesTests {
         return "/courier/" + path.prefix { $0 != "\"" }
     }
 
-    /// An answer whose body nobody reads yet, so that it keeps its place.
+    /// An answer whose body nobody reads yet, so that it keeps its slot.
     private func begin(
         _ api: TestAPI, _ target: String, method: HTTPRequest.Method = .get,
         from address: PeerAddress? = nil
@@ -33,7 +33,7 @@ struct PlacesTests {
         await api.cloud.respond(to: WebRequest(method, target, from: api.origin(address)))
     }
 
-    @Test("S2: a poll counts for the user whom the courier tells, with the user's streams")
+    @Test("S2: a poll counts for the user whom the courier serves, with the user's streams")
     func polls() async throws {
         let api = try await TestAPI(heldRequests: HeldRequests(capacity: 100, share: 2))
         let otto = try await api.cloud.accounts.add(named: "otto")
@@ -53,29 +53,29 @@ struct PlacesTests {
         #expect(api.cloud.webServices.cloud.courierPolls.count == 0)
     }
 
-    @Test("S2: all who are no users have half of the requests, however many they are")
+    @Test("S2: callers without a user have half of the slots together, however many they are")
     func strangers() throws {
-        let requests = HeldRequests(capacity: 8, share: 2, strangersShare: 4)
+        let bound = HeldRequests(capacity: 8, share: 2, strangersShare: 4)
         var held: [HeldRequests.Slot] = []
         for number in 1...4 {
             let address = Caller.address("192.0.2.\(number % 3)")
-            held.append(try requests.takeSlot(for: number == 4 ? nil : address))
+            held.append(try bound.takeSlot(for: number == 4 ? nil : address))
         }
         #expect {
-            try requests.takeSlot(for: .address("192.0.2.9"))
+            try bound.takeSlot(for: .address("192.0.2.9"))
         } throws: {
             ($0 as? WireError)?.code == .tryAgainLater
         }
         for number in 1...4 {
             held.append(
-                try requests.takeSlot(for: .account(AccountID(rawValue: Int64(number % 2)))))
+                try bound.takeSlot(for: .account(AccountID(rawValue: Int64(number % 2)))))
         }
         #expect(throws: WireError.self) {
-            try requests.takeSlot(for: .account(AccountID(rawValue: 9)))
+            try bound.takeSlot(for: .account(AccountID(rawValue: 9)))
         }
         held.removeAll()
-        #expect(requests.current == 0)
-        for number in 1...4 { held.append(try requests.takeSlot(for: .address("\(number)"))) }
+        #expect(bound.current == 0)
+        for number in 1...4 { held.append(try bound.takeSlot(for: .address("\(number)"))) }
     }
 
     @Test("S2: a courier holds four polls; a fifth ends the oldest, whose answer is empty")
@@ -137,7 +137,7 @@ struct PlacesTests {
         let held = await begin(api, own, from: one)
         #expect(held.status == 200)
         #expect(await begin(api, own, from: two).status == 429)
-        // An upload of the same user has a place of its own.
+        // An upload of the same user has a slot of its own.
         #expect(try await api.upload([4], to: "picture", of: "m").size == 1)
         // Somebody else's URL, of the same address.
         #expect(await begin(api, try made(for: UserID(rawValue: 4711)), from: one).status == 200)

@@ -27,7 +27,7 @@ struct HostTests {
     }
 
     @Test(
-        "An empty one says that there is none, and HTTP/1.0 needs none",
+        "An empty one means that there is none, and HTTP/1.0 needs none",
         arguments: [
             "GET /health HTTP/1.1\r\nHost:\r\n\r\n",
             "GET /health HTTP/1.1\r\nHost: [::1]:8642\r\n\r\n",

@@ -61,7 +61,7 @@ struct LongReadTests {
         #expect(served == [1, 2, 3, 1, 1])
     }
 
-    @Test("M1: a caller has fewer places than there are, and others get the rest")
+    @Test("M1: a caller has fewer slots than there are, and others get the rest")
     func fewerForOne() async throws {
         let reads = LongReads(bounds(2, 1))
         let (mine, other) = (Held(), Held())
@@ -120,7 +120,7 @@ struct LongReadTests {
         }
     }
 
-    @Test("M1: who gives up while waiting takes nobody's turn")
+    @Test("M1: a caller that gives up while waiting takes nobody's turn")
     func cancellation() async throws {
         let reads = LongReads(bounds(1, 1))
         let held = Held()
@@ -138,7 +138,7 @@ struct LongReadTests {
         try await reads.run(for: user(1)) {}
     }
 
-    @Test("A long read whose client goes ends, and its place is free")
+    @Test("A long read whose client goes ends, and its slot is free")
     func clientGoes() async throws {
         let reads = LongReads(bounds(1, 1))
         let presence = ClientPresence()

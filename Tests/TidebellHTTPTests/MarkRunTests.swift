@@ -22,12 +22,12 @@ struct MarkRunTests {
     }
 
     private func isRefused(
-        _ path: String, _ body: String, naming place: String
+        _ endpoint: String, _ body: String, naming path: String
     ) async throws -> Bool {
-        let answer = try await api.post("private/\(path)", body)
+        let answer = try await api.post("private/\(endpoint)", body)
         let reason = answer.error?.reason ?? ""
         return answer.status == 400 && answer.text.utf8.count < 500
-            && reason.hasSuffix("more than the 1024 of a name in \(place)")
+            && reason.hasSuffix("more than the 1024 of a name in \(path)")
     }
 
     private func operation(_ record: String) -> String {

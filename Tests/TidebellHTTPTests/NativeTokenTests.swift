@@ -100,7 +100,7 @@ struct NativeTokenTests {
         #expect(try await target("ab", api)?.topic == "org.example.app")
     }
 
-    @Test("SUB-50: a user has 200 tokens; one more takes the place of the oldest")
+    @Test("SUB-50: a user has 200 tokens; one more replaces the oldest")
     func limit() async throws {
         var limits = Limits()
         #expect(limits.pushTokensPerUser == 200)

@@ -8,7 +8,7 @@ import TidebellServer
 
 @Suite("notifications/changes, markRead, badge")
 struct NotificationsTests {
-    /// A cloud whose user was told of a change in each of these zones.
+    /// A cloud whose user was notified of a change in each of these zones.
     private func api(zones: [String], limits: Limits = Limits()) async throws -> TestAPI {
         let api = try await TestAPI(limits: limits)
         // Notifications are made for users who have a device.
@@ -99,7 +99,7 @@ struct NotificationsTests {
         #expect(try await api.changes().notifications == [phone.notifications[1]])
     }
 
-    @Test("NOTIF-13: who always fetches without a token gets the mark once")
+    @Test("NOTIF-13: a client that always fetches without a token gets the mark once")
     func readMarksWithoutToken() async throws {
         let api = try await api(zones: ["A", "B"])
         let both = try await api.changes().notifications

@@ -110,7 +110,7 @@ struct NulTextTests {
             let text = String(
                 decoding: try JSONSerialization.data(withJSONObject: changed), as: UTF8.self)
             let answer = try await api.send("POST", Self.target(path, of: api), text)
-            // Who signs in too often is told to wait.
+            // Too many sign-ins are asked to wait.
             let waits = answer.error?.code == .tryAgainLater && path.contains("signIn")
             #expect(answer.status < 500 || waits, "\(path) \(text): \(answer.text)")
             let health = try await api.send("GET", "/health")

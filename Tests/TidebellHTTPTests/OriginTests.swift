@@ -7,8 +7,8 @@ import TidebellServer
 import HTTPTypes
 import TidebellPush
 
-/// Who made a change is not told of it: the device, not the user, whatever was
-/// done and however the device is told.
+/// The origin of a change is not notified of it: the device, not the user, whatever was
+/// done and however the device is notified.
 @Suite("The origin") struct OriginTests {
     /// What the device does.
     enum Act: String, CaseIterable {
@@ -25,29 +25,29 @@ import TidebellPush
         }
     }
 
-    /// How devices are told: from the log, as it happens, or by a poll.
+    /// How devices are notified: from the log, as it happens, or by a poll.
     enum Route: CaseIterable { case stream, liveStream, courier }
 
     @Test(
-        "SUB-46, SUB-47, SUB-60, T-10: on every route the origin alone is not told",
+        "SUB-46, SUB-47, SUB-60, T-10: on every route the origin alone is not notified",
         arguments: Act.allCases, Route.allCases)
     func origin(act: Act, route: Route) async throws {
         var scene = try await Scene(route)
         try await scene.perform(act, as: "origin")
         try await scene.finish()
-        #expect(try await scene.told("origin") == 0)
-        #expect(try await scene.told("other") == act.pushes)
+        #expect(try await scene.received(by: "origin") == 0)
+        #expect(try await scene.received(by: "other") == act.pushes)
     }
 
     @Test(
-        "SUB-46: a change without client ID has no origin, everybody is told",
+        "SUB-46: a change without client ID has no origin, everybody is notified",
         arguments: Route.allCases)
     func noOrigin(route: Route) async throws {
         var scene = try await Scene(route)
         try await scene.perform(.cascade, as: nil)
         try await scene.finish()
-        #expect(try await scene.told("origin") == Act.cascade.pushes)
-        #expect(try await scene.told("other") == Act.cascade.pushes)
+        #expect(try await scene.received(by: "origin") == Act.cascade.pushes)
+        #expect(try await scene.received(by: "other") == Act.cascade.pushes)
     }
 }
 
@@ -92,11 +92,11 @@ private struct Scene {
             }
         }
         guard route == .liveStream else { return }
-        // What a stream has told once it is past the log: the rest comes live.
+        // Reads what a stream has in the log: the rest comes live.
         try await finish()
         for client in ["origin", "other"] {
             streams[client] = try await openStream(of: client)
-            _ = try await told(client)
+            _ = try await received(by: client)
         }
     }
 
@@ -123,7 +123,7 @@ private struct Scene {
         }
     }
 
-    /// Makes a change that both devices are told of as the last.
+    /// Makes a change that both devices are notified of as the last.
     func finish() async throws {
         _ = try await api.post(
             "private/records/modify",
@@ -135,8 +135,8 @@ private struct Scene {
         _ = try await api.cloud.pipeline.drain()
     }
 
-    /// How much a device was told before the last.
-    mutating func told(_ client: String) async throws -> Int {
+    /// How many notifications a device received before the last.
+    mutating func received(by client: String) async throws -> Int {
         var count = 0
         switch route {
         case .stream, .liveStream:
@@ -154,7 +154,7 @@ private struct Scene {
     private func openStream(of client: String) async throws -> Pieces {
         let target = api.target(under: "ext", "notifications/stream") + "&clientId=\(client)"
         var pieces = Pieces(await api.cloud.respond(.get, target))
-        // It says that it is ready.
+        // The event `ready`.
         _ = try await pieces.next()
         return pieces
     }
@@ -197,6 +197,6 @@ private struct Scene {
 }
 
 extension String {
-    /// Whether a push tells of the last change.
+    /// Whether a push is of the last change.
     fileprivate var isLast: Bool { contains(#""rid":"last""#) }
 }

@@ -37,7 +37,7 @@ struct PredicateTests {
         #expect(list.text.contains(stored))
     }
 
-    @Test("SUB-22, QUERY-21: a filter that makes no sense fails its item, saying which and why")
+    @Test("SUB-22, QUERY-21: a filter that makes no sense fails its item, with which and why")
     func item() async throws {
         let api = try await TestAPI()
         let answer = try await api.post(

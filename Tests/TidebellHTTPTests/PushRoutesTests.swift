@@ -87,7 +87,8 @@ struct CourierTests {
         #expect(second.text.contains(#""zid":"B""#))
     }
 
-    @Test("M6: a database that waits without a change leaves the queue; its next change is told")
+    @Test(
+        "M6: a database that waits without a change leaves the queue; its next change is notified")
     func waitingWithoutChange() async throws {
         let api = try await TestAPI()
         let courier = try await create(api).courierPath
@@ -158,7 +159,7 @@ struct CourierTests {
         #expect(try await poll.withoutHeaders == TestAPI.Answer(status: 200, text: ""))
     }
 
-    @Test("SUB-46: a page does not hear of its own changes")
+    @Test("SUB-46: a page is not notified of its own changes")
     func origin() async throws {
         let api = try await TestAPI()
         let courier = try await create(api).courierPath

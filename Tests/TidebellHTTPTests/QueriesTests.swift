@@ -87,7 +87,7 @@ struct QueriesTests {
                 """)
         )
         #expect(schema.recordNames == ["n3", "n1"])
-        let placed = try await api.post(
+        let byDistance = try await api.post(
             "private/records/query",
             query(
                 """
@@ -96,7 +96,7 @@ struct QueriesTests {
                 """)
         )
         #expect(
-            placed.error
+            byDistance.error
                 == .badRequest(
                     "query: sortBy[0] on 'level': only LOCATION fields are sorted by distance")
         )

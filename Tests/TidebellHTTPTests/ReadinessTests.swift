@@ -79,7 +79,7 @@ struct ReadinessTests {
         #expect(log.detailedLines.isEmpty)
     }
 
-    @Test("/ready writes at most once a second, whoever asks, and tells the present state")
+    @Test("/ready writes at most once a second, whoever asks, and reports the present state")
     func probes() async throws {
         let clock = clock
         let cloud = CloudServices(

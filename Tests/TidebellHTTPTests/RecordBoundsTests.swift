@@ -183,7 +183,7 @@ struct RecordBoundsTests {
         )
     }
 
-    @Test("A deletion does not take along more than the server can tell of")
+    @Test("A deletion does not take along more than the server can notify of")
     func cascade() async throws {
         let api = try await crowded("a", "b", in: "Notes")
         try await api.save("x", in: "Notes")

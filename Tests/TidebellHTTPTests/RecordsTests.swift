@@ -38,7 +38,7 @@ struct RecordsTests {
         #expect(answer.text == #"{"records":[\#(note(api, device: device.output.1))]}"#)
     }
 
-    @Test("An atomic batch with a conflict fails whole, each item in its place (SAVE-15)")
+    @Test("An atomic batch with a conflict fails whole, each item at its position (SAVE-15)")
     func atomicConflict() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")
@@ -59,7 +59,7 @@ struct RecordsTests {
         #expect(!answer.text.contains("ext"))
     }
 
-    @Test("A conflict carries the server's record for who opted in, and only then (9)")
+    @Test("A conflict carries the server's record for clients that opted in, and only then (9)")
     func conflictDetail() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")
@@ -78,7 +78,7 @@ struct RecordsTests {
     }
 
     @Test(
-        "What times are away from their millisecond is answered to who opted in, and only then (9)")
+        "What times are away from their millisecond is answered to clients that opted in only (9)")
     func nanoseconds() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")
@@ -187,7 +187,9 @@ struct RecordsTests {
         #expect(answer.text.contains(#""rank":{"value":"3","type":"INT64"}"#))
     }
 
-    @Test("A request of 200 items is taken, one of 201 is not; who opted in has 400 (LIMIT-1)")
+    @Test(
+        "A request of 200 items is taken, one of 201 is not; clients that opted in have 400 (LIMIT-1)"
+    )
     func itemLimit() async throws {
         let api = try await TestAPI()
         func lookup(_ count: Int, headers: [String: String] = [:]) async throws -> TestAPI.Answer {

@@ -189,7 +189,7 @@ struct ReferenceTests {
         #expect(
             try await modify(api, in: "public", remove("mine"), remove("validated"))
                 == ["true", "true"])
-        // Both can still be changed by who made them.
+        // Both can still be changed by the user who made them.
         #expect(
             try await modify(api, in: "public", as: ben, save("child"), save("source"))
                 == ["false", "false"])

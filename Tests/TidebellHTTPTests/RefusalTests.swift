@@ -8,7 +8,7 @@ import TidebellWire
 @testable import TidebellHTTP
 import TidebellServer
 
-/// What each bound says and counts that refuses somebody.
+/// What each bound answers and counts when it refuses a caller.
 @Suite("Every bound is named and counted", .hangs)
 struct RefusalTests {
     /// How a bound is met.
@@ -33,7 +33,7 @@ struct RefusalTests {
         let api = try await TestAPI(
             limits: limits, heldRequests: meeting.heldRequests, shares: shares,
             metrics: HTTPMetrics(factory: tally))
-        // Who has a password of their own: setting it would sign `me` out.
+        // A user with a password of their own: setting it would sign `me` out.
         _ = try await api.cloud.accounts.add(named: "ben")
         try await api.cloud.accounts.setPassword("correct horse", of: "ben", cost: .least)
         if let text = try await meeting.refused(api) {
@@ -237,7 +237,7 @@ struct RefusalTests {
         return try await api.send("GET", "/courier/\(courier)").text
     }
 
-    /// One whose password is checked, those who wait, and one more.
+    /// A sign-in whose password is checked, those that wait, and one more.
     @Sendable private static func signIns(_ api: TestAPI) async throws -> String? {
         let open = DispatchSemaphore(value: 0)
         var cloud = api.cloud.webServices.cloud

@@ -239,14 +239,14 @@ struct RootKeyChangeTests {
     func madeKey() async throws {
         let (api, _) = try await makeCloud()
         let data = DataFolder(api.folder)
-        let place = api.folder.appendingPathExtension("other")
-        defer { try? FileManager.default.removeItem(at: place) }
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        let backup = place.appendingPathComponent("backup")
+        let folder = api.folder.appendingPathExtension("other")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let backup = folder.appendingPathComponent("backup")
         _ = try Backup.make(of: data, to: backup, at: TestAPI.start)
         try Data(String(repeating: "07", count: 32).utf8)
             .write(to: api.folder.appendingPathComponent("root-key"))
-        let file = place.appendingPathComponent("key")
+        let file = folder.appendingPathComponent("key")
         let done = try await RootKeyRotation.run(data, from: .dataFolder, to: .file(file))
         #expect(done.madeKey)
         #expect(done.oldKeyLeft == api.folder.appendingPathComponent("root-key"))
@@ -254,7 +254,7 @@ struct RootKeyChangeTests {
         #expect(mode as? Int == 0o600)
         try await start(api.folder, with: .file(file))
 
-        let restored = place.appendingPathComponent("restored")
+        let restored = folder.appendingPathComponent("restored")
         _ = try await Restoring.run(
             backup, to: DataFolder(restored), replacing: false, at: TestAPI.start)
         #expect(try await refusal(restored, .file(file)).contains("not the root key"))

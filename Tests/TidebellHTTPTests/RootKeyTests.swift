@@ -88,7 +88,7 @@ final class RootKeyTests {
     }
 
     @Test(
-        "command that does not end, or prints without end, is ended and said so",
+        "command that does not end, or prints without end, is ended and reported",
         arguments: [
             ("exec sleep 600", "did not end within 0 seconds"),
             ("echo \(digits); exec >&- sleep 600", "did not end within 0 seconds"),
@@ -119,7 +119,7 @@ final class RootKeyTests {
     }
 
     @Test(
-        "that cannot be read is said in one sentence, without the key",
+        "that cannot be read is reported in one sentence, without the key",
         arguments: [
             RootKeySource.text("0123"), .command("exit 3"), .command("echo 0123"),
             .file(URL(fileURLWithPath: "/nonexistent/key")),

@@ -27,7 +27,7 @@ struct RoutingTests {
     }
 
     @Test(
-        "A path that names no place is 400 and says which part is wrong",
+        "A path that names no endpoint is 400 and names the part that is wrong",
         arguments: [
             ("/database/1/c/staging/private/zones/list", "unknown environment 'staging'"),
             ("/database/1/c/development/secret/zones/list", "unknown database 'secret'"),
@@ -41,7 +41,7 @@ struct RoutingTests {
             ),
         ]
     )
-    func wrongPlace(path: String, reason: String) async throws {
+    func wrongPath(path: String, reason: String) async throws {
         let api = try await TestAPI()
         let answer = try await api.send("POST", path)
         #expect(answer.status == 400)
@@ -50,7 +50,7 @@ struct RoutingTests {
     }
 
     @Test(
-        "A wrong method is 405 and told which is right",
+        "A wrong method is 405, with the right one",
         arguments: [
             ("GET", "private/records/modify", "POST"), ("PUT", "private/zones/list", "GET, POST"),
             ("DELETE", "private/records/lookup", "POST"),

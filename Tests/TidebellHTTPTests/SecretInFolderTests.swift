@@ -10,7 +10,7 @@ import TidebellWire
 @testable import TidebellServer
 import Logging
 
-/// The secret of the store of a data folder, and the key that was in its place before.
+/// The secret of the store of a data folder, and the key that was there instead before.
 @Suite("The store's secret in a data folder")
 final class SecretInFolderTests {
     private let root = FileManager.default.temporaryDirectory
@@ -93,7 +93,7 @@ final class SecretInFolderTests {
         #expect(try await serve() == first)
         try FileManager.default.removeItem(at: data.assets)
         #expect(try await serve() == first)
-        // What once was its place says nothing any more.
+        // The key of older versions has no meaning any more.
         try Data(Self.older).write(to: olderKey)
         #expect(try await serve() == first)
         #expect(try problems(data) == [])
@@ -129,7 +129,7 @@ final class SecretInFolderTests {
         #expect(!FileManager.default.fileExists(atPath: olderKey.path))
     }
 
-    @Test("A damaged key of an older version stops the start, and says what follows from it")
+    @Test("A damaged key of an older version stops the start, which reports what follows from it")
     func damagedKey() async throws {
         try makeVersion7(key: [1, 2, 3])
         let error = await #expect(throws: OperatorError.self) { try await self.serve() }
@@ -141,7 +141,7 @@ final class SecretInFolderTests {
         #expect(try problems(data) == [])
     }
 
-    @Test("A command that migrates a store of version 7 leaves its key to who serves it")
+    @Test("A command that migrates a store of version 7 leaves its key to the server")
     func commandFirst() async throws {
         try makeVersion7(key: Self.older)
         try await data.openStore(for: .administering).close()
@@ -150,7 +150,7 @@ final class SecretInFolderTests {
         #expect(try await serve().deviceID == "aabd842b874509b8d981757a60268a1a")
     }
 
-    @Test("A backup has the secret, one without keys has not, and what lacks it says so")
+    @Test("A backup has the secret, one without keys has not, and what lacks it reports that")
     func backups() async throws {
         try makeVersion7(key: Self.older)
         let first = try await serve()

@@ -64,7 +64,7 @@ struct ServerTests {
     }
 
     @Test(
-        "M7: who serves or signs in without TLS beyond this machine is told what that means",
+        "M7: serving or signing in without TLS beyond this machine warns what that means",
         arguments: [
             ("127.0.0.1", nil, false), ("localhost", nil, false), ("::1", nil, false),
             ("127.8.8.8", nil, false), ("0.0.0.0", nil, true), ("::", nil, true),
@@ -82,7 +82,7 @@ struct ServerTests {
         #expect(PlainText.warning(signingInAt: "https://\(name)") == nil)
     }
 
-    @Test("Users can be added and removed; what cannot be is said in one sentence")
+    @Test("Users can be added and removed; what cannot be is reported in one sentence")
     func users() async throws {
         let api = try await TestAPI()
         let accounts = api.cloud.accounts
@@ -125,7 +125,7 @@ struct ServerTests {
         try await next.cloud.store.close()
     }
 
-    @Test("A port that is taken is said in one sentence, and the folder is free again")
+    @Test("A port that is taken is reported in one sentence, and the folder is free again")
     func portInUse() async throws {
         let folders = [Folder(), Folder()]
         let first = try await TidebellServer(folders[0].configuration)

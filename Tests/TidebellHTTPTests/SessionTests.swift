@@ -246,18 +246,18 @@ struct SessionTests {
         _ = page
         for token in [device, fresh, exchanged, renewed] {
             #expect(try await status(token) == 200)
-            for place in Self.elsewhere {
+            for scope in Self.elsewhere {
                 let answer = try await caller(
-                    token, container: place.container, environment: place.environment
+                    token, container: scope.container, environment: scope.environment
                 )
                 #expect(answer.status == 421)
                 #expect(answer.error?.code == .authenticationRequired)
                 #expect(answer.error?.detail == nil)
             }
         }
-        for place in Self.elsewhere {
+        for scope in Self.elsewhere {
             let answer = try await caller(
-                api.webToken, container: place.container, environment: place.environment
+                api.webToken, container: scope.container, environment: scope.environment
             )
             #expect(answer.status == 200, "the operator's own is for all")
         }
@@ -270,9 +270,9 @@ struct SessionTests {
             in: ContainerKey(container: TestAPI.container, environment: .development)
         )
         #expect(try await status(token) == 200)
-        for place in Self.elsewhere {
+        for scope in Self.elsewhere {
             let answer = try await caller(
-                token, container: place.container, environment: place.environment
+                token, container: scope.container, environment: scope.environment
             )
             #expect(answer.status == 421)
         }
@@ -346,7 +346,7 @@ struct SessionTests {
     }
 
     @Test(
-        "A name of more than 64 scalars is refused where it is added, and says so",
+        "A name of more than 64 scalars is refused where it is added, with the reason",
         arguments: [
             String(repeating: "\u{10400}", count: 65),
             String(repeating: "\u{915}\u{93F}", count: 50),

@@ -50,7 +50,7 @@ struct SettableLimitTests {
         }
     }
 
-    @Test("What the server's limits hold is set, or is said to be fixed, and why")
+    @Test("What the server's limits hold is set, or is listed as fixed, and why")
     func everyProperty() throws {
         let parts: [(Set<String>, @Sendable (ServerConfiguration) -> Any)] = [
             (Set(SettableLimit.fixedLimits.keys), { $0.limits }),
@@ -95,7 +95,7 @@ struct SettableLimitTests {
     }
 
     @Test(
-        "What cannot be set is refused in one sentence that says what can",
+        "What cannot be set is refused in one sentence that names what can",
         arguments: [
             ("zonesPerDatabse=5", "Did you mean 'zonesPerDatabase'? The limits are: connections, "),
             ("USERQUOTA=1", "Did you mean 'userQuota'?"),

@@ -120,7 +120,7 @@ struct ShareTests {
         return request("lookup", #"{"records":[\#(names)]}"#)
     }
 
-    @Test("H2: who fills the strangers' part of the bodies keeps nobody from signing in")
+    @Test("H2: filling the strangers' part of the bodies keeps nobody from signing in")
     func signInBesideBodies() async throws {
         try await sockets.serving {
             $0.shares.bodyBytes = 4000
@@ -223,7 +223,7 @@ struct ShareTests {
         }
     }
 
-    @Test("H2: who reads an answer slowly gets all of it, and is not idle meanwhile")
+    @Test("H2: a client that reads an answer slowly gets all of it, and is not idle meanwhile")
     func slowReader() async throws {
         try await sockets.serving {
             $0.shares.idleTime = .milliseconds(1)
@@ -322,7 +322,7 @@ struct ShareTests {
         }
     }
 
-    @Test("M10: connections that are refused and say nothing take nobody's place")
+    @Test("M10: connections that are refused and send nothing take nobody's slot")
     func silentRefused() async throws {
         try await sockets.serving {
             $0.connections = 16
@@ -334,12 +334,12 @@ struct ShareTests {
             let answer = try await RawConnection(port, from: 3).request(
                 "GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
             #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
-            // One has the address's place, one waits to be told; the others are closed.
+            // One has the address's slot, one waits for its answer; the others are closed.
             #expect(try await silent[39].next() == "")
         }
     }
 
-    @Test("M10: idle connections give way when all places are taken")
+    @Test("M10: idle connections give way when all slots are taken")
     func idleGiveWay() async throws {
         try await sockets.serving {
             $0.connections = 8
@@ -402,7 +402,7 @@ struct ShareTests {
         }
         let two = PeerAddress("192.0.2.2")
         #expect(try await api.send("POST", path, "{}", from: two).status == 401)
-        // Who is behind a proxy on this machine cannot be told apart.
+        // Clients behind a proxy on this machine cannot be distinguished.
         let local = PeerAddress("127.0.0.1")
         for _ in 0..<4 {
             #expect(try await api.send("POST", path, "{}", from: local).status == 401)

@@ -33,7 +33,7 @@ struct SignInTests {
         try JSONReader.read(Array(answer.text.utf8)) { try SignIn.Response(from: &$0) }
     }
 
-    /// Asks who calls, with a token.
+    /// Asks for the caller, with a token.
     private func caller(_ token: String, extended: Bool = true) async throws -> TestAPI.Answer {
         try await api.send(
             "GET", api.target("public/users/caller").replacing(api.webToken, with: token),
@@ -133,7 +133,7 @@ struct SignInTests {
         api.clock.advance(by: .seconds(10))
         #expect(try await caller(first)[header: name] == nil)
         #expect(try await caller(next)[header: name] == nil)
-        // The answer may have been lost: later the old one is told once more.
+        // The answer may have been lost: later the old one gets it once more.
         api.clock.advance(by: WebTokenRules.signInLifetime / 16)
         #expect(try await caller(first)[header: name] != nil)
         api.clock.advance(by: WebTokenRules.signInLifetime / 2)
@@ -141,7 +141,7 @@ struct SignInTests {
         #expect(try await caller(next).status == 200)
     }
 
-    @Test("A token of the command line is not renewed: its days were said")
+    @Test("A token of the command line is not renewed: its days were set")
     func noRenewal() async throws {
         api.clock.advance(by: AddWebToken.lifetime - .seconds(60))
         let answer = try await caller(api.webToken)
@@ -149,7 +149,9 @@ struct SignInTests {
         #expect(answer[header: WireProtocol.webAuthTokenHeader] == nil)
     }
 
-    @Test("ACCT-4: an expired token is told apart for a year, only to clients of ours")
+    @Test(
+        "ACCT-4: an expired token is distinguished from others for a year, only for clients of ours"
+    )
     func expired() async throws {
         let short = try await api.cloud.accounts.add(named: "short", tokenLifetime: .seconds(60))
         api.clock.advance(by: .seconds(60))

@@ -121,7 +121,7 @@ struct SocketTests {
     }
 }
 
-/// A connection that speaks as it is told to.
+/// A connection that sends what a test gives it.
 final class RawConnection: Sendable {
     /// A port of this machine.
     struct Port: Sendable { var number: Int }
@@ -133,8 +133,8 @@ final class RawConnection: Sendable {
 
     /// Connects from 127.0.0.`host` of this machine.
     ///
-    /// - Parameter receiving: Bytes that the system takes of what is not read, as far as it lets
-    ///   itself be told; it comes in small segments then.
+    /// - Parameter receiving: Bytes that the system takes of what is not read, as far as it can be
+    ///   set; it comes in small segments then.
     init(_ port: Port, from host: UInt32 = 1, receiving: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var receiving {

@@ -21,7 +21,7 @@ struct StorageTests {
         }
         let both = try await use(api)
         #expect(both.records == 2 && both.bytes > 10_000 && both.bytes < 12_000)
-        // Another content takes the place of the first.
+        // Another content replaces the first.
         let asset = try await api.upload([1], to: "file", of: "a")
         _ = try await api.save(asset, as: "file", of: "a")
         let one = try await use(api)
@@ -48,7 +48,8 @@ struct StorageTests {
         #expect(try await use(api) == .zero)
     }
 
-    @Test("W-13: records/lookup and records/modify tell the sync token to who asks for it")
+    @Test(
+        "W-13: records/lookup and records/modify return the sync token to callers that ask for it")
     func syncTokens() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Notes")
@@ -99,7 +100,7 @@ struct StorageTests {
         #expect(text.contains(#""f":{"value":"AQI=","type":"BYTES","isEncrypted":true}"#))
     }
 
-    @Test("W-15: a reference that does not say its action has none, as some clients send it")
+    @Test("W-15: a reference without an action has none, as some clients send it")
     func action() async throws {
         let text = try await save(#"{"value":{"recordName":"b"},"type":"REFERENCE"}"#)
         #expect(
@@ -108,9 +109,10 @@ struct StorageTests {
 
     @Test("W-15: a location that is nowhere on Earth is refused")
     func location() async throws {
-        for place in [(200.0, 0.0), (0.0, -180.5)] {
+        for location in [(200.0, 0.0), (0.0, -180.5)] {
             let text = try await save(
-                #"{"value":{"latitude":\#(place.0),"longitude":\#(place.1)},"type":"LOCATION"}"#)
+                #"{"value":{"latitude":\#(location.0),"longitude":\#(location.1)},"type":"LOCATION"}"#
+            )
             #expect(text.contains("a latitude is -90 to 90 and a longitude -180 to 180"))
         }
         let pole = try await save(#"{"value":{"latitude":-90,"longitude":180},"type":"LOCATION"}"#)

@@ -123,7 +123,7 @@ struct StreamTests {
         }
     }
 
-    @Test("NOTIF-15: a device is told of a gap when the log has lost what it may have missed")
+    @Test("NOTIF-15: a device is notified of a gap when the log has lost what it may have missed")
     func gap() async throws {
         let api = try await subscribedAPI()
         await register(api)
@@ -154,7 +154,7 @@ struct StreamTests {
         #expect(await eventually { api.cloud.streams.openCount == 0 })
     }
 
-    @Test("More streams than the server holds are told to come back")
+    @Test("More streams than the server holds are asked to come back")
     func tooMany() async throws {
         let api = try await subscribedAPI(heldRequests: HeldRequests(capacity: 1))
         do {

@@ -12,7 +12,7 @@ import TidebellScheduling
 import HTTPTypes
 import Logging
 
-@Suite("What the log says of the store and the disk")
+@Suite("What the log has of the store and the disk")
 struct TroubleLogTests {
     @Test("M3: one line when trouble begins, however often calls fail, and one when it is over")
     func oneLine() async throws {
@@ -61,7 +61,7 @@ struct TroubleLogTests {
         let one = root.appendingPathComponent("one").path
         for _ in 0..<3 { try folders.make(one) }
         #expect(flushed.withLock(\.self) == [root.lastPathComponent])
-        // Another made it, who may not have flushed it yet.
+        // Another process made it, and may not have flushed it yet.
         let others = root.appendingPathComponent("one/others").path
         try FileManager.default.createDirectory(
             atPath: others, withIntermediateDirectories: false)
@@ -77,7 +77,7 @@ struct TroubleLogTests {
         #expect((mode as? NSNumber)?.intValue == 0o700)
     }
 
-    @Test("/health fails where the store cannot be read, and says whether that may pass")
+    @Test("/health fails where the store cannot be read, and reports whether that may pass")
     func health() async throws {
         for (error, status) in [
             (StoreUnavailable(.isLocked, detail: "/secret/path"), 503),

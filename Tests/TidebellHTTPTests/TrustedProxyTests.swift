@@ -37,8 +37,8 @@ struct TrustedProxyTests {
         ([Array(repeating: "10.0.0.1", count: 9999).joined(separator: ",")], nil),
     ]
 
-    /// What a request counts as behind proxies of two machines, by who brings it and what it
-    /// says.
+    /// What a request counts as behind proxies of two machines, by its sender and its
+    /// headers.
     private static let cases: [(String, [String], loopback: Bool, CountedAddress)] = [
         ("127.0.0.1", [], false, .crowd("127.0.0.1")),
         ("127.0.0.1", [], true, .crowd("127.0.0.1")),
@@ -111,7 +111,7 @@ struct TrustedProxyTests {
         #expect(error?.text == text)
     }
 
-    @Test("S3: a server behind a proxy that it does not trust says what that means")
+    @Test("S3: a server behind a proxy that it does not trust warns what that means")
     func notices() throws {
         let none = TrustedProxies()
         let one = try TrustedProxies(["127.0.0.1"])
@@ -151,7 +151,7 @@ struct TrustedProxyTests {
                 #expect(try await status("wrong", "203.0.113.1") == "HTTP/1.1 401")
             }
             #expect(try await status("correct horse", "203.0.113.1") == "HTTP/1.1 429")
-            // Who says in front that it is somebody else is who the proxy says.
+            // A client that adds another address in front is the one that the proxy names.
             #expect(
                 try await status("correct horse", "203.0.113.2, 203.0.113.1") == "HTTP/1.1 429")
         }
@@ -264,7 +264,7 @@ struct TrustedProxyTests {
         return api
     }
 
-    @Test("S3: who hangs up while waiting for a sign-in holds nothing, at once")
+    @Test("S3: a client that hangs up while waiting for a sign-in holds nothing, at once")
     func hangingUp() async throws {
         let api = try await whileOneSignsIn { [self] api, gate, port in
             var crowd: [RawConnection] = []
@@ -305,7 +305,7 @@ struct TrustedProxyTests {
         }
     }
 
-    @Test("M1: who hangs up while waiting for a long read holds nothing, at once")
+    @Test("M1: a client that hangs up while waiting for a long read holds nothing, at once")
     func hangingUpReads() async throws {
         var limits = Limits()
         limits.quickQuery.records = 1

@@ -20,7 +20,7 @@ struct ZonesTests {
         #expect(answer[header: "Content-Type"] == "application/json; charset=UTF-8")
     }
 
-    @Test("zones/list by GET tells atomic, by POST with {} it does not (4.1, 10.2)")
+    @Test("zones/list returns atomic by GET, and does not by POST with {} (4.1, 10.2)")
     func listsZones() async throws {
         let api = try await TestAPI()
         let byGet = try await api.get("private/zones/list")

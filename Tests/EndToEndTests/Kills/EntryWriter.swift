@@ -87,7 +87,7 @@ struct EntryWriter: Sendable {
             ledger.note(begun: 1)
             do {
                 defer { ledger.note(ended: 1) }
-                // In a task of its own: who stops the writer does not cut its last write.
+                // In a task of its own: stopping the writer does not cut its last write.
                 let answer: WireEntries = try await Task {
                     try await device.post(
                         "private/records/modify", request, as: "\(name)/\(number)"

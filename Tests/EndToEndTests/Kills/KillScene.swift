@@ -98,7 +98,7 @@ struct KillScene: Sendable {
             try await whileWriting {
                 for _ in 0..<times {
                     try await load(Int.random(in: Self.load, using: &random))
-                    // NB: the one place where a test sleeps: a fault needs a moment.
+                    // NB: the only point where a test sleeps: a fault needs a moment.
                     let moment = Int.random(in: 0...20, using: &random)
                     try await Task.sleep(for: .milliseconds(moment))
                     let settled = ledger.takeSettled(limit: Self.mostLookedAt)
@@ -168,7 +168,7 @@ struct KillScene: Sendable {
         #expect(answer.records?.count == names.count)
     }
 
-    /// Makes a last change; when it was told, all before it were, or never will be.
+    /// Makes a last change; when it was delivered, all before it were, or never will be.
     private func end() async throws {
         let operation = WireOperation.create("the-last", 0)
         let answer: WireEntries = try await observer.insist(
@@ -176,7 +176,7 @@ struct KillScene: Sendable {
         )
         ledger.acknowledged(operation, try #require(answer.records?.first))
         let last = Ledger.Change(name: "the-last", event: .created)
-        await eventually { pushes.allSatisfy { $0.heard[last] != nil } }
+        await eventually { pushes.allSatisfy { $0.received[last] != nil } }
     }
 
     /// The names of the acknowledged writes that are not there, for a device that fetches all.
@@ -213,8 +213,10 @@ struct KillScene: Sendable {
         }
         for (reader, device) in zip(pushes, ["phone", "pad"]) { check(reader, of: device, truth) }
         for change in truth.changes.keys {
-            let ids = Set(pushes.map { $0.heard[change]?.ids })
-            if ids.count != 1 { Issue.record("the devices heard of \(change) by other pushes") }
+            let ids = Set(pushes.map { $0.received[change]?.ids })
+            if ids.count != 1 {
+                Issue.record("the devices were notified of \(change) by other pushes")
+            }
         }
         let values = truth.entries.mapValues(\.number)
         // They would wait for ever for what is not there.
@@ -256,25 +258,25 @@ struct KillScene: Sendable {
     }
 
     private func check(_ reader: PushReader, of device: String, _ truth: Ledger.Contents) {
-        let heard = reader.heard
+        let received = reader.received
         for (change, number) in truth.changes {
-            guard let push = heard[change] else {
-                Issue.record("\(device) was not told that \(change.name) was \(change.event)")
+            guard let push = received[change] else {
+                Issue.record("\(device) was not notified that \(change.name) was \(change.event)")
                 continue
             }
             if push.ids.count != 1 {
                 Issue.record("\(device): \(change) has \(push.ids.count) IDs")
             }
             if push.numbers != [number] {
-                Issue.record("\(device): \(change) says \(push.numbers)")
+                Issue.record("\(device): \(change) has \(push.numbers)")
             }
             let created = Ledger.Change(name: change.name, event: .created)
-            if let first = heard[created], first.position > push.position {
+            if let first = received[created], first.position > push.position {
                 Issue.record("\(device): \(change) came before the creation")
             }
         }
-        for change in heard.keys where truth.changes[change] == nil {
-            Issue.record("\(device) was told of \(change), which did not happen")
+        for change in received.keys where truth.changes[change] == nil {
+            Issue.record("\(device) was notified of \(change), which did not happen")
         }
     }
 }

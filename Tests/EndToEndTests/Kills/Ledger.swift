@@ -9,7 +9,7 @@ final class Ledger: Sendable {
         var number: Int
     }
 
-    /// What a device hears of once; a name is created, updated and deleted at most once each.
+    /// What a device is notified of once; a name is created, updated and deleted at most once each.
     struct Change: Hashable {
         /// As a push names it: 1 for a creation, 2 for an update, 3 for a deletion.
         enum Event: Int {

@@ -22,7 +22,7 @@ final class PushReader: Sendable {
     }
 
     /// What came for one change.
-    struct Heard: Hashable {
+    struct ReceivedChange: Hashable {
         /// The notification IDs; a repeated push has the one it had.
         var ids: Set<String> = []
         var numbers: Set<Int> = []
@@ -31,7 +31,7 @@ final class PushReader: Sendable {
     }
 
     private struct State {
-        var heard: [Ledger.Change: Heard] = [:]
+        var received: [Ledger.Change: ReceivedChange] = [:]
         var cursor: String?
         var events = 0
         var isReady = false
@@ -46,7 +46,7 @@ final class PushReader: Sendable {
         self.ledger = ledger
     }
 
-    var heard: [Ledger.Change: Heard] { state.withLock(\.heard) }
+    var received: [Ledger.Change: ReceivedChange] { state.withLock(\.received) }
     /// Every push that came, the repeated ones too.
     var events: Int { state.withLock(\.events) }
     /// Whether the stream was open once: from then on nothing may be missed.
@@ -84,7 +84,7 @@ final class PushReader: Sendable {
                 state.isReady = true
                 if state.cursor == nil { state.cursor = fields["id"].map(String.init) }
             }
-        case "gap"?: ledger.violation("\(device.clientID) was told of a gap")
+        case "gap"?: ledger.violation("\(device.clientID) was notified of a gap")
         case nil: takePush(fields)
         default: break
         }
@@ -100,10 +100,10 @@ final class PushReader: Sendable {
             else { return }
             state.events += 1
             let change = Ledger.Change(name: query.rid, event: event)
-            var heard = state.heard[change] ?? Heard(position: state.heard.count)
-            heard.ids.insert(push.ck.nid)
-            if let number = query.af?["value"] { heard.numbers.insert(number) }
-            state.heard[change] = heard
+            var received = state.received[change] ?? ReceivedChange(position: state.received.count)
+            received.ids.insert(push.ck.nid)
+            if let number = query.af?["value"] { received.numbers.insert(number) }
+            state.received[change] = received
         }
     }
 }

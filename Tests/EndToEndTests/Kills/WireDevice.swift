@@ -189,7 +189,7 @@ struct WireChangesAnswer: Decodable {
             case syncToken, moreComing, records, serverErrorCode, reason
         }
 
-        /// Fails with what the server says of a zone whose changes it refuses.
+        /// Fails with the server's reason where it refuses the changes of a zone.
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             if let code = try members.decodeIfPresent(String.self, forKey: .serverErrorCode) {
@@ -205,7 +205,7 @@ struct WireChangesAnswer: Decodable {
     var zones: [Page]
 }
 
-/// What a server says that refuses a zone.
+/// The answer of a server that refuses a zone.
 struct ZoneRefused: Error, CustomStringConvertible {
     var description: String
 }

@@ -26,7 +26,7 @@ struct StoreTroubleTests {
         return (server, client)
     }
 
-    /// Ends a server; returns what its log said of the store.
+    /// Ends a server; returns what its log has of the store.
     private func log(of server: ChildProcess) async -> [String] {
         server.signal(SIGTERM)
         var lines: [String] = []
@@ -49,7 +49,7 @@ struct StoreTroubleTests {
         #expect(over <= 2 && log.count == begun[0] + begun[1] + over, "\(log)")
     }
 
-    @Test("M3: while another process holds the store writers are told to try again, readers go on")
+    @Test("M3: while another process holds the store writers are asked to try again, readers go on")
     func writersAreHeldUp() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let (server, client) = try await start()
@@ -66,7 +66,9 @@ struct StoreTroubleTests {
         #expect(log.first?.contains("cause=isLocked") == true)
     }
 
-    @Test("M3: while another process keeps all from reading, /health fails and readers are told so")
+    @Test(
+        "M3: while another process keeps all from reading, /health fails and readers get that error"
+    )
     func readersAreHeldUp() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let (server, client) = try await start()
@@ -84,7 +86,7 @@ struct StoreTroubleTests {
         #expect(log.first?.contains("cause=isLocked") == true)
     }
 
-    @Test("M3: while the disk fails writers are told to try again, and the log says when it ends")
+    @Test("M3: while the disk fails writers are asked to try again, and the log has when it ends")
     func diskFails() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
         let (server, client) = try await start()

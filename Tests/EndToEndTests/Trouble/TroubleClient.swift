@@ -7,7 +7,7 @@ import TidebellProcesses
 
 /// A client that writes in many ways, and looks closely at how it is refused.
 struct TroubleClient: Sendable {
-    /// What a client is told.
+    /// What a client gets.
     struct Refusal: Decodable, Hashable {
         var serverErrorCode = "TRY_AGAIN_LATER"
         var reason: String
@@ -92,8 +92,8 @@ struct TroubleClient: Sendable {
         let answer = try await send(path, json)
         #expect(answer.status == 503, "\(path)")
         #expect(answer.header("Retry-After") == "10", "\(path)")
-        let told = try JSONDecoder().decode(Refusal.self, from: Data(answer.body))
-        #expect(told == refusal, "\(path)")
+        let answered = try JSONDecoder().decode(Refusal.self, from: Data(answer.body))
+        #expect(answered == refusal, "\(path)")
     }
 
     /// Writes in every way, and expects that it works and nothing was done before.
@@ -106,12 +106,12 @@ struct TroubleClient: Sendable {
     }
 
     private func send(_ path: String, _ json: String? = nil) async throws -> TransportResponse {
-        let place = path.replacingOccurrences(
+        let address = path.replacingOccurrences(
             of: "/C/", with: "/1/\(Household.container)/development/")
         let server = try #require(URL(string: "http://127.0.0.1:\(home.port)"))
         return try await HTTPTransport(server: server).send(
             TransportRequest(
-                method: json == nil ? "GET" : "POST", path: "\(place)?\(home.tokens)",
+                method: json == nil ? "GET" : "POST", path: "\(address)?\(home.tokens)",
                 headers: [("Content-Type", "application/json")], body: json.map { Array($0.utf8) }
             ),
             timeout: .patience

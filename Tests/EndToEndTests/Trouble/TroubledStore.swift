@@ -65,7 +65,7 @@ final class ReadLock {
     deinit { close(descriptor) }
 }
 
-/// How long the files of a process may become: a write beyond it is an I/O error to who writes.
+/// How long the files of a process may become: a write beyond it is an I/O error to the writer.
 enum FileSizeLimit {
     /// Sets the limit of a server; nil takes it away.
     static func set(_ bytes: Int?, of server: ChildProcess) async throws {

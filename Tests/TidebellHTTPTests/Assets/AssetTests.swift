@@ -195,7 +195,7 @@ struct AssetTests {
         }
     }
 
-    @Test("HEAD tells the whole file's length, whatever range is asked for")
+    @Test("HEAD returns the whole file's length, whatever range is asked for")
     func head() async throws {
         let api = try await TestAPI()
         _ = try await api.save(try await api.upload(bytes, to: "f", of: "r1"), as: "f", of: "r1")
@@ -302,21 +302,21 @@ struct AssetTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: incoming).isEmpty)
     }
 
-    @Test("ASSET-4: a file that the store was not told of goes with the next round")
-    func strays() async throws {
+    @Test("ASSET-4: a file that the store did not note goes with the next round")
+    func orphans() async throws {
         let api = try await TestAPI()
         let asset = try await api.upload(bytes, to: "picture", of: "r1")
         _ = try await api.save(asset, as: "picture", of: "r1")
         let known = try api.keptFiles()
         let folder = api.folder.appendingPathComponent("assets/kept/ab")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data("stray".utf8).write(to: folder.appendingPathComponent("abcd"))
+        try Data("orphan".utf8).write(to: folder.appendingPathComponent("abcd"))
         for case let maintenance as Maintenance in api.cloud.services { await maintenance.round() }
         #expect(try api.keptFiles() == known)
     }
 
-    @Test("ASSET-4: a stray that cannot be removed keeps nothing else from being removed")
-    func stubbornStray() async throws {
+    @Test("ASSET-4: an orphaned file that cannot be removed keeps nothing else from being removed")
+    func stubbornOrphan() async throws {
         var limits = Limits()
         limits.answerRetention = .seconds(100)
         let api = try await TestAPI(limits: limits)

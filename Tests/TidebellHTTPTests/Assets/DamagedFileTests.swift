@@ -9,7 +9,7 @@ import TidebellWire
 import TidebellServer
 import TestSupport
 
-/// What callers and the operator are told of kept files that the disk damaged.
+/// What callers and the operator learn of kept files that the disk damaged.
 @Suite("Damaged files")
 struct DamagedFileTests {
     private let api: TestAPI
@@ -56,7 +56,7 @@ struct DamagedFileTests {
         #expect(api.log.detailedLines == [try line(Self.changed)])
     }
 
-    @Test("A file whose damage is found at once is an error that says so, and is named once")
+    @Test("A file whose damage is found at once is an error that names it, and is logged once")
     func beginning() async throws {
         try damage { $0[5] ^= 1 }
         for _ in 1...3 {

@@ -7,7 +7,7 @@ import TidebellWire
 @testable import TidebellHTTP
 import TestSupport
 
-/// Who calls, with what they show.
+/// A caller, with what it shows.
 struct AccessCaller: Sendable, Hashable {
     /// The API token.
     enum Page: Sendable, Hashable, CaseIterable {
@@ -64,7 +64,7 @@ struct AccessCaller: Sendable, Hashable {
     }
 }
 
-/// What a caller gets who asks an endpoint: the rules of who may do what.
+/// What a caller gets that asks an endpoint: the rules of access.
 enum AccessOutcome: Sendable, Hashable {
     case granted
     /// Nobody may call it there: the database has no such endpoint.
@@ -99,7 +99,7 @@ enum AccessOutcome: Sendable, Hashable {
         }
     }
 
-    /// What an answer says of the access; nil for a failure of the server.
+    /// What an answer reveals of the access; nil for a failure of the server.
     init?(_ status: Int, _ error: WireError?) {
         switch (status, error?.code) {
         case (401, .authenticationFailed): self = .notAnApp
@@ -181,7 +181,7 @@ struct AccessTokens: Sendable {
             container: Self.otherContainer, environment: container.environment)
         let otherEnvironment = ContainerKey(
             container: container.container, environment: container.environment.other)
-        let place: ContainerKey? =
+        let scope: ContainerKey? =
             switch origin {
             case .everywhere: nil
             case .here, .device, .page: container
@@ -191,28 +191,28 @@ struct AccessTokens: Sendable {
             }
         let lifetime = Duration.seconds(state == .expired ? 1 : 3600)
         let token = try await api.cloud.accounts.makeWebToken(
-            for: "\(state)", in: place, lifetime: lifetime)
+            for: "\(state)", in: scope, lifetime: lifetime)
         switch origin {
         case .everywhere, .here, .inOtherContainer, .inOtherEnvironment: return token
         case .device, .deviceInOtherContainer, .deviceInOtherEnvironment:
             return try await exchange(
-                token, at: "account/signIn", in: place, "{}", SignIn.Response.self, \.webAuthToken)
+                token, at: "account/signIn", in: scope, "{}", SignIn.Response.self, \.webAuthToken)
         case .page, .pageInOtherContainer, .pageInOtherEnvironment:
             return try await exchange(
-                token, at: "account/webToken", in: place, #"{"apiToken":"\#(api.apiToken)"}"#,
+                token, at: "account/webToken", in: scope, #"{"apiToken":"\#(api.apiToken)"}"#,
                 FetchWebAuthToken.Response.self, \.webAuthToken)
         }
     }
 
     /// Gets a token for another one.
     private func exchange<Response: WireBody>(
-        _ token: String, at endpoint: String, in place: ContainerKey?, _ body: String,
+        _ token: String, at endpoint: String, in scope: ContainerKey?, _ body: String,
         _: Response.Type, _ member: KeyPath<Response, String>
     ) async throws -> String {
-        let place = place ?? container
+        let scope = scope ?? container
         let answer = try await api.send(
             "POST",
-            "/ext/1/\(place.container)/\(place.environment.rawValue)/\(endpoint)"
+            "/ext/1/\(scope.container)/\(scope.environment.rawValue)/\(endpoint)"
                 + "?ckAPIToken=\(api.apiToken)&ckWebAuthToken=\(token)", body)
         return try JSONReader.read(Array(answer.text.utf8)) { try Response(from: &$0) }[
             keyPath: member]

@@ -2,7 +2,7 @@
 import Synchronization
 import TidebellCore
 
-/// A store whose writes wait for one another when told to: whatever their callers read
+/// A store whose writes wait for one another when asked to: whatever their callers read
 /// before, all of them have read it.
 final class MeetingStore: Store {
     private struct State {

@@ -66,7 +66,7 @@ struct StorePages {
         return Array(bytes[start..<min(bytes.count, start + Self.size)])
     }
 
-    /// Changes one bit of every place where a text stands; returns how many these are.
+    /// Changes one bit of every occurrence of a text; returns how many these are.
     mutating func flip(_ bit: UInt8, ofLastByteOf text: String, before next: String) -> Int {
         let wanted = Array((text + next).utf8)
         var count = 0

@@ -99,7 +99,7 @@ extension TestAPI {
         return nil
     }
 
-    /// Sends a file where there is one place for files that come, which somebody else may have.
+    /// Sends a file where there is one slot for files that come, which another caller may have.
     func upload(besideOthers: Bool) async throws -> String {
         let path = try await uploadPath("picture", of: "n")
         var cloud = cloud.webServices.cloud

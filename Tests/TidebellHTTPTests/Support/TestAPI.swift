@@ -19,7 +19,7 @@ final class TestAPI: Sendable {
 
     let cloud: CloudServices
     let clock: StepClock
-    /// What the log says of failures.
+    /// What is logged of failures.
     let log: TestLog
     let apiToken: String
     let webToken: String
@@ -180,7 +180,7 @@ final class TestAPI: Sendable {
             + "&ckWebAuthToken=\(webToken)"
     }
 
-    /// Creates a zone, and says nothing of it.
+    /// Creates a zone, and ignores the answer.
     func makeZone(_ name: String) async throws {
         _ = try await post(
             "private/zones/modify",
