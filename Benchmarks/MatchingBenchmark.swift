@@ -44,9 +44,10 @@ struct MatchingBenchmark {
             let entry = change(number, in: database)
             try await store.write { try $0.appendOutbox([entry]) }
             stages.begin()
-            let told = try await pipeline.drain()
-            guard told == Self.matches else {
-                throw BenchmarkError("a change matched \(told) of \(Self.matches) subscriptions")
+            let notified = try await pipeline.drain()
+            guard notified == Self.matches else {
+                throw BenchmarkError(
+                    "a change matched \(notified) of \(Self.matches) subscriptions")
             }
         }
         stages.report(over: subscriptions)
@@ -139,7 +140,7 @@ private final class Stages: Sendable {
     func report(over subscriptions: Int) {
         let times = times.withLock { $0 }
         for (what, durations) in [
-            ("matched", times.matched), ("told, durable", times.published),
+            ("matched", times.matched), ("notified, durable", times.published),
         ] {
             let sorted = durations.sorted()
             let text = [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100]].map {

@@ -6,7 +6,7 @@ import TidebellProcesses
 /// of subscriptions in this process; with the argument `matching` only that.
 ///
 /// Prints one line for each figure: the median of several runs and their range.
-/// Figures of different machines or days say nothing; compare within one run.
+/// Figures of different machines or days cannot be compared; compare within one run.
 /// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `apple`, `records`,
 /// `first-sync`) choose among them.
 @main

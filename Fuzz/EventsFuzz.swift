@@ -2,7 +2,7 @@
 internal import TidebellWire
 
 /// A stream of server-sent events: where the chunks are cut must not matter, and what an
-/// event says must fit the bounds. The first byte says how long the chunks are.
+/// event has must fit the bounds. The first byte is the length of the chunks.
 func fuzzEvents(_ input: [UInt8]) {
     guard let length = input.first.map({ Int($0 % 16) + 1 }) else { return }
     let stream = Array(input.dropFirst())

@@ -2,14 +2,14 @@
 import Foundation
 
 /// Predicate formats: a text is refused with a reason, or is a predicate that can be printed,
-/// evaluated, and sent; what its print says is what it says, and what a server answers is
+/// evaluated, and sent; its printed form is parsed to the same, and what a server answers is
 /// what was sent. The first byte chooses the arguments.
 func fuzzPredicates(_ input: [UInt8]) {
     guard let first = input.first else { return }
     let format = String(decoding: input.dropFirst(), as: UTF8.self)
     guard let tree = try? PredicateParser.parse(format, arguments(first)) else { return }
     checkPrint(tree)
-    // Regular expressions take as long as they say; that is the app's affair.
+    // Regular expressions take as long as they take; that is the app's affair.
     if !tree.description.contains("MATCHES") {
         _ = PredicateEvaluation(note, variables: ["v": 1]).holds(tree)
         _ = PredicateEvaluation(nil, variables: [:]).holds(tree)
