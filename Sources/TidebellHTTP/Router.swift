@@ -26,21 +26,21 @@ package enum Router {
         ReceiveAsset.self, SendAsset.self,
     ]
 
-    /// By action, of the paths of all databases.
+    /// The endpoints of the paths of all databases, by action.
     static let database = table(of: containerEndpoints, at: .database) { $0.route }
-    /// The same with the public database only (web-services 2.1).
+    /// Those of the public database only (web-services 2.1).
     static let publicDatabase = table(of: containerEndpoints, at: .database, only: .public) {
         $0.route
     }
-    /// Of the paths of devices.
+    /// The endpoints of devices.
     static let device = table(of: containerEndpoints, at: .device) { $0.route }
-    /// Of the extensions.
+    /// The endpoints of the extensions.
     static let extensions = table(of: containerEndpoints, at: .ext) { $0.route }
-    /// For the operator.
+    /// The endpoints for the operator.
     static let admin = table(of: adminEndpoints, at: .admin) { $0.route }
-    /// Of the server itself.
+    /// The endpoints of the server itself.
     static let server = table(of: serverEndpoints, at: .server) { $0.route }
-    /// Of files, called by whom the URL was given to.
+    /// The endpoints of files, called by clients that the URL was given to.
     static let assets = table(of: assetEndpoints, at: .assets) { $0.route }
 
     private static func table<Endpoint>(

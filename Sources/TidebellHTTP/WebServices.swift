@@ -87,7 +87,7 @@ package struct WebServices: Sendable {
                 response.share = try cloud.shares.bodies.share(
                     ofAnswer: bytes.count,
                     to: cloud.shares.caller(exchange.call.user?.account, of: request),
-                    // What changed nothing, or nothing more, can be asked for again.
+                    // An answer to a request that changed nothing, or not again, can be asked for again.
                     mayBeRefused: route.effect != .writes || response.isRepeated
                 )
             }

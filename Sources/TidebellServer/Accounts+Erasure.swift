@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 
-// What removed users leave.
+// The data that removed users leave.
 extension Accounts {
     /// Returns the users who were removed and whose data is still there.
     package func removed() async throws -> [RemovedAccount] {

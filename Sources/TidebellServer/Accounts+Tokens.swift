@@ -2,7 +2,7 @@
 import TidebellCore
 import TidebellHTTP
 
-// What was given out, and how it ends.
+// Sessions and tokens that were given out, and how they end.
 extension Accounts {
     /// Returns the sessions of a user that are valid now, oldest first.
     package func sessions(of name: String) async throws -> [StoredSession] {
@@ -32,7 +32,7 @@ extension Accounts {
         try await store.read { try $0.tokens(kind, limit: RevokeToken.mostListed) }
     }
 
-    /// Ends the API or management token with this ID, of which the beginning is enough
+    /// Revokes the API or management token with this ID; a prefix of the ID is enough
     /// where it names one; returns the token.
     package func revoke(_ kind: TokenKind, _ id: String) async throws -> StoredToken {
         try await store.write { try RevokeToken.run(kind, id, in: $0) }

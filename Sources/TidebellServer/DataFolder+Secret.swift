@@ -66,7 +66,7 @@ extension DataFolder {
     /// Removes the file of a key that is durable in the store.
     private func removeOlderKey(of secret: StoreSecret) throws {
         let file = url.appendingPathComponent(Self.olderKeyName)
-        // What cannot be read, or is another key, is nothing that was made here.
+        // A file that cannot be read, or holds another key, was not made here.
         guard let inherited = secret.inherited,
             (try? DurableFile.contents(of: file, upTo: StoreSecret.length + 1)) == inherited
         else { return }

@@ -37,7 +37,7 @@ package struct DataFolder: Sendable {
         if case .file(let file) = rootKey { paths.append(file.resolvingSymlinksInPath().path) }
         return paths.compactMap { path in
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            // What is not there can be read by nobody.
+            // A file that is not there needs no warning.
             guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
                 mode & 0o077 != 0
             else { return nil }

@@ -18,9 +18,9 @@ package enum OpenFiles {
     /// Files kept free for what comes and goes for a moment: the store's temporary files,
     /// ways to other servers, folders that are flushed, the system's libraries.
     private static let reserve = 64
-    /// The same below a small limit.
+    /// Files kept free where the limit is small.
     private static let leastReserve = 14
-    /// Descriptors of an event loop, of which there is one for each core.
+    /// Descriptors of an event loop; there is one for each core.
     private static let filesPerLoop = 3
     /// Descriptors of the store's readers, opened when they are needed first.
     private static let laterFiles = 16
@@ -61,7 +61,7 @@ package enum OpenFiles {
     ) -> Shares {
         let reserve = min(reserve, max(leastReserve, limit / 8))
         let free = max(2, limit - used - reserve)
-        // One each way at least.
+        // At least one upload and one download.
         let transfers = max(2, min(transfers, free / 4))
         return Shares(
             connections: min(max(1, free - transfers), mostConnections), transfers: transfers

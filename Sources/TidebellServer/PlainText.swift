@@ -4,7 +4,7 @@ import Foundation
 /// What it means to use HTTP without TLS beyond this machine.
 package enum PlainText {
     /// Returns the sentence for a server that listens at `host`; nil where nothing
-    /// travels in the clear, on this machine alone. A proxy with TLS helps where it is the
+    /// travels in the clear beyond this machine. A proxy with TLS helps where it is the
     /// only one that reaches the port.
     package static func warning(servingAt host: String, publicURL: String?) -> String? {
         guard !isLoopback(host) else { return nil }

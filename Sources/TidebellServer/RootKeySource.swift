@@ -64,7 +64,7 @@ package enum RootKeySource: Sendable, Hashable {
 
     /// Returns the key with this name, and makes none; nil where it is not at hand.
     ///
-    /// One that an option names must be the right one. One in the data folder or in the
+    /// A key that an option names must be the right one. A key in the data folder or in the
     /// environment need not: a check, or a backup of what there is, goes on without
     /// it, and what is wrong with it is a problem.
     func knownKey(

@@ -42,7 +42,7 @@ package struct ServerConfiguration: Sendable {
 
     /// Where the key is from that fields and files are encrypted with.
     package var rootKey = RootKeySource.dataFolder
-    /// Whether zones and files are given up whose keys the root key does not open.
+    /// Whether to delete zones and files whose keys the root key does not open.
     package var acceptsLostKeys = false
 
     /// Creates a configuration with defaults.

@@ -30,7 +30,7 @@ package struct TidebellServer: Sendable {
         logger.logLevel = configuration.logLevel
         self.logger = logger
         let folder = DataFolder(configuration.dataFolder)
-        // The store first: its lock says that no other server is at the files.
+        // The store first: its lock proves that no other server uses the files.
         let (time, randomness) = (Time.system, Randomness.system)
         let store = try folder.openStore(
             for: .serving, bounds: configuration.store, time: time, randomness: randomness)
@@ -112,7 +112,7 @@ package struct TidebellServer: Sendable {
         )
         var group = ServiceGroupConfiguration(
             services: cloud.services + [server], gracefulShutdownSignals: signals,
-            logger: logger.withoutStories
+            logger: logger.fromNotice
         )
         group.maximumGracefulShutdownDuration = Self.drainTime
         return ServiceGroup(configuration: group)
@@ -135,9 +135,9 @@ package struct TidebellServer: Sendable {
 }
 
 extension Logger {
-    /// The same from `notice` on: the lifecycle of services logs each step with the whole
+    /// The logger from `notice` on: the lifecycle of services logs each step with the whole
     /// description of each.
-    fileprivate var withoutStories: Logger {
+    fileprivate var fromNotice: Logger {
         var logger = self
         logger.logLevel = max(logLevel, .notice)
         return logger

@@ -8,7 +8,7 @@ extension UserCommand {
     enum PublicRecords: String, ExpressibleByArgument, CaseIterable {
         case keep, erase
 
-        /// The same for the server.
+        /// The choice as the server knows it.
         var erasure: RemovedAccount.Erasure {
             switch self {
             case .keep: .personal

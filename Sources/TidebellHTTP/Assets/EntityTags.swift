@@ -12,7 +12,7 @@ struct EntityTags {
         }
     }
 
-    /// Whether a tag is among them; one that is marked as weak is none of a file.
+    /// Whether a tag is among them; a weak tag is never the tag of a file.
     func contains(_ tag: String) -> Bool {
         tags.contains { $0 == "*" || $0 == tag }
     }

@@ -2,9 +2,9 @@
 import TidebellCore
 import TidebellWire
 
-/// On whose share a request is counted.
+/// The caller whose share a request takes.
 package enum Caller: Sendable, Hashable {
-    /// A person, whatever the containers: or naming another one would be another caller.
+    /// An account, in all containers: otherwise each container would be another caller.
     case account(AccountID)
     /// The network address of a caller that has not shown who it is.
     case address(String)
@@ -20,7 +20,7 @@ extension Caller? {
 /// The network address of a client.
 package struct PeerAddress: Sendable, Hashable {
     /// The part that one subscriber of a network has: an IPv4 address, or the first 64
-    /// bits of an IPv6 address, of which everybody has as many as there are.
+    /// bits of an IPv6 address, below which one subscriber has all addresses.
     package let network: String
     /// Whether it is of this machine.
     package var isLoopback: Bool { address.isLoopback }

@@ -35,8 +35,8 @@ package struct ShareLimits: Sendable, Hashable {
     package var bodyTime = Duration.seconds(30)
     /// Bytes a second of a request body: so slow a network may be.
     package var leastBodyRate = 8 * 1024
-    /// Over how long it is measured what a client takes of its answers. One that takes nothing for
-    /// so long is closed by the system: four signs of life of a stream.
+    /// The time over which the rate is measured at which a client takes an answer. A client that
+    /// takes nothing for so long is closed by the system: four signs of life of a stream.
     package var answerTime = Duration.seconds(60)
     /// Bytes a second that a client takes of an answer.
     package var leastAnswerRate = 1024

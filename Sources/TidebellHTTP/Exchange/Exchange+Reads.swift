@@ -6,8 +6,8 @@ extension Exchange {
     /// `budget`; where that does not suffice, again when the caller's turn at the
     /// long ones has come.
     ///
-    /// A read that goes twice costs its budget more, and one that is short never
-    /// waits for those that are not.
+    /// A read that runs twice costs one budget more, and a short one never
+    /// waits for long ones.
     func look<Answer: Sendable>(
         within budget: ReadBudget,
         _ body: @escaping @Sendable (any StoreReader) throws -> Answer

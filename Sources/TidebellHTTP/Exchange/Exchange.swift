@@ -59,7 +59,7 @@ package struct Exchange: Sendable {
 
     /// Returns the web token of the request as it is now; nil for a request without one.
     ///
-    /// The caller may be a remembered one, see ``CallerCache``: nothing may be made of a
+    /// The caller may be a remembered one, see ``CallerCache``: nothing may be made from a
     /// token that was removed since, or whose time is up. Fails as if it had come now.
     func webToken(in reader: some SessionReading) throws -> StoredWebToken? {
         guard let hash = try webTokenHash() else { return nil }

@@ -10,7 +10,7 @@ extension HTTPField.Name {
         self = name
     }
 
-    // Of the API.
+    // Fields of the API.
     static let extensions = Self(known: WireProtocol.extensionsHeader)
     static let requestUUID = Self(known: WireProtocol.requestUUIDHeader)
     static let webAuthToken = Self(known: WireProtocol.webAuthTokenHeader)
@@ -22,7 +22,7 @@ extension HTTPField.Name {
     /// The key of a request that a server signed (web-services 2.3).
     static let requestKeyID = Self(known: "X-Apple-CloudKit-Request-KeyID")
 
-    // Of browsers and proxies.
+    // Fields of browsers and proxies.
     /// HTTPTypes keeps the host beside the fields; here it is one, as in HTTP/1.1.
     package static let hostField = Self(known: "Host")
     static let lastEventID = Self(known: "Last-Event-ID")

@@ -120,7 +120,7 @@ struct Authentication: Sendable {
             let user = try transaction.makeUser(
                 of: token.account, in: credentials.container, recordName: recordName, at: now
             )
-            // Of requests that come at once, one brings the next token.
+            // Of requests that come at the same time only one gets the next token.
             guard let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
             else { return CallerCache.Caller(user: user, session: token.session) }
             let next = nextTokens.next(

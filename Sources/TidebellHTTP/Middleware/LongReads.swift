@@ -153,7 +153,7 @@ package final class LongReads: Sendable {
         guard state.runningCount < atOnce, let index else { return nil }
         let caller = state.turns[index]
         let waiter = take(0, of: caller, &state)
-        // What is left of the caller's waits until all others had their turn.
+        // The caller's other reads wait until all other callers had their turn.
         if state.waiting[caller] != nil {
             state.turns.removeAll { $0 == caller }
             state.turns.append(caller)

@@ -49,13 +49,13 @@ package enum Password {
             "\(scheme):\(numbers):\(Hex.text(salt)):\(key.withUnsafeBytes { Hex.text(Array($0)) })"
     }
 
-    /// Whether the password is the one that was hashed. Takes as long for a wrong one.
+    /// Whether the password is the one that was hashed. A wrong one takes the same time.
     ///
     /// Hashes from before NFC was the rule are of what a keyboard wrote: the other forms
     /// are tried too, where they differ.
     ///
-    /// Without a hash, of a user who does not exist or has no password, it is not, and
-    /// the time is the same.
+    /// Without a hash (the user does not exist or has no password) it never matches, in
+    /// the same time.
     package static func matches(_ password: String, _ stored: String?) throws -> Bool {
         guard let stored else {
             for form in forms(of: password) {
@@ -83,7 +83,7 @@ package enum Password {
             PasswordRule.canonical(password), password,
             password.decomposedStringWithCanonicalMapping,
         ]
-        // Not as a set of strings, to which all of them are the same.
+        // Not as a set of strings: strings of the same canonical form are equal.
         return forms.enumerated().filter { index, form in
             !forms[..<index].contains { $0.utf8.elementsEqual(form.utf8) }
         }.map(\.element)

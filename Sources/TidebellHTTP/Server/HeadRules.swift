@@ -15,7 +15,7 @@ final class HeadRules: ChannelInboundHandler, RemovableChannelHandler {
     /// What was wrong with a head; nothing is read after it.
     private var broken: HTTPParserError?
 
-    /// Begins to, on a connection of which the codec is there already.
+    /// Adds the rules to a connection that has its codec already.
     static func apply(in pipeline: ChannelPipeline.SynchronousOperations) {
         do {
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
@@ -55,7 +55,7 @@ final class HeadRules: ChannelInboundHandler, RemovableChannelHandler {
         {
             return .invalidVersion
         }
-        // The parser reads lengths of 64 bits, of which the last is a sign to all others.
+        // The parser reads lengths of 64 bits, of which `Int` uses one for the sign.
         let isLength = head.headers["content-length"].allSatisfy { Int($0) != nil }
         return isLength ? nil : .invalidContentLength
     }

@@ -161,7 +161,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         // Most requests come whole and need no timer.
         if case .receiving = phase { expect(by: bodyDeadline, context) }
         context.fireChannelReadComplete()
-        // Nobody else asks for what nobody gets.
+        // No other handler asks for bytes that are thrown away.
         if case .lingering = phase, !inputIsClosed { context.read() }
     }
 

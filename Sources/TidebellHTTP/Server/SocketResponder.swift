@@ -82,7 +82,7 @@ private final class SocketBody: PendingBody {
             return true
         }
         guard isWhole else { return nil }
-        // Nobody reads it again, so an empty one does.
+        // Nobody reads it again, so an empty body is enough.
         state.withLock { $0.body = RequestBody(buffer: ByteBuffer()) }
         return bytes
     }

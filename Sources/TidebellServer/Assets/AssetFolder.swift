@@ -120,9 +120,9 @@ package final class AssetFolder: AssetStore {
         )
     }
 
-    /// Seconds a client should wait that met a full disk.
+    /// Seconds that a client should wait while the disk is full.
     private static let fullRetryAfter = 60.0
-    /// The same where too much is open.
+    /// Seconds that a client should wait while too many files are open.
     private static let shortRetryAfter = 5.0
 
     // MARK: Going
@@ -151,7 +151,7 @@ package final class AssetFolder: AssetStore {
     }
 
     package func hasFile(of asset: StoredAsset) -> Bool {
-        // What cannot be looked at is not known to be lost.
+        // A file that cannot be looked at is not known to be lost.
         access(location(of: asset.file).path, F_OK) == 0 || errno != ENOENT
     }
 

@@ -93,7 +93,7 @@ package struct Backup {
     }
 
     private func makeDraft() throws {
-        // Not by way of a link: one that leads nowhere is in the way too.
+        // Links are not followed: a broken link at the destination is in the way, too.
         guard FileStatus(destination.path, followsLinks: false) == nil else {
             throw OperatorError("\(destination.path) exists already; name a new folder.")
         }

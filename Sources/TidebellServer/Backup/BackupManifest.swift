@@ -16,7 +16,7 @@ package struct BackupManifest: Sendable, Hashable, Codable {
     package var format = BackupManifest.format
     /// When the copying began: milliseconds since 1970. What was written before is in it.
     package var madeAt: Int64
-    /// The same for people.
+    /// The same moment as a text for people.
     package var made: String
     /// The store's identity in hexadecimal digits.
     package var identity: String

@@ -24,7 +24,7 @@ package enum CloudCheck {
             throw OperatorError("There is no cloud in \(data.url.path).")
         }
         do {
-            // Nothing that the store names goes meanwhile.
+            // Under the lock, no file that the store names is removed meanwhile.
             let lock = try AssetFolderLock.toCopy(in: data.assets)
             defer { withExtendedLifetime(lock) {} }
             var findings = try StoreCheck.run(at: data.database.path)

@@ -41,7 +41,7 @@ struct FolderExchange {
     ) throws {
         let draft = folder.appendingPathComponent(draftName)
         let new = try FileManager.default.contentsOfDirectory(atPath: draft.path).sorted()
-        // What is in the way of something new is to be known for old when it is taken back.
+        // A file in the way of a new one must be in the list of old ones, to be put back.
         if let taken = new.first(where: { !old.contains($0) && exists($0, in: folder) }) {
             let path = folder.appendingPathComponent(taken).path
             throw OperatorError("The backup was not restored: \(path) is in the way; move it.")
@@ -78,7 +78,7 @@ struct FolderExchange {
     /// Takes an exchange back that was stopped; only for the holder of the folder's lock.
     static func takeBack(in folder: URL) throws {
         let data = try Data(contentsOf: folder.appendingPathComponent(planName))
-        // One that cannot be read was stopped before anything was moved.
+        // An exchange whose plan cannot be read was stopped before anything was moved.
         let plan = try? JSONDecoder().decode(Plan.self, from: data)
         try FolderExchange(
             folder: folder, plan: plan ?? Plan(old: [], new: []), moved: {}
@@ -93,7 +93,7 @@ struct FolderExchange {
 
     /// Writes the plan, whole or not at all: half of one would hold up every server.
     private func write() throws {
-        // One that was stopped may have left its own.
+        // An exchange that was stopped may have left its new plan.
         unlink(newPlanFile.path)
         try DurableFile.write([UInt8](try JSONEncoder().encode(plan)), to: newPlanFile)
         guard rename(newPlanFile.path, planFile.path) == 0 else {
@@ -134,7 +134,7 @@ struct FolderExchange {
             throw DiskError("make \(draft.path)")
         }
         for name in plan.new where Self.exists(name, in: folder) {
-            // What stands there is new unless it is of before and was not moved yet.
+            // A file there is new unless it is one of the old ones that was not moved yet.
             guard !plan.old.contains(name) || aside.map({ Self.exists(name, in: $0) }) == true
             else {
                 continue

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Folders whose own names are durable.
 ///
-/// One that another upload has just made may not be: its maker flushes the parent only
+/// A folder that another upload has just made may not be durable: its maker flushes the parent only
 /// afterwards. So each of them is flushed with its parent once by this process, whoever
 /// made it.
 final class DurableFolders: Sendable {

@@ -14,7 +14,7 @@ extension SettableLimit {
         connections, requests, signIns, reads, writes, storage, times,
     ]
 
-    /// The same, in one list.
+    /// All limits, in one list.
     package static let all = sections.flatMap(\.limits)
 
     static let most: Int64 = 1_000_000

@@ -79,8 +79,8 @@ extension Exchange {
         }
     }
 
-    /// Fails unless what was shown still holds, at the moment of the write: whose password
-    /// or token was changed, disabled or ended meanwhile begins nothing.
+    /// Fails unless what was shown still holds, at the moment of the write: where the password
+    /// or token was changed, disabled or ended meanwhile, no session begins.
     private func check(
         _ proof: Proof, in reader: some AccountReading & SessionReading
     ) throws -> (account: AccountID, source: StoredWebToken?) {

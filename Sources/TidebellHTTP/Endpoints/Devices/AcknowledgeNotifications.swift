@@ -20,7 +20,7 @@ extension AcknowledgeNotifications: Endpoint {
                 clientID: clientID, user: user, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now
             )
-            // Nobody received what was never sent.
+            // A position beyond the log was never sent, so it cannot be acknowledged.
             let sequence = min(cursor, try transaction.notificationHead())
             try transaction.acknowledge(device.key, upTo: sequence)
             return sequence > device.acknowledged ? sequence : nil

@@ -14,7 +14,7 @@ extension ModifyRecords: Endpoint {
             let response = try run(
                 request, for: call, in: transaction, tellsSyncToken: returnsSyncToken
             )
-            // What small operations bring back may be large; refused here, nothing is done.
+            // Small operations may have a large answer; where it is refused here, nothing is done.
             try exchange.bodyShare?.replace(byAnswer: response.largeBytes)
             return response
         } json: {
