@@ -87,7 +87,7 @@ package struct WebServices: Sendable {
                 response.share = try cloud.shares.bodies.share(
                     ofAnswer: bytes.count,
                     to: cloud.shares.caller(exchange.call.user?.account, of: request),
-                    // An answer to a request that changed nothing, or not again, can be asked for again.
+                    // A request that changed nothing, or nothing this time, can be sent again.
                     mayBeRefused: route.effect != .writes || response.isRepeated
                 )
             }

@@ -8,8 +8,8 @@ package enum ProxyNotice {
     package static func warning(publicURL: String?, trusting proxies: TrustedProxies) -> String? {
         guard let publicURL, proxies.isEmpty else { return nil }
         return "Behind the proxy of \(publicURL) all callers without a user are one address to "
-            + "this server: one of them can use up what all may have, and from a proxy on this machine "
-            + "addresses are not counted at all. Have the proxy set X-Forwarded-For and give "
+            + "this server: one of them can use up what all may have, and from a proxy on this "
+            + "machine addresses are not counted at all. Have the proxy set X-Forwarded-For and give "
             + "--trusted-proxy with its address."
     }
 

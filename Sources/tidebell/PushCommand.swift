@@ -18,8 +18,8 @@ struct PushCommand: AsyncParsableCommand {
             abstract: "Explain what became of changes on their way to pushes, and why.",
             discussion: """
                 For every change: which subscriptions it fired and by which rule, in which \
-                notification, which devices were notified when and how, and why the others were not. \
-                Works while a server runs; what happened in the last second may be missing.
+                notification, which devices were notified when and how, and why the others were \
+                not. Works while a server runs; what happened in the last second may be missing.
 
                   tidebell push explain                     the newest changes
                   tidebell push explain n1                  the newest changes of the record n1

@@ -11,8 +11,8 @@ struct PushPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long a change waits for more to be delivered with it; 1 is good for a busy cloud in \
-            production.
+            How long a change waits for more to be delivered with it; 1 is good for a busy cloud \
+            in production.
             """,
             valueName: "seconds"
         )

@@ -47,8 +47,8 @@ struct RootKeyOptions: ParsableArguments {
     @Flag(
         help: """
             Delete for good the zones and files whose keys the root key does not open, with all \
-            their records and fields, encrypted or not: apps are notified that the user reset their \
-            encrypted data. Make a backup first.
+            their records and fields, encrypted or not: apps are notified that the user reset \
+            their encrypted data. Make a backup first.
             """
     )
     var acceptLostKeys = false

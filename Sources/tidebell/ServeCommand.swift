@@ -45,8 +45,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What goes first from a payload over 4096 bytes: as documented in Apple's header, or the \
-            values of desired keys.
+            What goes first from a payload over 4096 bytes: as documented in Apple's header, or \
+            the values of desired keys.
             """
     )
     var pruning = PruningOrder.header

@@ -73,7 +73,8 @@ struct FewFilesTests {
         #expect(await server.waitUntilExit() == 0)
     }
 
-    /// Tries until it works, as clients do that are asked to come again, or until the server has ended.
+    /// Tries until it works, as clients do that are asked to come again, or until the server
+    /// has ended.
     private func untilItWorks<Value>(
         _ server: ChildProcess, _ body: () async throws -> Value
     ) async throws -> Value {

@@ -10,8 +10,8 @@ import TidebellWire
 
 /// The table caller × endpoint × database × environment of one container. Callers show an API
 /// token and a web token, each of this container or of others, fresh or ended
-/// (``AccessCaller``): every web token with every API token. Which callers may call what is written down
-/// here, and not taken from the routes.
+/// (``AccessCaller``): every web token with every API token. Which callers may call what is
+/// written down here, and not taken from the routes.
 @Suite("Who may call what", .hangs)
 struct AccessTableTests {
     /// The callers that may call each endpoint, and a request that a user may make in their private

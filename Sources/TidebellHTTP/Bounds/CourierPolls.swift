@@ -6,9 +6,9 @@ import TidebellWire
 
 /// The polls that wait at each courier: few, since a page has one.
 ///
-/// A poll beyond the bound ends the oldest, whose answer is empty as when its time is up: a browser that
-/// came back over another connection does not wait for the server to notice that the one
-/// before is gone.
+/// A poll beyond the bound ends the oldest, whose answer is empty as when its time is up: a
+/// browser that came back over another connection does not wait for the server to notice that
+/// the one before is gone.
 package final class CourierPolls: Sendable {
     /// The most polls of one courier, unless the operator sets another number.
     package static let mostPerCourier = 4

@@ -135,8 +135,8 @@ package final class RootKey: FieldCipher {
         return try open(Array(body.dropFirst()), by: answers, for: Self.label(of: write))
     }
 
-    /// Returns what distinguishes a request from others without revealing what is in it: whoever has the
-    /// store cannot try values against it.
+    /// Returns what distinguishes a request from others without revealing what is in it:
+    /// whoever has the store cannot try values against it.
     func fingerprint(ofDigest digest: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: digest, using: fingerprints))
     }

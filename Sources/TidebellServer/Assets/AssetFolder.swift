@@ -100,8 +100,8 @@ package final class AssetFolder: AssetStore {
         }
     }
 
-    /// Returns the error for the client of a full or failing disk, and logs it for the operator once
-    /// until a file comes through again.
+    /// Returns the error for the client of a full or failing disk, and logs it for the operator
+    /// once until a file comes through again.
     private func refusal(_ error: any Error) -> any Error {
         guard let error = error as? DiskError, error.mayPass else { return error }
         logOnce(of: .storing, error)

@@ -22,8 +22,8 @@ final class AssetFolderLock: Sendable {
         close(descriptor)
     }
 
-    /// Makes the file, for processes that may write in the folder: one that only reads makes none, which
-    /// would be another user's.
+    /// Makes the file, for processes that may write in the folder: one that only reads makes
+    /// none, which would be another user's.
     static func make(in folder: URL) throws {
         close(try open(in: folder, O_RDWR | O_CREAT))
     }

@@ -47,7 +47,7 @@ extension SettableLimit {
                 """),
             Self(
                 "leastAnswerRate", \.shares.leastAnswerRate, .bytes, 0...mega,
-                "Bytes a second that a client takes of its answers; a slower connection is closed."),
+                "Bytes a second that a client takes of its answers; a slower one is closed."),
         ])
 
     private static let requests = Section(
