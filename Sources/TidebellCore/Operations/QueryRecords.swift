@@ -43,7 +43,7 @@ extension QueryRecords {
                     try found.record.result(to: call, in: $0, selecting: selection, reader)
                 }
             },
-            continuationMarker: page.next.map { QueryMarker(query: hash, place: $0).text },
+            continuationMarker: page.next.map { QueryMarker(query: hash, position: $0).text },
             syncToken: tellsSyncToken && zones.count == 1 ? zones[0].syncToken(for: call) : nil
         )
     }

@@ -115,10 +115,10 @@ enum FilterRules {
         }
     }
 
-    /// What is said of a field that is stored encrypted (REC-11).
+    /// The problem reported for a field that is stored encrypted (REC-11).
     static let encryptedField = "encrypted fields cannot be queried"
 
-    /// What is said of a name that no field can have.
+    /// The problem reported for a name that no field can have.
     static let badFieldName =
         "a field name is a letter followed by letters, digits and underscores; "
         + "system fields are \(systemNames)"

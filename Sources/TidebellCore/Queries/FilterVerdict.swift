@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What a predicate says about a record.
+/// The result of a predicate for a record.
 package enum FilterVerdict: Sendable, Hashable {
     /// Every filter holds.
     case matches
@@ -31,7 +31,7 @@ extension RecordView {
         filters.first { !$0.passes(self) }.map(failure) ?? .matches
     }
 
-    /// Returns the same, and says before each filter what asking it costs, in bytes.
+    /// Returns the same, and reports before each filter what evaluating it costs, in bytes.
     package func verdict(
         on filters: some Sequence<PreparedFilter>, counting count: (Int) throws -> Void
     ) rethrows -> FilterVerdict {

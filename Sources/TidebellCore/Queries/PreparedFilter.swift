@@ -67,9 +67,9 @@ package struct PreparedFilter: Sendable {
         case .prefix(let start): begins(found, of: record, with: start)
         case .tokens: hasTokens(record)
         case .circle(let center, let radius):
-            if case .location(let place) = found {
+            if case .location(let location) = found {
                 // QUERY-9: inside only.
-                place.distance(to: center) < radius
+                location.distance(to: center) < radius
             } else {
                 false
             }

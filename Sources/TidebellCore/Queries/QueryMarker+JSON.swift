@@ -6,10 +6,10 @@ extension QueryMarker {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("query", String(query, radix: 16))
-            switch place {
-            case .change(let place):
-                writer.member("zone", place.zone.rawValue)
-                writer.member("position", place.position.rawValue)
+            switch position {
+            case .change(let cursor):
+                writer.member("zone", cursor.zone.rawValue)
+                writer.member("position", cursor.position.rawValue)
             case .rank(let rank):
                 writer.member("zone", rank.zone.rawValue)
                 writer.member("name", rank.name)
@@ -45,11 +45,12 @@ extension QueryMarker {
             throw JSONError("a marker without query or zone")
         }
         if let name {
-            self.init(query: query, place: .rank(QueryRank(keys: keys, zone: zone, name: name)))
-        } else if let position = position.map(Position.init(rawValue:)) {
-            self.init(query: query, place: .change(RecordPlace(zone: zone, position: position)))
+            self.init(query: query, position: .rank(QueryRank(keys: keys, zone: zone, name: name)))
+        } else if let position {
+            let cursor = RecordPlace(zone: zone, position: .init(rawValue: position))
+            self.init(query: query, position: .change(cursor))
         } else {
-            throw JSONError("a marker without a place")
+            throw JSONError("a marker without a position")
         }
     }
 }

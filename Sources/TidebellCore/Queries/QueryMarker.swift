@@ -4,12 +4,12 @@ import TidebellWire
 /// Where a page of a query ended, and which query that was: the continuation
 /// marker as clients store it.
 ///
-/// It keeps a place, not a result (QUERY-17): the next page is what stands behind
-/// that place when it is asked for. A record that did not change meanwhile is
+/// It keeps a position, not a result (QUERY-17): the next page is what stands behind
+/// that position when it is asked for. A record that did not change meanwhile is
 /// never missed and never comes twice.
 struct QueryMarker: Sendable, Hashable {
     /// What stands before the next page.
-    enum Place: Sendable, Hashable {
+    enum Position: Sendable, Hashable {
         /// Of a query without order: everything up to a change.
         case change(RecordPlace)
         /// Of a query with an order.
@@ -18,7 +18,7 @@ struct QueryMarker: Sendable, Hashable {
 
     /// The hash of the query, its zones and its database.
     var query: UInt64
-    var place: Place
+    var position: Position
 
     /// The marker as clients store it; from a few dozen characters to about 12,000
     /// for each sort key.
@@ -48,9 +48,9 @@ struct QueryMarker: Sendable, Hashable {
     }
 
     /// Creates a marker.
-    init(query: UInt64, place: Place) {
+    init(query: UInt64, position: Position) {
         self.query = query
-        self.place = place
+        self.position = position
     }
 }
 
@@ -67,22 +67,22 @@ extension QueryRecords.Request {
 
     /// Returns where the page begins; nil for the first one. Fails for a marker
     /// that is damaged or of another query.
-    func start(of hash: UInt64) throws -> QueryMarker.Place? {
+    func start(of hash: UInt64) throws -> QueryMarker.Position? {
         guard let continuationMarker else { return nil }
         guard let marker = QueryMarker(text: continuationMarker) else {
             throw WireError.badRequest("the continuationMarker was not issued by this server")
         }
-        guard marker.query == hash, marker.place.fits(query.sorts) else {
+        guard marker.query == hash, marker.position.fits(query.sorts) else {
             throw WireError.badRequest(
                 "the continuationMarker belongs to another query; resend the query and its zone "
                     + "unchanged, or begin without a marker"
             )
         }
-        return marker.place
+        return marker.position
     }
 }
 
-extension QueryMarker.Place {
+extension QueryMarker.Position {
     /// Whether a query with these sort keys can go on from here.
     fileprivate func fits(_ sorts: [WireSort]) -> Bool {
         switch self {

@@ -5,8 +5,8 @@ import TidebellWire
 /// overlap nor leave gaps.
 ///
 /// Values stand as the evaluator orders them: strings whatever their case, numbers
-/// by value, places by their distance. A record without the value stands first,
-/// and last where descending; one without a place is farther than any. Records
+/// by value, locations by their distance. A record without the value stands first,
+/// and last where descending; one without a location is farther than any. Records
 /// with equal keys stand by zone and name.
 struct QueryOrder: Sendable {
     let sorts: [WireSort]
@@ -18,10 +18,10 @@ struct QueryOrder: Sendable {
     func keys(of record: RecordView) -> [ComparisonKey?] {
         sorts.map { sort in
             if let center = sort.relativeLocation {
-                guard case .location(let place) = record.value(of: sort.subject) else {
+                guard case .location(let location) = record.value(of: sort.subject) else {
                     return nil
                 }
-                return .number(ExactNumber(place.distance(to: center)))
+                return .number(ExactNumber(location.distance(to: center)))
             }
             return record.key(of: sort.subject)?.cut(to: WireFilter.textLimit)
         }

@@ -22,13 +22,13 @@ struct QuerySearch {
     /// A page, and what stands before the next one; nil after the last.
     struct Page {
         var records: [Found] = []
-        var next: QueryMarker.Place?
+        var next: QueryMarker.Position?
     }
 
-    /// Returns the page behind a place.
-    func page(after start: QueryMarker.Place?, in reader: some RecordReading) throws -> Page {
+    /// Returns the page after a position.
+    func page(after start: QueryMarker.Position?, in reader: some RecordReading) throws -> Page {
         switch start {
-        case .change(let place): try scannedPage(after: place, in: reader)
+        case .change(let cursor): try scannedPage(after: cursor, in: reader)
         case .rank(let rank): try sortedPage(after: rank, in: reader)
         case nil:
             query.sorts.isEmpty
@@ -47,20 +47,20 @@ struct QuerySearch {
         var bound = limits.queryScan
         // The last record that the page has settled, in or out.
         var settled = start
-        let sieve = Sieve(query)
+        let filter = CandidateFilter(query)
         try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: start) {
             record, zone in
             guard bound.admits(record) || settled == start else {
-                page.next = settled.map(QueryMarker.Place.change)
+                page.next = settled.map(QueryMarker.Position.change)
                 return false
             }
-            let passes = try sieve.passes(record) { work in
+            let passes = try filter.passes(record) { work in
                 bound.bytes -= work
                 try reader.noteWork(work)
             }
             if passes {
                 guard page.records.count < limit, bytes < limits.pageBytes else {
-                    page.next = settled.map(QueryMarker.Place.change)
+                    page.next = settled.map(QueryMarker.Position.change)
                     return false
                 }
                 bytes += record.fields.json.count
@@ -103,12 +103,12 @@ struct QuerySearch {
         let order = QueryOrder(sorts: query.sorts)
         var first = FirstRanks(order, capacity: limit + 1)
         var bound = limits.querySort
-        let sieve = Sieve(query)
+        let filter = CandidateFilter(query)
         try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: nil) {
             record, zone in
             guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
-            let view = sieve.view(of: record)
-            let passes = try record.isDamaged || sieve.passes(view, counting: reader.noteWork)
+            let view = filter.view(of: record)
+            let passes = try record.isDamaged || filter.passes(view, counting: reader.noteWork)
             guard passes else { return true }
             try reader.noteWork(order.work(on: view))
             let rank = QueryRank(keys: order.keys(of: view), zone: zone, name: record.name)
@@ -133,7 +133,7 @@ struct QuerySearch {
 }
 
 /// The filters of a query, and the fields it has to see of each record.
-private struct Sieve {
+private struct CandidateFilter {
     private let filters: [PreparedFilter]
     /// The fields that filters and sort keys name; nil for all of them.
     private let fields: Set<String>?
@@ -158,7 +158,7 @@ private struct Sieve {
     func passes(
         _ record: StoredRecord, counting count: (Int) throws -> Void
     ) rethrows -> Bool {
-        // What is damaged might pass: the answer says so in its place.
+        // What is damaged might pass: the answer reports it in its position.
         try filters.isEmpty || record.isDamaged || passes(view(of: record), counting: count)
     }
 

@@ -12,7 +12,8 @@ enum SortRules {
             )
         }
         for (index, sort) in sorts.enumerated() {
-            guard let problem = placeProblem(sort) ?? subjectProblem(sort, on: type, limits) else {
+            guard let problem = locationProblem(sort) ?? subjectProblem(sort, on: type, limits)
+            else {
                 continue
             }
             throw WireError.badRequest(
@@ -21,8 +22,8 @@ enum SortRules {
         }
     }
 
-    private static func placeProblem(_ sort: WireSort) -> String? {
-        guard let place = sort.relativeLocation, !place.isOnEarth else { return nil }
+    private static func locationProblem(_ sort: WireSort) -> String? {
+        guard let location = sort.relativeLocation, !location.isOnEarth else { return nil }
         return "the relativeLocation lies outside latitude -90...90, longitude -180...180"
     }
 
@@ -63,6 +64,6 @@ enum SortRules {
 }
 
 extension WireLocation {
-    /// Whether latitude and longitude name a place.
+    /// Whether latitude and longitude name a location on Earth.
     var isOnEarth: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
 }

@@ -30,14 +30,14 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
     }
 
     /// How a term's value stands in its field.
-    fileprivate enum Place: String {
+    fileprivate enum Position: String {
         /// It is the field's value.
         case value = "="
         /// It is among the field's elements.
         case element = "@"
     }
 
-    fileprivate init?(_ field: String, _ place: Place, _ key: ComparisonKey?) {
+    fileprivate init?(_ field: String, _ position: Position, _ key: ComparisonKey?) {
         let value: String
         switch key {
         case .text(let text): value = "s" + text.prefix(Self.valueLimit).string
@@ -46,12 +46,12 @@ package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
         case .number(.fraction(let number)): value = "n\(number)"
         case .bytes, .place, nil: return nil
         }
-        rawValue = field + place.rawValue + value
+        rawValue = field + position.rawValue + value
     }
 
     /// What all terms of a field begin with, whatever its value.
-    fileprivate init(beginningOf field: String, _ place: Place) {
-        rawValue = field + place.rawValue
+    fileprivate init(beginningOf field: String, _ position: Position) {
+        rawValue = field + position.rawValue
     }
 
     /// What all terms of the same field begin with; nil for ``none`` and ``never``.
@@ -70,7 +70,7 @@ extension WireFilter {
 
     /// The term the filter alone would give, and how little selective it is.
     fileprivate var term: (term: SubscriptionTerm, rank: Int)? {
-        guard let (place, wanted) = indexable else { return nil }
+        guard let (position, wanted) = indexable else { return nil }
         let (name, isSystem) =
             switch subject {
             case .field(let name): (name, false)
@@ -79,11 +79,11 @@ extension WireFilter {
             }
         guard !name.isEmpty else { return nil }
         let key = ComparisonKey(wanted, isName: isSystem)
-        return SubscriptionTerm(name, place, key).map { ($0, rank(place, key)) }
+        return SubscriptionTerm(name, position, key).map { ($0, rank(position, key)) }
     }
 
     /// The value a record must have, or have among the elements of its field.
-    private var indexable: (SubscriptionTerm.Place, FieldValue)? {
+    private var indexable: (SubscriptionTerm.Position, FieldValue)? {
         switch comparator {
         case .equals: (.value, value)
         case .in where value.elements?.count == 1: value.elements.map { (.value, $0[0]) }
@@ -95,8 +95,8 @@ extension WireFilter {
         }
     }
 
-    private func rank(_ place: SubscriptionTerm.Place, _ key: ComparisonKey?) -> Int {
-        if place == .element { return 5 }
+    private func rank(_ position: SubscriptionTerm.Position, _ key: ComparisonKey?) -> Int {
+        if position == .element { return 5 }
         return switch (subject, key) {
         case (.system(.recordName), _): 0
         // Everything of a user: of few users there may be many records.
@@ -142,18 +142,18 @@ extension RecordView {
     /// begin with.
     package func terms(ofLists: Bool, limit: inout Int) -> RecordTerms {
         var found = RecordTerms()
-        let place: SubscriptionTerm.Place = ofLists ? .element : .value
+        let position: SubscriptionTerm.Position = ofLists ? .element : .value
         for (name, field) in fields where !field.isEncrypted {
             let elements = field.value.elements
             guard (elements != nil) == ofLists else { continue }
             let values = elements ?? [field.value]
             guard values.count <= limit else {
-                found.beginnings.insert(SubscriptionTerm(beginningOf: name, place))
+                found.beginnings.insert(SubscriptionTerm(beginningOf: name, position))
                 continue
             }
             limit -= values.count
             for value in values {
-                let term = SubscriptionTerm(name, place, ComparisonKey(value))
+                let term = SubscriptionTerm(name, position, ComparisonKey(value))
                 if let term { found.terms.insert(term) }
             }
         }
