@@ -55,7 +55,7 @@ extension FieldValue {
         case .bytes(let bytes): return "\(bytes.count) bytes"
         case .reference(let reference): return "reference to \(reference.recordName)"
         case .asset: return "an asset"
-        case .location(let place): return "(\(place.latitude), \(place.longitude))"
+        case .location(let location): return "(\(location.latitude), \(location.longitude))"
         case .list(_, let elements):
             let shown = elements.prefix(Self.shown.elements).map(\.summary)
             let rest = elements.count > shown.count ? ["…"] : []
