@@ -33,7 +33,7 @@ extension RecordBatch {
     private func recordsTakenAlong(
         _ names: Set<String>, in reader: some RecordReading
     ) throws -> [String: StoredRecord]? {
-        guard tellsFields else { return try reader.recordsWithoutFields(names, in: zone.key) }
+        guard needsFields else { return try reader.recordsWithoutFields(names, in: zone.key) }
         let limit = call.limits.cascadedDeletionBytes
         let records = try reader.records(names, in: zone.key, byteLimit: limit)
         // NB: as in ``ReferenceGraph``.

@@ -109,8 +109,8 @@ extension RecordBatch {
             case .delete, .nothingToDelete, .failed: break
             }
         }
-        // Their fields were not read, unless somebody is told.
-        for record in cascaded where !tellsFields || record.mayHoldAssets {
+        // Their fields were not read, unless somebody is notified.
+        for record in cascaded where !needsFields || record.mayHoldAssets {
             uses[record.name] = []
         }
         guard !uses.isEmpty else { return }
@@ -171,7 +171,7 @@ extension RecordBatch {
 extension RecordChange {
     /// Creates the change that leaves this version of a record, or took it away.
     ///
-    /// Without encrypted values, which nothing that is told of it may hold (NINFO-20).
+    /// Without encrypted values, which no notification of it may hold (NINFO-20).
     fileprivate init(_ event: RecordEvent, of record: StoredRecord) throws {
         self.init(
             recordName: record.name, recordType: record.type, event: event,

@@ -37,10 +37,10 @@ struct RecordBatch {
     private(set) var zone: StoredZone { didSet { access.stored?.zone = zone } }
     /// The key of the zone's encrypted fields, where the first of them is in this batch.
     private(set) var madeKey: WrappedKey?
-    /// Whether somebody is told what was in records that go: only query subscriptions look
+    /// Whether somebody is notified of what was in deleted records: only query subscriptions look
     /// into records.
-    let tellsFields: Bool
-    /// What the records tell of the device that writes them.
+    let needsFields: Bool
+    /// What the records state about the device that writes them.
     let deviceID: String
     /// The record name of each operation, given or made.
     let names: [String]
@@ -73,7 +73,7 @@ struct RecordBatch {
         names = request.operations.enumerated().map { index, operation in
             operation.recordName ?? call.uuids[index].uuidString
         }
-        tellsFields = stored.database.subscriptionKinds.contains(.query)
+        needsFields = stored.database.subscriptionKinds.contains(.query)
         deviceID = call.makeDeviceID()
         let wanted = Set(names)
         let found = try reader.records(wanted, in: zone.key, for: call)

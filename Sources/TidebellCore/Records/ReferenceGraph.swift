@@ -50,7 +50,7 @@ struct ReferenceGraph {
     mutating func cut() { followers = [:] }
 
     /// Returns `names` and all that goes with them, but not through records that are
-    /// saved anew: those stay, whatever their old version said.
+    /// saved anew: those stay, whatever their old version contained.
     func closure(of names: Set<String>, except saved: (String) -> Bool) -> Set<String> {
         var gone = names
         var frontier = Array(names)
