@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The badges of the users that a pass tells (NINFO-11): a user has one, which
+/// The badges of the users that a pass notifies (NINFO-11): a user has one, which
 /// every notification of a subscription with `shouldBadge` counts up, whatever its
 /// database, and which all devices of the user show.
 ///

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// A match that is told, with the older ones it stands for (PUSH-2).
+/// A match that is notified, with the older ones it stands for (PUSH-2).
 package struct CoalescedMatch: Sendable, Hashable {
     package var match: SubscriptionMatch
     /// What the match replaces; nil is never replaced.
     package var collapseID: CollapseID?
-    /// The matches that are not told because this one is, oldest first.
+    /// The matches that are not notified because this one is, oldest first.
     package var replaced: [SubscriptionMatch]
 
     package init(
@@ -31,18 +31,18 @@ extension StoredSubscription {
 package struct BuiltNotification: Sendable, Hashable {
     /// What goes into the log.
     package private(set) var notification: StoredNotification
-    /// What it tells.
+    /// The match that it notifies of.
     package let told: CoalescedMatch
     /// What pruning took away, in the order it went (PRUNE-4).
     package private(set) var pruned: [PayloadProperty] = []
-    /// What it says before pruning.
+    /// Its payload before pruning.
     package private(set) var payload: WirePushPayload
     private let order: PruningOrder
 
-    /// Encodes what a match tells.
+    /// Encodes the notification of a match.
     ///
     /// - Parameters:
-    ///   - payload: What it says, before pruning.
+    ///   - payload: Its payload, before pruning.
     ///   - notificationID: A lower-case UUID, one for all devices (PUSH-7, PUSH-9).
     ///   - order: What pruning takes away first.
     package init(

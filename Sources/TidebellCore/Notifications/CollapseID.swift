@@ -3,7 +3,7 @@
 /// What makes notifications of one user, database, subscription and origin
 /// replace one another while they wait: the newest of equal IDs stays (PUSH-2).
 package enum CollapseID: Sendable, Hashable {
-    /// Background pushes of a zone or database subscription: they say nothing but
+    /// Background pushes of a zone or database subscription: they report nothing but
     /// "fetch", so the newest is enough. Ours alone; no device sees it.
     case background
     /// Chosen by the app (NINFO-15), and so the header `apns-collapse-id`: 1 to
@@ -13,7 +13,7 @@ package enum CollapseID: Sendable, Hashable {
     /// Bytes of an `apns-collapse-id` (PUSH-5).
     package static let byteLimit = 64
 
-    /// Makes an ID of an app's text; nil for an empty one, which says nothing.
+    /// Makes an ID of an app's text; nil for an empty one, which identifies nothing.
     ///
     /// A text that the header cannot carry as it is, being longer than 64 bytes or
     /// not printable ASCII, keeps its beginning and gets a hash of the whole, so

@@ -52,7 +52,7 @@ extension NotificationBuilder {
     }
 
     /// The text of an argument; only strings, numbers and dates have one
-    /// (NINFO-4), and what is stored encrypted is not told (NINFO-20).
+    /// (NINFO-4), and what is stored encrypted is not delivered (NINFO-20).
     private static func argument(_ field: Field) -> String? {
         guard !field.isEncrypted else { return nil }
         switch field.value {

@@ -10,7 +10,7 @@ package struct NotificationBuilder {
     package static let fieldTextLimit = 100
 
     /// How many records had stored fields that could not be read; their fields
-    /// count as absent, since a push without them still tells of the change.
+    /// count as absent, since a push without them still notifies of the change.
     package private(set) var unreadableRecords = 0
     private var records: [RecordKey: [String: Field]] = [:]
 
@@ -20,8 +20,8 @@ package struct NotificationBuilder {
     /// Returns what the match's push replaces (PUSH-2); nil for nothing.
     ///
     /// An app's ID is the string in the record's field that `collapseIDKey` names,
-    /// else the key itself (NINFO-15); an encrypted field is not told (NINFO-20).
-    /// Silent query pushes say which record, so without such an ID all are told.
+    /// else the key itself (NINFO-15); an encrypted field is not delivered (NINFO-20).
+    /// Silent query pushes name the record, so without such an ID all are told.
     package mutating func collapseID(of match: SubscriptionMatch) -> CollapseID? {
         let subscription = match.subscription.subscription
         guard subscription.kind == .query else {
@@ -36,7 +36,7 @@ package struct NotificationBuilder {
         return CollapseID(text: key)
     }
 
-    /// Returns what a match tells, before pruning and without its badge.
+    /// Returns the payload of a match, before pruning and without its badge.
     ///
     /// - Parameters:
     ///   - database: The database of the subscription.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Merges what one batch would tell more than once (PUSH-2).
+/// Merges what one batch would notify of more than once (PUSH-2).
 package enum NotificationCoalescer {
     /// Returns `matches` in their order, those that a later one replaces inside it.
     ///
@@ -14,24 +14,24 @@ package enum NotificationCoalescer {
         _ matches: [SubscriptionMatch],
         collapseID: (SubscriptionMatch) -> CollapseID?
     ) -> [CoalescedMatch] {
-        var places: [Place: Int] = [:]
+        var indices: [ReplacementKey: Int] = [:]
         var kept: [CoalescedMatch] = []
         kept.reserveCapacity(matches.count)
         for match in matches.reversed() {
             let id = collapseID(match)
-            if let id, let newest = places.updateIfAbsent(Place(match, id), kept.count) {
+            if let id, let newest = indices.updateIfAbsent(ReplacementKey(match, id), kept.count) {
                 kept[newest].replaced.append(match)
                 continue
             }
             kept.append(CoalescedMatch(match, collapseID: id))
         }
-        for index in places.values { kept[index].replaced.reverse() }
+        for index in indices.values { kept[index].replaced.reverse() }
         kept.reverse()
         return kept
     }
 
     /// What only one notification can stand for.
-    private struct Place: Hashable {
+    private struct ReplacementKey: Hashable {
         var subscription: SubscriptionKey
         var origin: String?
         var collapseID: CollapseID

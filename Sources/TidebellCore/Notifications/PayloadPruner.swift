@@ -47,7 +47,7 @@ package enum PayloadPruner {
             let bytes = payload.encoded()
             if bytes.count <= limit { return Encoded(bytes: bytes, removed: removed) }
         }
-        // Nothing is left to take; the bounds of names say that this fits.
+        // Nothing is left to take; the bounds of names ensure that this fits.
         return Encoded(bytes: payload.encoded(), removed: removed)
     }
 }
@@ -84,7 +84,7 @@ extension [String]? {
 
 /// What pruning takes away first; the operator's choice (PRUNE-5).
 package enum PruningOrder: String, Sendable, Hashable, CaseIterable {
-    /// As the importance list of Apple's header says.
+    /// In the order of the importance list of Apple's header.
     case header
     /// The values of the desired keys first, as Apple's page on query
     /// notifications says; then as ``header``. The record's ID survives longer.

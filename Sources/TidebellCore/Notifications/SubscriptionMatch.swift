@@ -23,7 +23,7 @@ extension StoredSubscription {
     }
 }
 
-/// A subscription that a change fires, and why: one notification to be told.
+/// A subscription that a change fires, and why: one notification to be made.
 package struct SubscriptionMatch: Sendable, Hashable {
     /// What fires it.
     package enum Cause: Sendable, Hashable {
@@ -34,7 +34,7 @@ package struct SubscriptionMatch: Sendable, Hashable {
     }
 
     package var subscription: StoredSubscription
-    /// The change; its origin is not told (SUB-46).
+    /// The change; notifications do not contain its origin (SUB-46).
     package var entry: OutboxEntry
     package var cause: Cause
 

@@ -109,7 +109,7 @@ package struct SubscriptionMatcher {
         let isCreated: Bool
         switch entry.event {
         case .records:
-            var told: [SubscriptionMatch.Cause] = []
+            var found: [SubscriptionMatch.Cause] = []
             for index in records.indices(concerning: candidate) {
                 let element = records.elements[index]
                 try Task.checkCancellation()
@@ -118,9 +118,9 @@ package struct SubscriptionMatcher {
                     continue
                 }
                 guard subscription.kind == .query else { return [.zone] }
-                told.append(.record(element.change))
+                found.append(.record(element.change))
             }
-            return told
+            return found
         case .zoneCreated: isCreated = true
         case .zoneDeleted: isCreated = false
         }

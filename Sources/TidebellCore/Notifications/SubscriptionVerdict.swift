@@ -6,7 +6,7 @@ import TidebellWire
 package enum SubscriptionVerdict: Sendable, Hashable {
     /// Why an event leaves a subscription alone.
     package enum Reason: Sendable, Hashable {
-        /// Zone and database subscriptions never hear of the default zone (SUB-7).
+        /// Zone and database subscriptions never fire for the default zone (SUB-7).
         case defaultZone
         /// It watches another zone (SUB-9, SUB-53).
         case otherZone(String)
@@ -17,12 +17,12 @@ package enum SubscriptionVerdict: Sendable, Hashable {
         /// The record does not pass one of its filters (SUB-23, SUB-24); nil for a
         /// field the record does not have.
         case filter(WireFilter, found: FieldValue?)
-        /// It tells of records, and the zone itself came or went (SUB-13, SUB-23).
+        /// It notifies of records, and the zone itself came or went (SUB-13, SUB-23).
         case recordsOnly
-        /// Zone subscriptions tell of their zone's end only, not of zones that
+        /// Zone subscriptions notify of their zone's end only, not of zones that
         /// begin (SUB-54).
         case zoneCreated
-        /// It tells of records, and what the change was cannot be read any more.
+        /// It notifies of records, and what the change was cannot be read any more.
         case unreadableChange
     }
 
@@ -59,7 +59,7 @@ extension WireSubscription {
     }
 
     /// Returns what the beginning or the end of a zone means to the subscription;
-    /// one that ended with the zone is told for the last time (SUB-65).
+    /// one that ended with the zone is notified for the last time (SUB-65).
     package func verdict(
         onZone zoneName: String, isCreated: Bool
     ) -> SubscriptionVerdict {
