@@ -21,7 +21,7 @@ extension ContainerSchema {
         for (name, field) in changes.values {
             try Names.checkFieldName(name, limits: limits)
             guard let field else { continue }
-            try Self.checkPlaces(in: field.value, field: name, of: type)
+            try Self.checkLocations(in: field.value, field: name, of: type)
             let expected = stored?[name] ?? earlier?[name]
             if field.isEncrypted || expected?.isEncrypted == true {
                 try Self.checkEncryption(of: field, named: name, expected, of: type, in: scope)
@@ -110,21 +110,21 @@ extension ContainerSchema {
     }
 
     /// Fails for a location that is nowhere on Earth.
-    private static func checkPlaces(
+    private static func checkLocations(
         in value: FieldValue, field: String, of type: String
     ) throws {
         switch value {
-        case .location(let place):
-            guard (-90...90).contains(place.latitude), (-180...180).contains(place.longitude)
+        case .location(let location):
+            guard (-90...90).contains(location.latitude), (-180...180).contains(location.longitude)
             else {
                 throw WireError.badRequest(
                     "Invalid value, a latitude is -90 to 90 and a longitude -180 to 180, not "
-                        + "\(place.latitude), \(place.longitude) (field '\(field)' of record type "
+                        + "\(location.latitude), \(location.longitude) (field '\(field)' of record type "
                         + "'\(type)')"
                 )
             }
         case .list(_, let elements):
-            for element in elements { try checkPlaces(in: element, field: field, of: type) }
+            for element in elements { try checkLocations(in: element, field: field, of: type) }
         default: break
         }
     }

@@ -5,7 +5,7 @@ import TidebellWire
 /// for them, what the request adds, and whether it may.
 ///
 /// It is read once for a request (``SchemaReading/schema(of:for:)``). Whatever else a schema
-/// says of a type, such as indexes and roles, is a further member of ``RecordType``.
+/// states about a type, such as indexes and roles, is a further member of ``RecordType``.
 package struct ContainerSchema: Sendable {
     /// How a schema comes to new types and fields (ENV-1).
     package enum Growth: Sendable, Hashable {
