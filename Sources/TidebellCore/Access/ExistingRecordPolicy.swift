@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What the saving of a new record is told whose ID exists (SAVE-8); raw values are those
+/// The answer to saving a new record whose ID exists (SAVE-8); raw values are those
 /// of the command line.
 package enum ExistingRecordPolicy: String, Sendable, Hashable, CaseIterable {
     /// `serverRecordChanged`, as several apps report it of CloudKit.
@@ -9,7 +9,7 @@ package enum ExistingRecordPolicy: String, Sendable, Hashable, CaseIterable {
     /// `serverRejectedRequest`, as others do. Web clients see no difference.
     case strict
 
-    /// The error code where it is another than the web code says.
+    /// The error code where it is another than the web code.
     var ckErrorCode: Int? {
         switch self {
         case .standard: nil

@@ -78,7 +78,7 @@ package struct Limits: Sendable, Hashable {
     package var notificationsPerUser = 10_000
     /// Which subscriptions count as duplicates of others (SUB-34).
     package var duplicateSubscriptions = DuplicatePolicy.standard
-    /// What a new record is told whose ID exists (SAVE-8).
+    /// The answer to saving a new record whose ID exists (SAVE-8).
     package var existingRecords = ExistingRecordPolicy.standard
     /// Push tokens of one user (WS:PropertyMetrics).
     package var pushTokensPerUser = 200

@@ -35,7 +35,7 @@ enum ReadWork {
     static let remaking = 2
 }
 
-/// How long a read is expected to be: who gives a store a body says so.
+/// How long a read is expected to be: whoever gives a store a body states it.
 package enum ReadLength: Sendable, Hashable {
     /// A look-up, bounded by what it names.
     case short

@@ -11,7 +11,7 @@ package struct RequestZones {
     /// The zones as stored, deleted ones included.
     private let zones: [String: StoredZone]
 
-    /// Reads all zones that will be asked for; what is wrong with one of them is said then.
+    /// Reads all zones that will be asked for; what is wrong with one of them is reported then.
     package init(
         _ zoneIDs: some Sequence<ZoneID>, for call: Call, in reader: some ZoneReading
     ) throws {

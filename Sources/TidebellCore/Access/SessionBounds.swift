@@ -8,7 +8,7 @@ package enum SessionBounds {
     static let mostLookedAt = 10_000
 
     /// Ends sessions of the kind of a new one, in its container, so that there are no more
-    /// than the limits say: those that would expire first, each with what was begun with it.
+    /// than the limits allow: those that would expire first, each with what was begun with it.
     ///
     /// The new session stays, and so do those it was begun with, which would end it too;
     /// where only they are left it fails with `limitExceeded`.
@@ -20,7 +20,7 @@ package enum SessionBounds {
         switch token.origin {
         case .page: (limit, bound) = (limits.pagesPerAccount, .pagesPerAccount)
         case .device: (limit, bound) = (limits.signInsPerAccount, .signInsPerAccount)
-        // The operator says how many.
+        // The operator configures how many.
         case .operator: return
         }
         let alike = try transaction.sessions(like: token, at: now, limit: mostLookedAt + limit)

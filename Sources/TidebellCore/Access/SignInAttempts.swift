@@ -8,7 +8,7 @@ import TidebellWire
 /// elsewhere only makes it wait, and not where the account has signed in before.
 package struct SignInAttempts: Sendable {
     /// The most wrong passwords for one account from one address in a ``window``, unless the
-    /// server is told otherwise.
+    /// server is configured otherwise.
     package static let maximumFailures = 10
     /// The same from one address, whatever the account.
     package static let maximumFailuresOfAddress = 100
@@ -71,7 +71,7 @@ package struct SignInAttempts: Sendable {
     /// how long it has to wait.
     ///
     /// Fails with `THROTTLED` and the time to wait after too many from the address, which
-    /// is nil where addresses tell nobody apart.
+    /// is nil where addresses distinguish nobody.
     package mutating func begin(
         _ name: String, from address: String?, at now: Instant
     ) throws -> Duration {

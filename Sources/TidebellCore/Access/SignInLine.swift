@@ -6,7 +6,7 @@
 /// from each address in turn. So a crowd from one address delays the others by one of its
 /// own, or by two where it signed in before.
 package struct SignInLine<Ticket> {
-    /// The most that wait, unless the server is told otherwise; some tenths of a second each.
+    /// The most that wait, unless the server is configured otherwise; some tenths of a second each.
     package static var capacity: Int { 64 }
 
     private let capacity: Int
