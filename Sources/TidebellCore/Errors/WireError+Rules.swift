@@ -27,7 +27,7 @@ extension WireError {
         )
     }
 
-    /// What an extended client is told about a zone that its user did not just
+    /// The error that an extended client receives about a zone that its user did not just
     /// delete.
     private static func detail(for deletion: ZoneDeletionReason?) -> Detail? {
         switch deletion {

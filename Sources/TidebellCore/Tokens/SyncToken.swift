@@ -45,9 +45,9 @@ struct SyncToken: Sendable, Hashable {
         return Base64URL.text(bytes)
     }
 
-    /// A token of a store's first life, which it does not say.
+    /// A token of a store's first life, which it does not name.
     private static let plainVersion: UInt8 = 1
-    /// A token that says which life of the store issued it.
+    /// A token that names which life of the store issued it.
     private static let version: UInt8 = 2
 
     /// The bytes of a token of this version; nil for one this server does not know.
