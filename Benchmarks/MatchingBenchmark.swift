@@ -42,7 +42,7 @@ struct MatchingBenchmark {
         )
         for number in 0..<Self.passes {
             let entry = change(number, in: database)
-            try await store.write { try $0.appendOutbox([entry]) }
+            try await store.write(.everything) { try $0.appendOutbox([entry]) }
             stages.begin()
             let notified = try await pipeline.drain()
             guard notified == Self.matches else {
@@ -58,7 +58,7 @@ struct MatchingBenchmark {
 
     /// Saves the subscriptions, ten for each room.
     private func fill(_ store: SQLiteStore) async throws -> DatabaseID {
-        let (database, users) = try await store.write { transaction in
+        let (database, users) = try await store.write(.everything) { transaction in
             let key = DatabaseKey(container: Self.container, scope: .public, owner: nil)
             let users = try (0..<Self.users).map { number in
                 let account = try transaction.createAccount(
@@ -86,7 +86,7 @@ struct MatchingBenchmark {
                     subscription: subscription
                 )
             }
-            try await store.write { try $0.putSubscriptions(saved) }
+            try await store.write(.everything) { try $0.putSubscriptions(saved) }
         }
         return database
     }

@@ -114,7 +114,7 @@ extension APNsLane {
         _ target: PushTarget, registeredUpTo moment: Instant
     ) async throws -> APNsBacklog.Outcome {
         let token = target.key.token
-        let isGone = try await surroundings.store.write {
+        let isGone = try await surroundings.store.write(.user(target.user)) {
             try $0.removePushToken(token, registeredUpTo: moment)
         }
         guard isGone else { return .rests(atLeast: .zero, atMost: configuration.longestWait) }

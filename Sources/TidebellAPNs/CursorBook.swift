@@ -67,7 +67,7 @@ final class CursorBook: Sendable {
     ) async -> Result<Void, any Error> {
         guard !places.isEmpty else { return .success(()) }
         do {
-            try await store.write { try $0.movePushTargets(places) }
+            try await store.write(.batch) { try $0.movePushTargets(places) }
             return .success(())
         } catch {
             // The next write takes them along, except where a target went on.

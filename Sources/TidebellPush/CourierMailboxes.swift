@@ -114,7 +114,7 @@ package final class CourierMailboxes: PushRoute {
     /// Marks a message, and with it all before it, as given out by its courier. To be
     /// called after the answer was written.
     package func acknowledge(_ message: CourierMessage, at now: Instant) async throws {
-        try await store.write { transaction in
+        try await store.write(.batch) { transaction in
             // The oldest of all its devices' notifications was given out, so none of them
             // has one left before it.
             try transaction.acknowledge(courierToken: message.token, upTo: message.sequence)

@@ -131,7 +131,7 @@ package final class DeliveryJournal: Service {
             guard !batch.isEmpty else { return }
             left -= batch.count
             do {
-                try await store.write { try $0.appendDeliveries(batch) }
+                try await store.write(.batch) { try $0.appendDeliveries(batch) }
             } catch {
                 putBack(batch)
                 throw error

@@ -51,6 +51,26 @@ struct PassPlan {
         return part
     }
 
+    /// What of it is about each database.
+    func byDatabase() -> [DatabaseID: PassPlan] {
+        var nothing = self
+        (nothing.consumed, nothing.changes, nothing.lastEntries) = ([], [], [])
+        (nothing.unfinished, nothing.isUnfinishedChangeable) = (nil, true)
+        var parts: [DatabaseID: PassPlan] = [:]
+        for subscription in consumed {
+            parts[subscription.database, default: nothing].consumed.append(subscription)
+        }
+        for change in changes { parts[change.database, default: nothing].changes.append(change) }
+        for last in lastEntries {
+            parts[last.database, default: nothing].lastEntries.append(last)
+        }
+        if let unfinished {
+            parts[unfinished.database, default: nothing].unfinished = unfinished
+            parts[unfinished.database]?.isUnfinishedChangeable = isUnfinishedChangeable
+        }
+        return parts
+    }
+
     /// Takes what is told out of the outbox, and removes the subscriptions that are used up.
     func settle(in transaction: some OutboxWriting & SubscriptionWriting, keeping: Bool) throws {
         // A row that cannot be read cannot be removed either.

@@ -118,9 +118,11 @@ package final class PushPipeline: Service {
     /// Takes databases without changes out of the queue, unless one was put there since.
     private func remove(_ unneeded: [(database: DatabaseID, done: Int64)]) async throws {
         guard !unneeded.isEmpty else { return }
-        try await store.write { transaction in
+        try await store.writeInSteps(for: nil) { steps in
             for (database, done) in unneeded {
-                try transaction.markTold(upTo: done, in: database, keeping: true)
+                try steps.write(.databaseWithID(database)) {
+                    try $0.markTold(upTo: done, in: database, keeping: true)
+                }
             }
         }
     }
@@ -232,44 +234,22 @@ extension PushPipeline {
         return notifications
     }
 
-    /// Makes the notifications durable and the outbox entries told, or told as far
-    /// as they are, in one transaction: the point after which a push exists.
+    /// Makes the notifications durable, user by user, and then the outbox entries told, or told
+    /// as far as they are, database by database: the point after which a push exists.
     ///
-    /// What of it is about a database whose lease was lost is thrown away. Badges are counted
-    /// again there, from what the store has then: a user may have set one since the batch was
-    /// read (NOTIF-14). Of users who were removed or disabled since, nothing is written.
+    /// What ends between two steps leaves notifications in logs whose changes are told once more,
+    /// under the same IDs: they are there once. What is about a database whose lease was lost is
+    /// thrown away. Badges are counted again with the log, from what the store has then: a user
+    /// may have set one since the batch was read (NOTIF-14). Of users who were removed or
+    /// disabled since, nothing is written.
     func commit(
         _ notifications: [BuiltNotification], _ plan: PassPlan, _ batch: OutboxBatch
     ) async throws -> Logged {
-        let keepsExplanations = configuration.keepsExplanations
-        let (logged, held) = try await store.write { transaction in
-            let held = try Set(
-                batch.held.filter { try transaction.holds($0.lease, at: $0.version) }
-                    .map(\.lease.database)
-            )
-            let plan = plan.part(of: held)
-            let reachable = try transaction.reachableUsers(
-                among: Set(notifications.map(\.notification.user))
-            )
-            let notifications = try transaction.numbered(
-                notifications.filter {
-                    held.contains($0.notification.database)
-                        && reachable[$0.notification.user] != nil
-                }
-            )
-            var logged = Logged()
-            if !notifications.isEmpty {
-                logged.ends = try transaction.newestNotifications(of: Set(reachable.keys))
-                logged.notifications = try transaction.appendNotifications(
-                    notifications.map(\.notification), unlessAfter: batch.logEnd
-                )
-            }
-            try plan.settle(in: transaction, keeping: keepsExplanations)
-            if keepsExplanations {
-                try ToldAccount(of: plan.changes, notifications, as: logged.notifications)
-                    .keep(in: transaction)
-            }
-            return (logged, held)
+        let commit = PassCommit(
+            plan: plan, batch: batch, keepsExplanations: configuration.keepsExplanations
+        )
+        let (logged, held) = try await store.writeInSteps(for: nil) {
+            try commit.run(notifications, as: $0)
         }
         let lost = batch.held.count - held.count
         if lost > 0 { metrics.lostLeases.increment(by: lost) }
@@ -288,22 +268,6 @@ extension PushPipeline {
         for route in routes { route.publish(logged.notifications, after: logged.ends) }
         logger.debug(
             "notifications published", metadata: ["count": "\(logged.notifications.count)"])
-    }
-}
-
-extension BadgeWriting {
-    /// Gives the notifications that count their badges, and stores what they come
-    /// to.
-    fileprivate func numbered(
-        _ notifications: [BuiltNotification]
-    ) throws -> [BuiltNotification] {
-        let users = Set(notifications.filter(\.told.countsBadge).map(\.notification.user))
-        guard !users.isEmpty else { return notifications }
-        var notifications = notifications
-        var badges = BadgeCounters(try badges(of: users))
-        badges.number(&notifications)
-        try putBadges(badges.counts)
-        return notifications
     }
 }
 

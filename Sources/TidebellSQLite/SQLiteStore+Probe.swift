@@ -3,6 +3,9 @@ import TidebellCore
 import GRDB
 
 extension SQLiteStore {
+    /// The number of an account that no store gives.
+    private static let nobody = AccountID(rawValue: -1)
+
     /// Writes a row, takes it back and waits for the disk; fails where the next write would, and
     /// also when the file is not at its path any more: what is written then is lost.
     ///
@@ -13,13 +16,15 @@ extension SQLiteStore {
             guard isInPlace else {
                 throw StoreUnavailable(.isGone, detail: "'\(pool.path)' is not the open file")
             }
-            try await write { transaction in
+            try await write(.account(Self.nobody)) { transaction in
                 guard let transaction = transaction as? SQLiteTransaction else { return }
                 // NB: SQLite writes nothing for an update that changes nothing.
                 try transaction.connection.run(
-                    "INSERT INTO erased (account, kind, count) VALUES (-1, 'probe', 1)"
+                    "INSERT INTO erased (account, kind, count) VALUES (?, 'probe', 1)", Self.nobody
                 )
-                try transaction.connection.run("DELETE FROM erased WHERE account = -1")
+                try transaction.connection.run(
+                    "DELETE FROM erased WHERE account = ?", Self.nobody
+                )
             }
         } catch {
             troubles.note(error)

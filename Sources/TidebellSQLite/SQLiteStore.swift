@@ -53,7 +53,7 @@ package final class SQLiteStore: OpenedStore {
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
         pool: DatabasePool, identity: UInt64, incarnation: Incarnation, log: WriteAheadLog,
-        server: ServerLock?, life: StoreLife, troubles: StoreTroubles,
+        server: ServerLock?, life: StoreLife, scopes: ScopeCheck?, troubles: StoreTroubles,
         bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
@@ -66,39 +66,33 @@ package final class SQLiteStore: OpenedStore {
         self.bounds = bounds
         file = FileIdentity(path: pool.path)
         writes = GroupCommit(
-            pool, log: log, leases: leases, outbox: outbox, access: access, troubles: troubles,
-            note: life.note, bounds: bounds, elapsed: elapsed
+            pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
+            troubles: troubles, note: life.note, bounds: bounds, elapsed: elapsed
         )
     }
 
-    package func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
-    ) async throws -> Result {
-        try await write(for: nil, body)
-    }
-
-    package func write<Result: Sendable>(
+    package func writeInSteps<Result: Sendable>(
         for caller: AccountID?,
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try await mending { try await self.submit(for: caller, body) }
     }
 
-    /// Runs a body that shares its transaction with nobody.
+    /// Runs a body that shares its transaction with nobody, has no scope and may make tables anew.
     func writeAlone<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Result
     ) async throws -> Result {
-        try await submit(for: nil, alone: true) { transaction in
-            guard let transaction = transaction as? SQLiteTransaction else {
+        try await submit(for: nil, alone: true) { steps in
+            guard let transaction = steps as? SQLiteTransaction else {
                 preconditionFailure("a SQLite store hands out transactions of its own only")
             }
-            return try body(transaction)
+            return try transaction.remakingTables { try body(transaction) }
         }
     }
 
     private func submit<Result: Sendable>(
         for caller: AccountID?, alone: Bool = false,
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             writes.submit(PendingWrite(for: caller, alone: alone, body, continuation))
@@ -181,7 +175,7 @@ package final class SQLiteStore: OpenedStore {
     /// time it takes grows with the number of databases.
     package func beginNewIncarnation(at now: Instant) async throws {
         guard server != nil else { throw StoreOpenError.inUse(path: pool.path) }
-        let begun = try await write { transaction throws in
+        let begun = try await write(.everything) { transaction throws in
             guard let transaction = transaction as? SQLiteTransaction else {
                 preconditionFailure("a SQLite store hands out transactions of its own only")
             }

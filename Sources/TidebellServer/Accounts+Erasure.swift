@@ -26,7 +26,9 @@ extension Accounts {
     package func beginErasing(
         _ name: String, _ erasure: RemovedAccount.Erasure
     ) async throws -> AccountID {
-        try await store.write { try EraseRemovedUser.run(named: name, erasure, in: $0) }
+        try await store.write(.everything) {
+            try EraseRemovedUser.run(named: name, erasure, in: $0)
+        }
     }
 
     /// Erases what is to be erased of a removed user, step by step, and returns what went
@@ -41,7 +43,9 @@ extension Accounts {
         while !isComplete {
             try Task.checkCancellation()
             let now = time.now()
-            isComplete = try await store.write { try eraser.step(account, at: now, in: $0) }
+            isComplete = try await store.write(.everything) {
+                try eraser.step(account, at: now, in: $0)
+            }
         }
         return try await store.read { try $0.erased(of: account) }
     }

@@ -16,7 +16,7 @@ extension Accounts {
         try PasswordRule.check(password)
         let hash = try Password.hash(password, cost: cost, from: randomness)
         let now = time.now()
-        return try await store.write {
+        return try await store.write(.account(try await account(named: name))) {
             try SetPassword.run(hash, of: name, keepsTokens: keepsTokens, at: now, in: $0)
         }
     }
@@ -26,7 +26,7 @@ extension Accounts {
     @discardableResult
     package func setDisabled(_ isDisabled: Bool, _ name: String) async throws -> Int {
         let now = time.now()
-        return try await store.write {
+        return try await store.write(.account(try await account(named: name))) {
             try DisableUser.run(named: name, isDisabled: isDisabled, at: now, in: $0)
         }
     }

@@ -16,7 +16,7 @@ extension Accounts {
     /// returns how many ended. Of the ID, the beginning is enough where it names one.
     package func signOut(_ name: String, session id: String? = nil) async throws -> Int {
         let now = time.now()
-        return try await store.write {
+        return try await store.write(.account(try await account(named: name))) {
             try EndSessions.run(of: name, session: id, at: now, in: $0)
         }
     }
@@ -35,6 +35,6 @@ extension Accounts {
     /// Revokes the API or management token with this ID; a prefix of the ID is enough
     /// where it names one; returns the token.
     package func revoke(_ kind: TokenKind, _ id: String) async throws -> StoredToken {
-        try await store.write { try RevokeToken.run(kind, id, in: $0) }
+        try await store.write(.store) { try RevokeToken.run(kind, id, in: $0) }
     }
 }

@@ -32,7 +32,7 @@ package struct Accounts: Sendable {
     ) async throws -> String {
         let now = time.now()
         let (token, hash) = makeToken()
-        _ = try await store.write {
+        _ = try await store.write(.account(nil)) {
             try AddUser.run(named: name, token: hash, lifetime: tokenLifetime, at: now, in: $0)
         }
         return token
@@ -48,7 +48,7 @@ package struct Accounts: Sendable {
     ) async throws -> String {
         let now = time.now()
         let (token, hash) = makeToken()
-        try await store.write {
+        try await store.write(.account(try await account(named: name))) {
             try AddWebToken.run(
                 hash, ofUser: name, for: container, lifetime: lifetime, at: now, in: $0
             )
@@ -63,7 +63,7 @@ package struct Accounts: Sendable {
         named name: String, erasing erasure: RemovedAccount.Erasure = .none
     ) async throws -> AccountID {
         let now = time.now()
-        return try await store.write {
+        return try await store.write(.everything) {
             try RemoveUser.run(named: name, erasing: erasure, at: now, in: $0)
         }
     }
@@ -90,12 +90,18 @@ package struct Accounts: Sendable {
     ) async throws -> String {
         let now = time.now()
         let (token, hash) = makeToken()
-        try await store.write {
+        try await store.write(.store) {
             try AddToken.run(
                 kind, hash, named: name, for: container, lifetime: lifetime, at: now, in: $0
             )
         }
         return token
+    }
+
+    /// Returns the account that a step is to write to; what becomes of the name meanwhile is
+    /// looked at in the step.
+    func account(named name: String) async throws -> AccountID {
+        try await store.read { try $0.user(named: name) }
     }
 
     private func makeToken() -> (text: String, hash: [UInt8]) {

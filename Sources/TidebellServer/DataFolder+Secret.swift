@@ -23,7 +23,7 @@ extension DataFolder {
         }
         let inherited = try olderKey()
         let drawn = randomness.makeBytes(StoreSecret.length)
-        let outcome = try await store.write {
+        let outcome = try await store.write(.store) {
             try MakeStoreSecret.run(drawn: drawn, inherited: inherited, in: $0)
         }
         try removeOlderKey(of: outcome.secret)

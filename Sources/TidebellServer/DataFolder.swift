@@ -122,13 +122,16 @@ package struct DataFolder: Sendable {
         guard acceptsLoss || known == nil && lost.isEmpty else {
             throw Self.wrongKey(known == id ? lost : nil, loss)
         }
-        while try await store.write({
-            try ResetLostZones.run(
-                limit: Self.zonesPerReset, rootKeyID: id, at: now, in: $0
-            )
-        }) > 0 {}
+        var reset: Int
+        repeat {
+            reset = try await store.write(.everything) {
+                try ResetLostZones.run(
+                    limit: Self.zonesPerReset, rootKeyID: id, at: now, in: $0
+                )
+            }
+        } while reset > 0
         if known != nil, known != id || next != nil { try await Self.removeAnswers(in: store) }
-        try await store.write { try $0.adoptRootKey(id) }
+        try await store.write(.everything) { try $0.adoptRootKey(id) }
         return (key, loss)
     }
 
@@ -144,9 +147,12 @@ package struct DataFolder: Sendable {
     /// Removes all kept answers: only the root key before this one opens them.
     private static func removeAnswers(in store: some Store) async throws {
         let end = Instant(rawValue: .max)
-        while try await store.write({
-            try $0.removeAnswers(keptBefore: end, exceeding: 0, limit: Maintenance.batchSize)
-        }) > 0 {}
+        var removed: Int
+        repeat {
+            removed = try await store.write(.batch) {
+                try $0.removeAnswers(keptBefore: end, exceeding: 0, limit: Maintenance.batchSize)
+            }
+        } while removed > 0
     }
 
     /// - Parameter zones: The zones whose keys are not there; nil where all are another's.

@@ -145,7 +145,7 @@ package struct Maintenance: Service {
         let moment = now.advanced(by: .zero - limits.assetGrace)
         var total = 0
         for _ in 0..<Self.batchesPerRound {
-            let removed = try await store.write {
+            let removed = try await store.write(.store) {
                 try $0.removeUnusedAssets(since: moment, limit: Self.batchSize)
             }
             try await assets.remove(removed.files)
@@ -158,7 +158,7 @@ package struct Maintenance: Service {
     /// Encrypts the fields that versions before 4 stored in clear text.
     private func sealRecords() async throws {
         guard let rootKey else { return }
-        let count = try await removeAll {
+        let count = try await removeAll(.everything) {
             try SealRecords.run(limit: Self.batchSize, with: rootKey, in: $0)
         }
         if count > 0 {
@@ -184,7 +184,7 @@ package struct Maintenance: Service {
         for account in accounts.map(\.account) {
             for _ in 0..<Self.batchesPerRound {
                 let now = time.now()
-                let isComplete = try await store.write {
+                let isComplete = try await store.write(.everything) {
                     try eraser.step(account, at: now, in: $0)
                 }
                 if isComplete { break }
@@ -207,7 +207,7 @@ package struct Maintenance: Service {
             try $0.usersWithNotifications(moreThan: count, limit: Self.batchSize)
         }
         for user in users {
-            _ = try await removeAll {
+            _ = try await removeAll(.user(user)) {
                 try $0.trimNotifications(of: user, to: count, limit: Self.batchSize)
             }
         }
@@ -218,7 +218,7 @@ package struct Maintenance: Service {
     package func storeTokenUses() async throws {
         let uses = tokenUses.take()
         guard !uses.isEmpty else { return }
-        try await store.write { try $0.noteUse(of: uses) }
+        try await store.write(.batch) { try $0.noteUse(of: uses) }
     }
 
     private func removeExplanations() async throws -> Int {
@@ -259,11 +259,12 @@ package struct Maintenance: Service {
     }
 
     private func removeAll(
+        _ scope: StoreScope = .batch,
         _ remove: @escaping @Sendable (any StoreTransaction) throws -> Int
     ) async throws -> Int {
         var total = 0
         for _ in 0..<Self.batchesPerRound {
-            let count = try await store.write(remove)
+            let count = try await store.write(scope, remove)
             total += count
             if count < Self.batchSize { break }
         }

@@ -35,6 +35,6 @@ final class RetentionClock: Sendable {
             return (elapsed - counted) * Self.pace
         }
         let now = time.now()
-        return try await store.write { try $0.moveRetention(to: now, byAtMost: step) }
+        return try await store.write(.store) { try $0.moveRetention(to: now, byAtMost: step) }
     }
 }

@@ -95,7 +95,7 @@ package enum RootKeyRotation {
         let keys = RootKeyChange(from: oldKey, to: newKey)
         var progress = ChangeRootKey.Progress()
         while !progress.hasEnded {
-            progress = try await store.write { [progress] in
+            progress = try await store.write(.everything) { [progress] in
                 try ChangeRootKey.step(after: progress, with: keys, limit: batchSize, in: $0)
             }
             if !progress.hasEnded { try stepped() }

@@ -33,7 +33,7 @@ package struct Webhooks: Sendable {
     ) async throws -> (webhook: StoredWebhook, secret: String) {
         let now = time.now()
         let secret = WebhookSecret(bytes: randomness.makeBytes(WebhookSecret.byteCount))
-        let webhook = try await store.write {
+        let webhook = try await store.write(.catalogue(container)) {
             try AddWebhook.run(
                 for: container, url: url, secret: secret.bytes, at: now, in: $0
             )
@@ -48,13 +48,15 @@ package struct Webhooks: Sendable {
 
     /// Removes a webhook.
     package func remove(_ id: WebhookID) async throws {
-        try await store.write { try RemoveWebhook.run(id, in: $0) }
+        let container = try await store.read { try $0.knownWebhook(id).container }
+        try await store.write(.catalogue(container)) { try RemoveWebhook.run(id, in: $0) }
     }
 
     /// Enables a webhook that was disabled; it goes on where it stopped, as far
     /// as the log reaches back.
     package func enable(_ id: WebhookID) async throws {
-        try await store.write { try EnableWebhook.run(id, in: $0) }
+        let container = try await store.read { try $0.knownWebhook(id).container }
+        try await store.write(.catalogue(container)) { try EnableWebhook.run(id, in: $0) }
     }
 
     /// Posts a sample, once, and returns the status of the answer; a receiver

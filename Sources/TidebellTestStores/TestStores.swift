@@ -9,7 +9,8 @@ package enum TestStores {
     /// The environment variable that names the engine: `sqlite` where it is not set.
     ///
     /// With `+twice` behind the name, `sqlite+twice`, every body of a write runs twice
-    /// (``RepeatingStore``).
+    /// (``RepeatingStore``); with `+apart` every step of a write is committed by itself
+    /// (``ApartStore``).
     package static let variable = "TIDEBELL_TEST_STORE"
 
     /// What opens the stores of tests.
@@ -26,10 +27,14 @@ package enum TestStores {
     package static func factory(
         named setting: String
     ) throws(UnknownStoreEngine) -> any StoreFactory {
-        let suffix = "+twice"
-        guard setting.hasSuffix(suffix) else { return try StoreEngine(named: setting).factory }
-        let name = String(setting.dropLast(suffix.count))
-        return RepeatingFactory(base: try StoreEngine(named: name).factory)
+        let wraps: [String: @Sendable (any OpenedStore) -> any OpenedStore] = [
+            "+twice": { RepeatingStore($0) }, "+apart": { ApartStore($0) },
+        ]
+        guard let wrap = wraps.first(where: { setting.hasSuffix($0.key) }) else {
+            return try StoreEngine(named: setting).factory
+        }
+        let name = String(setting.dropLast(wrap.key.count))
+        return WrappingFactory(base: try StoreEngine(named: name).factory, wrap: wrap.value)
     }
 
     /// Opens the store of a folder, made with the folder if there is none.

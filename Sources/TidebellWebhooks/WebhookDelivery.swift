@@ -95,7 +95,7 @@ struct WebhookDelivery: Sendable {
             return
         }
         let id = id
-        try await route.store.write { try $0.advanceWebhook(id, upTo: delivered) }
+        try await route.store.write(.batch) { try $0.advanceWebhook(id, upTo: delivered) }
         bookmark = Bookmark(saved: delivered)
     }
 
@@ -137,7 +137,7 @@ struct WebhookDelivery: Sendable {
         report(event, sequence)
         guard outcome == .gone else { return true }
         let (id, delivered) = (id, queue.delivered)
-        try await route.store.write { transaction in
+        try await route.store.write(.batch) { transaction in
             try transaction.advanceWebhook(id, upTo: delivered)
             try transaction.setWebhook(id, disabledBecause: "the receiver answered 410 Gone")
         }

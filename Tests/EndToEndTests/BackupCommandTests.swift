@@ -240,7 +240,7 @@ struct BackupCommandTests {
         #expect(try await program.run(["check"]).last?.hasPrefix("No problem in ") == true)
         let store = try DataFolder(program.dataFolder).openStore(
             for: .administering, time: .system, randomness: .system)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run(
                 "UPDATE record SET fields = x'7b7d' WHERE name = ?", name)

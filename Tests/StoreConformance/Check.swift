@@ -47,7 +47,8 @@ package struct Check: Sendable, CustomTestStringConvertible {
 package enum StoreConformance {
     /// The checks, part by part.
     package static let checks: [Check] =
-        transactions + concurrency + databases + zones + zoneChanges + records + recordChanges
+        transactions + concurrency + scopes + databases + zones + zoneChanges + records
+        + recordChanges
         + assets + scans + references + retention + model + schema + subscriptions
         + subscriptionMatching + texts
         + outbox + leases

@@ -6,7 +6,7 @@ import TidebellWire
 extension StoreConformance {
     static let accounts: [Check] = [
         Check("Accounts are found by name and listed alphabetically") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let ben = try transaction.createAccount(named: "ben", at: .noon)
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 #expect(ben != anna)
@@ -16,7 +16,7 @@ extension StoreConformance {
             }
         },
         Check("A taken account name is refused with EXISTS, naming it") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 _ = try transaction.createAccount(named: "anna", at: .noon)
                 let error = #expect(throws: WireError.self) {
                     try transaction.createAccount(named: "anna", at: .noon)
@@ -27,7 +27,7 @@ extension StoreConformance {
             #expect(try await store.read { try $0.accountNames() } == ["anna"])
         },
         Check("A web token gives its account, its end and its renewal") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 let end = Instant.noon.advanced(by: .seconds(60))
                 let plain = StoredWebToken(account: anna, expiresAt: end, session: .one)
@@ -46,7 +46,7 @@ extension StoreConformance {
             }
         },
         Check("H3: a session is removed with all its tokens and those begun with it") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
                 try transaction.removeSession(.two)
@@ -59,7 +59,7 @@ extension StoreConformance {
         },
         Check("Sessions like one are of its kind and container, the first to expire first") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
                 let device = StoredWebToken(
@@ -90,7 +90,7 @@ extension StoreConformance {
         },
         Check("A session's ancestors are known, also where one has expired; removal names all") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
                 #expect(try transaction.endTokens(.session(.two), at: .noon) == 2)
@@ -101,7 +101,7 @@ extension StoreConformance {
             }
         },
         Check("H3: ended tokens expire now, and a session's end is known") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
                 let later = Instant.noon.advanced(by: .seconds(90))
@@ -125,7 +125,7 @@ extension StoreConformance {
         },
         Check("H3: a session says what is known of all its tokens; a disabled account has no end") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putFamily(of: anna)
                 let used = Instant.noon.advanced(by: .seconds(20))
@@ -144,7 +144,7 @@ extension StoreConformance {
             }
         },
         Check("An account has a password, and can be disabled") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 try transaction.putWebToken(
                     StoredWebToken(account: anna, expiresAt: .noon, session: .one), hash: [1]
@@ -163,7 +163,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-51: a device that signs out is told nothing more, others are") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 let user = try transaction.makeUser(
                     of: anna, in: .notes, recordName: "_a", at: Instant(rawValue: 0))
@@ -178,7 +178,7 @@ extension StoreConformance {
             }
         },
         Check("ACCT-6: a permission is kept for each user") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 let notes = try transaction.makeUser(
                     of: anna, in: .notes, recordName: "_a", at: Instant(rawValue: 0)
@@ -202,7 +202,7 @@ extension StoreConformance {
         },
         Check("SUB-51: a removed account loses its web tokens and devices, others nothing") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let accounts = try ["anna", "ben"].enumerated().map { index, name in
                     let account = try transaction.createAccount(named: name, at: .noon)
                     try transaction.putWebToken(
@@ -234,7 +234,7 @@ extension StoreConformance {
             }
         },
         Check("H5: a removed account loses its subscriptions, others nothing") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let accounts = try ["anna", "ben"].map {
                     try transaction.createAccount(named: $0, at: .noon)
                 }
@@ -261,7 +261,7 @@ extension StoreConformance {
 
     static let tokens: [Check] = [
         Check("ENV-6: an API token is valid for its container, or for all") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 for (number, container) in [(1, ContainerKey.notes), (2, nil)] {
                     try transaction.putToken(
                         StoredToken(
@@ -281,7 +281,7 @@ extension StoreConformance {
             }
         },
         Check("H3: tokens of each kind are listed, expire, and are removed") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let end = Instant.noon.advanced(by: .seconds(60))
                 for kind in TokenKind.allCases {
                     var token = StoredToken(
@@ -310,7 +310,7 @@ extension StoreConformance {
 
     static let erasure: [Check] = [
         Check("M8: a user's rows go in steps, others' stay") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let users = try ["anna", "ben"].map { name in
                     let account = try transaction.createAccount(named: name, at: .noon)
                     let user = try transaction.makeUser(
@@ -352,7 +352,7 @@ extension StoreConformance {
         },
         Check("M8: a user who is gone and has a database becomes one of a removed account") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let anna = try transaction.makeUser(
                     of: account, in: .notes, recordName: "_anna", at: .noon
@@ -378,7 +378,7 @@ extension StoreConformance {
             }
         },
         Check("M8: records are found by who made them, page by page") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.publicNotes)
                 let zone = try transaction.zones(nil, in: database.id)[0].key
                 var records = (1...6).map {
@@ -405,7 +405,7 @@ extension StoreConformance {
 
     static let users: [Check] = [
         Check("ACCT-5: an account has one user in each container and environment") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 #expect(try transaction.user(of: anna, in: .notes) == nil)
                 let users = try [ContainerKey.notes, .released, .chess].enumerated().map {
@@ -423,7 +423,7 @@ extension StoreConformance {
             }
         },
         Check("Users are found by ID, unknown ones left out") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let users = try ["anna", "ben", "carl"].map { name in
                     try transaction.makeUser(
                         of: transaction.createAccount(named: name, at: .noon), in: .notes,

@@ -8,7 +8,7 @@ extension StoreConformance {
     static let assets: [Check] = [
         Check("A file is known until no record has held it for the time of grace (ASSET-4)") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("Notes")
                 let kept = try transaction.putAsset(.file("a"), at: .second(0))
                 #expect(kept == .file("a"))
@@ -30,7 +30,7 @@ extension StoreConformance {
         },
         Check("A lost file is replaced by another of the same content, which its records hold") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("Notes")
                 for name in ["a", "b"] { _ = try transaction.putAsset(.file(name), at: .second(0)) }
                 let again = StoredAsset.file("a", named: "again")
@@ -45,7 +45,7 @@ extension StoreConformance {
         },
         Check("A file that no record ever held goes too, and a zone lets go of all its files") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("Notes")
                 for name in ["a", "b", "c"] {
                     _ = try transaction.putAsset(.file(name), at: .second(0))
@@ -61,7 +61,7 @@ extension StoreConformance {
             }
         },
         Check("An upload is awaited until it comes or its time is up") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let uploads = (1...3).map { number in
                     AwaitedUpload(
                         tokenHash: [UInt8(number)],
@@ -88,7 +88,7 @@ extension StoreConformance {
         },
         Check("Random saves, deletions and collections leave exactly the files in use") { store in
             for seed in UInt64(1)...20 {
-                try await store.write { transaction throws in
+                try await store.write(.everything) { transaction throws in
                     try AssetWalk(seed: seed).run(in: transaction)
                 }
             }

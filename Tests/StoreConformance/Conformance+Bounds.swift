@@ -6,7 +6,7 @@ import TidebellWire
 extension StoreConformance {
     static let bounds: [Check] = [
         Check("H7: a subscription's summary is what is known of it without reading it") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 let subscription = WireSubscription.watching(.query, "q", type: "Note")
                 try transaction.subscribe(in: database, subscription)
@@ -20,7 +20,7 @@ extension StoreConformance {
             }
         },
         Check("ACCT-9: a zone's use is its database's, and goes with the zone") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 let other = try transaction.makeZone("kept")
                 func use() throws -> StorageUse? {
@@ -45,7 +45,7 @@ extension StoreConformance {
         },
         Check("A large zone goes at once for who looks, and in steps from the store") { store in
             let count = 2500
-            let zone = try await store.write { transaction throws in
+            let zone = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("large")
                 try transaction.putRecords(
                     (0..<count).map { .note("\($0)", at: Position(rawValue: Int64($0 + 10))) },
@@ -61,14 +61,14 @@ extension StoreConformance {
                 return zone
             }
             // A new zone of the name is another one.
-            let again = try await store.write { transaction throws in
+            let again = try await store.write(.everything) { transaction throws in
                 let again = try transaction.makeZone("large")
                 try transaction.putRecords([.note("new", at: 9000)], in: again.key)
                 return again
             }
             var removed = 0
             while true {
-                let step = try await store.write {
+                let step = try await store.write(.everything) {
                     try $0.removeDeletedZones(limit: 700, at: .noon)
                 }
                 #expect(step <= 700)
@@ -81,11 +81,14 @@ extension StoreConformance {
                 #expect(try reader.references(to: ["2"], in: zone.key).isEmpty)
                 #expect(try reader.history(of: again.key).count == 1)
             }
-            #expect(try await store.write { try $0.removeDeletedZones(limit: 9, at: .noon) } == 0)
+            #expect(
+                try await store.write(.everything) {
+                    try $0.removeDeletedZones(limit: 9, at: .noon)
+                } == 0)
         },
         Check("A step removes a bounded number of deleted zones, also of those without rows") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let large = try transaction.makeZone("large")
                 try transaction.putRecords(
                     (0..<1000).map { .note("\($0)", at: Position(rawValue: Int64($0 + 10))) },
@@ -98,13 +101,15 @@ extension StoreConformance {
             var steps: [Int] = []
             while steps.last != 0 {
                 steps.append(
-                    try await store.write { try $0.removeDeletedZones(limit: 8, at: .noon) })
+                    try await store.write(.everything) {
+                        try $0.removeDeletedZones(limit: 8, at: .noon)
+                    })
             }
             #expect(steps == [8, 8, 5, 0])
         },
         Check("M8: with a person goes what deleted zones have left, of zones made anew too") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "carl", at: .noon)
                 let carl = try transaction.makeUser(
                     of: account, in: .notes, recordName: "_carl", at: .noon
@@ -126,7 +131,7 @@ extension StoreConformance {
             }
         },
         Check("H9: the types of a container are counted") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 #expect(try transaction.recordTypeCount(in: .notes) == 0)
                 let fields = ["a": StoredField(.string), "b": StoredField(.int64)]
                 try transaction.addFields(["Note": fields, "Game": [:], "Zoo": fields], in: .notes)
@@ -135,7 +140,7 @@ extension StoreConformance {
             }
         },
         Check("Of a user with too many devices those unused for longest go") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 func register(_ client: String, day: Int64, user: UserID = .anna) throws {
                     _ = try transaction.registerDevice(
                         clientID: client, user: user, container: .notes, atMost: 2,
@@ -154,7 +159,7 @@ extension StoreConformance {
             }
         },
         Check("H8: the newest notifications of a user are kept, and what went is known") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "carl", at: .noon)
                 let carl = try transaction.makeUser(
                     of: account, in: .notes, recordName: "_carl", at: .noon

@@ -10,8 +10,8 @@ extension StoreConformance {
             #expect(found == nil)
         },
         Check("Making a database again returns the same one") { store in
-            let first = try await store.write { try $0.makeDatabase(.privateNotes()) }
-            let second = try await store.write { transaction throws in
+            let first = try await store.write(.everything) { try $0.makeDatabase(.privateNotes()) }
+            let second = try await store.write(.everything) { transaction throws in
                 _ = try transaction.advance(first.id, by: 7)
                 return try transaction.makeDatabase(.privateNotes())
             }
@@ -30,7 +30,7 @@ extension StoreConformance {
                 DatabaseKey(container: .released, scope: .private, owner: .anna),
                 DatabaseKey(container: .chess, scope: .private, owner: .anna),
             ]
-            let made = try await store.write { transaction throws in
+            let made = try await store.write(.everything) { transaction throws in
                 try keys.map { try transaction.makeDatabase($0) }
             }
             #expect(Set(made.map(\.id)).count == keys.count)
@@ -43,7 +43,7 @@ extension StoreConformance {
                 .publicNotes, .privateNotes(),
                 DatabaseKey(container: .notes, scope: .shared, owner: .anna),
             ]
-            let zones = try await store.write { transaction throws in
+            let zones = try await store.write(.everything) { transaction throws in
                 try keys.map { key in
                     try transaction.zones(nil, in: transaction.makeDatabase(key).id).map(\.name)
                 }
@@ -51,7 +51,7 @@ extension StoreConformance {
             #expect(zones == [["_defaultZone"], ["_defaultZone"], []])
         },
         Check("Advancing gives the first of the places taken") { store in
-            let places = try await store.write { transaction throws in
+            let places = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 return try [1, 5, 1].map { try transaction.advance(database, by: $0) }
             }
@@ -59,7 +59,7 @@ extension StoreConformance {
             #expect(try await store.read { try $0.database(.privateNotes())?.head } == 7)
         },
         Check("H6: no place is below the clock, and a clock that goes back does no harm") { store in
-            let places = try await store.write { transaction throws in
+            let places = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 return try [(2, 100), (1, 100), (3, 50), (0, 200), (1, 101), (1, 300), (1, -7)].map
                 {
@@ -70,18 +70,20 @@ extension StoreConformance {
             #expect(try await store.read { try $0.database(.privateNotes())?.head } == 301)
         },
         Check("Places that a failed body took are given again") { store in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()).id }
-            _ = try? await store.write { transaction throws in
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes()).id
+            }
+            _ = try? await store.write(.everything) { transaction throws in
                 _ = try transaction.advance(database, by: 3)
                 throw Refused()
             }
-            #expect(try await store.write { try $0.advance(database, by: 1) } == 1)
+            #expect(try await store.write(.everything) { try $0.advance(database, by: 1) } == 1)
         },
     ]
 
     static let zones: [Check] = [
         Check("Zones are created at their positions, with keys of their own") { store in
-            let (created, stored) = try await store.write { transaction throws in
+            let (created, stored) = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 let created = try transaction.createZones([("b", 1), ("a", 2)], in: database)
                 return (created, try transaction.zones(["a", "b", "c"], in: database))
@@ -92,7 +94,7 @@ extension StoreConformance {
             #expect(Set(stored) == Set(created))
         },
         Check("ZONE-7: all living zones come by name") { store in
-            let names = try await store.write { transaction throws in
+            let names = try await store.write(.everything) { transaction throws in
                 for name in ["b", "c", "a"] { _ = try transaction.makeZone(name) }
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 try transaction.delete(transaction.zones(["c"], in: database)[0])
@@ -101,7 +103,7 @@ extension StoreConformance {
             #expect(names == ["_defaultZone", "a", "b"])
         },
         Check("No names find no zones, and zones of another database are not found") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 let other = try transaction.makeDatabase(.publicNotes).id
                 #expect(try transaction.zones([], in: zone.database).isEmpty)
@@ -109,7 +111,7 @@ extension StoreConformance {
             }
         },
         Check("A deleted zone leaves a trace and none of its records or references") { store in
-            let zone = try await store.write { transaction throws in
+            let zone = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 let other = try transaction.makeZone("kept")
                 for key in [zone.key, other.key] {
@@ -139,7 +141,7 @@ extension StoreConformance {
             }
         },
         Check("TOK-22: a zone created again has a new key, no records and no trace") { store in
-            let (first, second) = try await store.write { transaction throws in
+            let (first, second) = try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("diary")
                 try transaction.putRecords([.note("a", at: 2)], in: first.key)
                 try transaction.delete(first)
@@ -154,7 +156,7 @@ extension StoreConformance {
             }
         },
         Check(reopening: "TOK-22: a zone key is never given twice") { store, engine in
-            let first = try await store.write { transaction throws in
+            let first = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.delete(zone)
                 // Without its trace nothing of the zone is left but the number.
@@ -163,13 +165,13 @@ extension StoreConformance {
                 return zone
             }
             let reopened = try await engine.reopen(store)
-            let second = try await reopened.write { try $0.makeZone("diary") }
+            let second = try await reopened.write(.everything) { try $0.makeZone("diary") }
             #expect(second.key.rawValue > first.key.rawValue)
             try await reopened.close()
         },
         Check("TOK-24: a client change token stays until another replaces it") { store in
             let given: [[UInt8]?] = [nil, [1, 2], nil, [3]]
-            let tokens = try await store.write { transaction throws in
+            let tokens = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 return try given.enumerated().map { index, token -> [UInt8]? in
                     let position = Position(rawValue: Int64(10 + index))
@@ -187,7 +189,7 @@ extension StoreConformance {
 
     static let zoneChanges: [Check] = [
         Check("TOK-17: changed zones come oldest change first, in pages") { store in
-            let database = try await store.write { transaction throws in
+            let database = try await store.write(.everything) { transaction throws in
                 let zones = try ["a", "b", "c", "d"].map { try transaction.makeZone($0) }
                 try transaction.delete(zones[1])
                 let position = try transaction.advance(zones[0].database, by: 1)
@@ -208,7 +210,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-7: an untouched default zone is no change") { store in
-            let changes = try await store.write { transaction throws in
+            let changes = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 return try transaction.zoneChanges(in: database, after: .start, limit: 9)
             }

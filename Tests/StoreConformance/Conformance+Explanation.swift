@@ -6,12 +6,16 @@ import TidebellWire
 extension StoreConformance {
     static let explanations: [Check] = [
         Check("Told entries leave the outbox and are kept, newest first") { store in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()).id }
-            let ids = try await store.write { transaction throws in
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes()).id
+            }
+            let ids = try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 return try transaction.outbox(limit: 9).map(\.id)
             }
-            try await store.write { try $0.markTold(upTo: ids[1], in: database, keeping: true) }
+            try await store.write(.everything) {
+                try $0.markTold(upTo: ids[1], in: database, keeping: true)
+            }
             try await store.read { reader throws in
                 #expect(try reader.outbox(limit: 9).map(\.id) == [ids[2]])
                 let kept = try reader.keptChanges(KeptChangeQuery(), limit: 9)
@@ -22,13 +26,17 @@ extension StoreConformance {
                 #expect(try reader.oldestKeptChange() == .noon)
             }
             // What was told stays so.
-            try await store.write { try $0.markTold(upTo: ids[0], in: database, keeping: true) }
+            try await store.write(.everything) {
+                try $0.markTold(upTo: ids[0], in: database, keeping: true)
+            }
             #expect(try await store.read { try $0.outbox(limit: 9).map(\.id) } == [ids[2]])
         },
         Check(reopening: "Entries told without being kept leave the earlier ones alone") {
             store, engine in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()).id }
-            try await store.write { transaction throws in
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes()).id
+            }
+            try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 let ids = try transaction.outbox(limit: 9).map(\.id)
                 try transaction.markTold(upTo: ids[0], in: database, keeping: true)
@@ -43,7 +51,7 @@ extension StoreConformance {
             try await reopened.close()
         },
         Check("Kept changes are found by database, zone and record") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let user = try transaction.makeUser(
                     of: account, in: .notes, recordName: "_anna", at: Instant(rawValue: 0)
@@ -90,7 +98,7 @@ extension StoreConformance {
                 .told(1, "a", to: .ben), .told(1, "b"), .told(1, "b", merged: true),
                 .told(2, "c", record: "n1", pruned: ["soundName", "desiredKeys"]),
             ]
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.appendTold(Array(saved.prefix(2)))
                 try transaction.appendTold(Array(saved.suffix(2)))
             }
@@ -106,7 +114,9 @@ extension StoreConformance {
             }
         },
         Check("A shortened change keeps its place") { store in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()).id }
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes()).id
+            }
             let long = OutboxEntry.Event.records([
                 RecordChange(
                     recordName: "n", recordType: "Note", event: .created, fields: .text("long")
@@ -115,7 +125,7 @@ extension StoreConformance {
             let short = OutboxEntry.Event.records([
                 RecordChange(recordName: "n", recordType: "Note", event: .created)
             ])
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox([.change(of: "a", long, in: database)])
                 let entry = try #require(try transaction.outbox(limit: 1).first)
                 try transaction.shorten(short, of: entry.id)
@@ -134,7 +144,7 @@ extension StoreConformance {
                 .attempt(9, "phone", Delivery.acknowledged, at: later.advanced(by: .seconds(1))),
                 .attempt(7, "phone", "sent", to: .ben),
             ]
-            try await store.write { try $0.appendDeliveries(saved) }
+            try await store.write(.everything) { try $0.appendDeliveries(saved) }
             try await store.read { reader throws in
                 func found(_ sequence: Int64, _ user: UserID = .anna) throws -> [Delivery] {
                     try reader.deliveries(
@@ -148,7 +158,7 @@ extension StoreConformance {
             }
         },
         Check("PUSH-2: what replaced a notification in the log is known") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let stored = try transaction.appendNotifications([
                     .push("1", collapse: "c"), .push("2", collapse: "c"),
                     .push("3", collapse: "c"), .push("other", from: "pad"),
@@ -168,7 +178,7 @@ extension StoreConformance {
             }
         },
         Check("Devices, subscribers, containers and names are there for explanations") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let gone = AccountID(rawValue: account.rawValue + 1)
                 #expect(try transaction.accountNames([account, gone]) == [account: "anna"])

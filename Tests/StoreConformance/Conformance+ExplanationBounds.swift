@@ -7,7 +7,7 @@ extension StoreConformance {
     static let explanationBounds: [Check] = [
         Check("What explains a change goes by age, oldest first, at most so much at once") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let ids = try transaction.tell(changes: 4, matches: 3)
                 let later = Instant.noon.advanced(by: .seconds(4))
                 // Changes lie a second apart.
@@ -28,7 +28,7 @@ extension StoreConformance {
             }
         },
         Check("What is not told yet stays, whatever its age") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 try transaction.appendOutbox([.change(of: "a", in: database)])
                 let bounds = ExplanationBounds(changes: 0, matches: 0, deliveries: 0)
@@ -40,7 +40,7 @@ extension StoreConformance {
             }
         },
         Check("The bound of changes leaves the newest") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let ids = try transaction.tell(changes: 4, matches: 1)
                 var bounds = ExplanationBounds.none
                 bounds.changes = 1
@@ -52,7 +52,7 @@ extension StoreConformance {
             }
         },
         Check("The bound of matches leaves whole changes") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let ids = try transaction.tell(changes: 4, matches: 3)
                 var bounds = ExplanationBounds.none
                 bounds.matches = 7
@@ -65,7 +65,7 @@ extension StoreConformance {
             }
         },
         Check("Deliveries go by age and number, oldest first") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let later = Instant.noon.advanced(by: .seconds(1))
                 try transaction.appendDeliveries([
                     .attempt(1, "a", "sent"), .attempt(2, "a", "sent"),

@@ -6,7 +6,7 @@ extension StoreConformance {
     static let badges: [Check] = [
         Check(reopening: "NINFO-11, NOTIF-14: each user has a badge of their own, which stays") {
             store, engine in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 #expect(try transaction.badges(of: [.anna, .ben]) == [:])
                 try transaction.putBadges([.anna: 3, .ben: 0])
                 try transaction.putBadges([.anna: 4])
@@ -27,7 +27,7 @@ extension StoreConformance {
             var pruned = StoredNotification.push("b")
             pruned.fullPayload = Array(#"{"full":1}"#.utf8)
             let saved = [StoredNotification.push("a"), pruned, .push("c", to: .ben)]
-            let places = try await store.write { try $0.appendNotifications(saved) }
+            let places = try await store.write(.everything) { try $0.appendNotifications(saved) }
                 .map(\.sequence)
             try await store.read { reader throws in
                 let annas = try reader.history(of: .anna)
@@ -54,7 +54,7 @@ extension StoreConformance {
             }
         },
         Check("NOTIF-13: a notification that is read leaves a mark at a new place") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("a"), .push("b"), .push("c"), .push("d", to: .ben),
                 ])
@@ -89,7 +89,7 @@ extension StoreConformance {
             }
         },
         Check("NOTIF-13: a mark that was given out is kept for those who ask for all") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("a"), .push("b"), .push("c"),
                 ])
@@ -111,7 +111,7 @@ extension StoreConformance {
         },
         Check("NOTIF-15: the floor is the newest place that retention took") { store in
             let later = Instant.noon.advanced(by: .seconds(60))
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 #expect(try transaction.notificationFloor() == .start)
                 let log = try transaction.appendNotifications([
                     .push("a"), .push("b", to: .ben), .push("c", at: later),
@@ -124,7 +124,7 @@ extension StoreConformance {
             }
         },
         Check("PUSH-2: what was replaced cannot be read any more") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("a", collapse: "c"), .push("b", collapse: "c"),
                 ])

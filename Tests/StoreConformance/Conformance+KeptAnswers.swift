@@ -5,7 +5,7 @@ import TidebellCore
 extension StoreConformance {
     static let keptAnswers: [Check] = [
         Check("A kept answer is found by user, device and request; it is no one else's") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let answer = KeptAnswer(fingerprint: [1], body: [2, 3])
                 try transaction.keepAnswer(answer, to: .write("1"), at: .noon, exceeding: 9999)
                 #expect(try transaction.keptAnswer(to: .write("1")) == answer)
@@ -18,7 +18,7 @@ extension StoreConformance {
         },
         Check("A write that is undone keeps no answer") { store in
             await #expect(throws: Refused()) {
-                try await store.write { transaction throws in
+                try await store.write(.everything) { transaction throws in
                     let answer = KeptAnswer(fingerprint: [1], body: [2])
                     try transaction.keepAnswer(answer, to: .write("1"), at: .noon, exceeding: 9999)
                     throw Refused()
@@ -28,7 +28,7 @@ extension StoreConformance {
             #expect(kept == nil)
         },
         Check("Old answers go, then the oldest beyond the bytes; the newest stay") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let answer = KeptAnswer(fingerprint: [1], body: [UInt8](repeating: 7, count: 100))
                 for number: Int64 in 1...6 {
                     try transaction.keepAnswer(
@@ -59,7 +59,7 @@ extension StoreConformance {
         },
         Check("What one user writes pushes out the user's own answers, and nobody else's") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let answer = KeptAnswer(fingerprint: [1], body: [UInt8](repeating: 7, count: 100))
                 func keep(_ name: String, of user: UserID) throws {
                     try transaction.keepAnswer(

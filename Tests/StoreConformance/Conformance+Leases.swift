@@ -51,7 +51,7 @@ extension StoreConformance {
             try await store.appendChanges(in: 7)
             let lease = try #require(try await store.claim().leases.first)
             let outbox = try #require(try await store.outbox(of: lease))
-            let isHeld = try await store.write { transaction throws in
+            let isHeld = try await store.write(.everything) { transaction throws in
                 let before = try transaction.holds(lease, at: outbox.version)
                 let serial = SubscriptionSerial(rawValue: 3)
                 try transaction.setToldThrough(serial, ofOutboxEntry: outbox.entries[0].id)
@@ -59,7 +59,7 @@ extension StoreConformance {
             }
             #expect(isHeld == [true, false])
             let next = try #require(try await store.outbox(of: lease))
-            let isStillHeld = try await store.write { transaction throws in
+            let isStillHeld = try await store.write(.everything) { transaction throws in
                 let before = try transaction.holds(lease, at: next.version)
                 let last = next.entries[1].id
                 try transaction.markTold(upTo: last, in: lease.database, keeping: false)
@@ -122,7 +122,7 @@ extension StoreConformance {
             #expect(claimed.map(\.database.rawValue).sorted() == Array(1...9))
         },
         Check("PUSH-13: where the logs of users end is found for all of them at once") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("a"), .push("b", to: .ben), .push("c"),
                 ])
@@ -142,7 +142,7 @@ extension Instant {
 
 extension Store {
     fileprivate func appendChanges(in databases: Int64...) async throws {
-        try await write { transaction in
+        try await write(.everything) { transaction in
             try transaction.appendOutbox(
                 databases.map { .change(of: "zone", in: DatabaseID(rawValue: $0)) })
         }
@@ -165,7 +165,7 @@ extension Store {
 
     /// Whether a lease is held, as far as the store knows now.
     fileprivate func holds(_ lease: OutboxLease) async throws -> Bool {
-        try await write { transaction in
+        try await write(.everything) { transaction in
             let outbox = try transaction.outboxes(
                 of: [lease.database], limit: 9, byteLimit: .max
             ).first

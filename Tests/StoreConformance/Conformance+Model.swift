@@ -8,7 +8,7 @@ extension StoreConformance {
     static let model: [Check] = [
         Check("A seeded life of saves, deletions and new zones agrees with a model") { store in
             let seed = UInt64.random(in: .min ... .max)
-            try await store.write { transaction in
+            try await store.write(.everything) { transaction in
                 var life = try Life(seed: seed, in: transaction)
                 for step in 1...300 {
                     try life.liveOn(in: transaction)

@@ -41,7 +41,7 @@ extension StoreConformance {
             saved[1].originUser = nil
             saved[1].originClient = nil
             let entries = saved
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox(Array(entries.prefix(2)))
                 try transaction.appendOutbox(Array(entries.suffix(2)))
             }
@@ -55,7 +55,7 @@ extension StoreConformance {
         Check("SUB-65: the next deletion of a zone is found by the zone and a place") { store in
             let (mine, other) = (DatabaseID(rawValue: 4), DatabaseID(rawValue: 5))
             let end = OutboxEntry.Event.zoneDeleted(.deleted, subscriptions: [])
-            let found = try await store.write { transaction throws in
+            let found = try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox([
                     .change(of: "a", in: mine), .change(of: "a", end, in: other),
                     .change(of: "b", end, in: mine), .change(of: "a", end, in: mine),
@@ -71,7 +71,7 @@ extension StoreConformance {
             #expect(found == [3, 5, nil])
         },
         Check("An entry remembers how far it was told") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = DatabaseID(rawValue: 1)
                 try transaction.appendOutbox(["a", "b"].map { .change(of: $0, in: database) })
                 let ids = try transaction.outbox(limit: 9).map(\.id)
@@ -84,7 +84,7 @@ extension StoreConformance {
             let (a, b, c) = (
                 DatabaseID(rawValue: 7), DatabaseID(rawValue: 2), DatabaseID(rawValue: 5)
             )
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 func turns(_ limit: Int) throws -> [String] {
                     try transaction.outboxes(limit: limit).map { outbox in
                         "\(outbox.database.rawValue) \(outbox.entries.map(\.zoneName).joined())"
@@ -120,7 +120,7 @@ extension StoreConformance {
             let (a, b, c) = (
                 DatabaseID(rawValue: 7), DatabaseID(rawValue: 2), DatabaseID(rawValue: 5)
             )
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 func read(_ byteLimit: Int) throws -> [String] {
                     try transaction.outboxes(of: [a, b, c], limit: 9, byteLimit: byteLimit).map {
                         "\($0.database.rawValue) \($0.entries.map(\.zoneName).joined())"
@@ -153,16 +153,20 @@ extension StoreConformance {
         Check(reopening: "Entries told are removed, and their IDs never used again") {
             store, engine in
             let database = DatabaseID(rawValue: 1)
-            let ids = try await store.write { transaction throws in
+            let ids = try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 return try transaction.outbox(limit: 9).map(\.id)
             }
-            try await store.write { try $0.markTold(upTo: ids[1], in: database, keeping: false) }
+            try await store.write(.everything) {
+                try $0.markTold(upTo: ids[1], in: database, keeping: false)
+            }
             let left = try await store.read { try $0.outbox(limit: 9).map(\.id) }
             #expect(left == [ids[2]])
-            try await store.write { try $0.markTold(upTo: ids[2], in: database, keeping: false) }
+            try await store.write(.everything) {
+                try $0.markTold(upTo: ids[2], in: database, keeping: false)
+            }
             let reopened = try await engine.reopen(store)
-            let next = try await reopened.write { transaction in
+            let next = try await reopened.write(.everything) { transaction in
                 try transaction.appendOutbox([.change(of: "d", in: database)])
                 return try transaction.outbox(limit: 9).map(\.id)
             }
@@ -175,7 +179,7 @@ extension StoreConformance {
                 store.outboxCommits().makeAsyncIterator(),
                 store.outboxCommits().makeAsyncIterator(),
             ]
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.appendOutbox([.change(of: "diary", in: zone.database)])
             }
@@ -188,13 +192,13 @@ extension StoreConformance {
         },
         Check("Nobody is told of what was rolled back or wrote no outbox entry") { store in
             let commits = store.outboxCommits()
-            _ = try? await store.write { transaction throws in
+            _ = try? await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox([
                     .change(of: "diary", in: DatabaseID(rawValue: 1))
                 ])
                 throw Refused()
             }
-            _ = try await store.write { transaction throws in
+            _ = try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox([])
                 return try transaction.makeZone("diary")
             }
@@ -211,7 +215,7 @@ extension StoreConformance {
             let saved: [StoredNotification] = [
                 .push("a", from: nil), .push("b", collapse: "zone"), .push("c", to: .ben),
             ]
-            let appended = try await store.write { try $0.appendNotifications(saved) }
+            let appended = try await store.write(.everything) { try $0.appendNotifications(saved) }
             #expect(appended.map(\.sequence) == appended.map(\.sequence).sorted())
             var expected = saved
             for index in expected.indices { expected[index].sequence = appended[index].sequence }
@@ -235,8 +239,8 @@ extension StoreConformance {
             let saved: [StoredNotification] = [
                 .push("a"), .push("b", collapse: "c"), .push("a", to: .ben),
             ]
-            let first = try await store.write { try $0.appendNotifications(saved) }
-            let (again, later) = try await store.write { transaction throws in
+            let first = try await store.write(.everything) { try $0.appendNotifications(saved) }
+            let (again, later) = try await store.write(.everything) { transaction throws in
                 let again = try transaction.appendNotifications(saved)
                 let end = first[0].sequence
                 let later = try transaction.appendNotifications(
@@ -255,7 +259,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-47: a device is not given what it made itself") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 _ = try transaction.appendNotifications([
                     .push("phone", from: "phone"), .push("pad", from: "pad"),
                     .push("server", from: nil),
@@ -272,7 +276,7 @@ extension StoreConformance {
             }
         },
         Check("PUSH-2: a notification replaces those with its collapse ID and origin") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 _ = try transaction.appendNotifications([
                     .push("1", collapse: "c"), .push("other ID", collapse: "d"),
                     .push("other origin", from: "pad", collapse: "c"),
@@ -300,12 +304,12 @@ extension StoreConformance {
         Check(reopening: "NOTIF-15: old notifications go, and the head stays where it was") {
             store, engine in
             let later = Instant.noon.advanced(by: .seconds(60))
-            let appended = try await store.write { transaction throws in
+            let appended = try await store.write(.everything) { transaction throws in
                 try transaction.appendNotifications([
                     .push("a"), .push("b"), .push("c", at: later), .push("d"),
                 ])
             }
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 #expect(
                     try transaction.removeNotifications(createdBefore: later, limit: 2) == 2
                 )
@@ -322,7 +326,9 @@ extension StoreConformance {
                 #expect(try transaction.notificationHead() == appended[3].sequence)
             }
             let reopened = try await engine.reopen(store)
-            let next = try await reopened.write { try $0.appendNotifications([.push("e")]) }
+            let next = try await reopened.write(.everything) {
+                try $0.appendNotifications([.push("e")])
+            }
             #expect(next[0].sequence > appended[3].sequence)
             try await reopened.close()
         },
@@ -334,7 +340,7 @@ extension StoreConformance {
 
     static let devices: [Check] = [
         Check("A new device starts at the head of the log and is found again") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let head = try transaction.appendNotifications([.push("a"), .push("b")])[1].sequence
                 func register(_ client: String) throws -> StoredDevice {
                     try transaction.registerDevice(
@@ -356,7 +362,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-51: a device that changes its user is no longer the old user's") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 func register(_ user: UserID, in container: ContainerKey) throws -> StoredDevice {
                     try transaction.registerDevice(
                         clientID: "phone", user: user, container: container, at: .noon
@@ -377,7 +383,7 @@ extension StoreConformance {
             }
         },
         Check("An acknowledgement never goes back, and is one device's own") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let devices = try ["phone", "pad"].map {
                     try transaction.registerDevice(
                         clientID: $0, user: .anna, container: .notes, at: .noon
@@ -396,7 +402,7 @@ extension StoreConformance {
 
     static let pushTokens: [Check] = [
         Check("A push token is found by itself and by its courier, with its devices") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let devices = try ["phone", "pad", "mac"].map {
                     try transaction.registerDevice(
                         clientID: $0, user: .anna, container: .notes, at: .noon
@@ -421,7 +427,7 @@ extension StoreConformance {
             }
         },
         Check("A push token put again is replaced") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let device = try transaction.registerDevice(
                     clientID: "phone", user: .anna, container: .notes, at: .noon
                 )

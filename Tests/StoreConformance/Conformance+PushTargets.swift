@@ -6,7 +6,7 @@ import TidebellWire
 extension StoreConformance {
     static let pushTargets: [Check] = [
         Check("A native token is a target that starts at the head of the log") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let head = try transaction.appendNotifications([.push("before")])[0].sequence
                 let phone = try transaction.phone()
                 try transaction.register("aa", for: phone, topic: "org.example.notes")
@@ -25,7 +25,7 @@ extension StoreConformance {
             }
         },
         Check("A token that we issued is no target") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 let token = StoredPushToken(
                     token: "aa", apnsEnvironment: .development, courier: "c"
@@ -42,7 +42,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-51: a native token moves to who registers it last in a container") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let annas = try transaction.phone()
                 let bens = try transaction.phone("pad", of: .ben)
                 let elsewhere = try transaction.phone(
@@ -63,7 +63,7 @@ extension StoreConformance {
         },
         Check("SUB-46: a target is pending if somebody else's notification lies after it") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 let pad = try transaction.phone("pad")
                 try transaction.register("aa", for: phone)
@@ -82,7 +82,7 @@ extension StoreConformance {
             }
         },
         Check("A target never moves back") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 try transaction.register("aa", for: phone)
                 let key = PushTargetKey(token: "aa", device: phone.key)
@@ -96,7 +96,7 @@ extension StoreConformance {
             }
         },
         Check("Pending targets are found page by page, those of the container only") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 for number in 0..<5 {
                     let phone = try transaction.phone("phone\(number)")
                     try transaction.register("a\(number)", for: phone)
@@ -119,7 +119,7 @@ extension StoreConformance {
             }
         },
         Check("The end of the log names its targets, a bounded part at a time") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 let pad = try transaction.phone("pad", of: .ben)
                 try transaction.register("aa", for: phone)
@@ -143,7 +143,7 @@ extension StoreConformance {
     static let pushTokenLimits: [Check] = [
         Check("H5: a token registered after its session ended begins at the head, else goes on") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let anna = try transaction.makeUser(
                     of: account, in: .notes, recordName: "_a", at: .noon)
@@ -190,7 +190,7 @@ extension StoreConformance {
             }
         },
         Check("A dead token goes unless it was registered after it died") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 try transaction.register("aa", for: phone)
                 let before = Instant.noon.advanced(by: .seconds(-1))
@@ -204,7 +204,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-50: beyond a limit a user's oldest push tokens go, nobody else's") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 let other = try transaction.phone("other", of: .ben)
                 try transaction.register("ff", for: other)

@@ -6,7 +6,7 @@ import TidebellWire
 extension StoreConformance {
     static let scans: [Check] = [
         Check("A scan finds the living records of its type, oldest change first") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary").key
                 try transaction.putRecords(
                     [
@@ -27,7 +27,7 @@ extension StoreConformance {
             }
         },
         Check("A scan goes zone by zone in the order asked for, and on from a place") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("first").key
                 let second = try transaction.makeZone("second").key
                 let third = try transaction.makeZone("third").key
@@ -50,7 +50,7 @@ extension StoreConformance {
             }
         },
         Check("A scan ends when its body says so, and its records have all they had") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("first").key
                 let second = try transaction.makeZone("second").key
                 try transaction.putRecords([.note("a", at: 3), .note("b", at: 4)], in: first)

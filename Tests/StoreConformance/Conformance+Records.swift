@@ -12,7 +12,7 @@ extension StoreConformance {
                 modified: RecordStamp(timestamp: .max, userRecordName: "_b", deviceID: "pad"),
                 parent: "p", fields: RecordFields(json: Array(#"{"x":{"value":"\u0000é"}}"#.utf8))
             )
-            let zone = try await store.write { transaction throws in
+            let zone = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([record], in: zone.key)
                 return zone
@@ -25,7 +25,7 @@ extension StoreConformance {
             }
         },
         Check("Only living records of the zone are found by name") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 let other = try transaction.makeZone("other")
                 try transaction.putRecords(
@@ -39,7 +39,7 @@ extension StoreConformance {
         },
         Check("Records that are larger than wanted are not returned, be it one or several") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords(
                     [.note("a", at: 3), .note("b", at: 4)], in: zone.key)
@@ -55,7 +55,7 @@ extension StoreConformance {
             }
         },
         Check("Records without their fields are the living ones, the fields left out") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 let other = try transaction.makeZone("other")
                 try transaction.putRecords(
@@ -74,7 +74,7 @@ extension StoreConformance {
         },
         Check("A thousand records are put and found in one call each") { store in
             let records = (0..<1000).map { StoredRecord.note("n\($0)", at: Position(rawValue: $0)) }
-            let found = try await store.write { transaction throws in
+            let found = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords(records, in: zone.key)
                 return try transaction.records(Set(records.map(\.name)), in: zone.key)
@@ -83,7 +83,7 @@ extension StoreConformance {
             #expect(records.allSatisfy { found[$0.name] == $0 })
         },
         Check("TOK-15: a record that changes again stands once, at its latest place") { store in
-            let history = try await store.write { transaction throws in
+            let history = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([.note("a", at: 2), .note("b", at: 3)], in: zone.key)
                 try transaction.putRecords([.note("a", at: 4, text: "new")], in: zone.key)
@@ -92,7 +92,7 @@ extension StoreConformance {
             #expect(history == [.note("b", at: 3), .note("a", at: 4, text: "new")])
         },
         Check("TOK-16: a record deleted stands as tombstone, recreated as changed only") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([.note("a", at: 2)], in: zone.key)
                 try transaction.putRecords([.tombstone("a", at: 3)], in: zone.key)
@@ -105,7 +105,7 @@ extension StoreConformance {
             let record = StoredRecord.note(
                 "big", at: 2, text: String(repeating: "tide ", count: 200_000)
             )
-            let found = try await store.write { transaction throws in
+            let found = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([record], in: zone.key)
                 return try transaction.history(of: zone.key)
@@ -116,7 +116,7 @@ extension StoreConformance {
 
     static let recordChanges: [Check] = [
         Check("TOK-17: history is paged forward, tombstones included") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.sampleHistory().key
                 func page(_ after: Position, _ limit: Int) throws -> Page {
                     try transaction.page(of: zone, after: after, limit: limit)
@@ -130,7 +130,7 @@ extension StoreConformance {
             }
         },
         Check("Reverse history is paged newest first, before the position") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.sampleHistory().key
                 func page(_ before: Position, _ limit: Int) throws -> Page {
                     try transaction.page(of: zone, after: before, limit: limit, reverse: true)
@@ -143,7 +143,7 @@ extension StoreConformance {
             }
         },
         Check("A page ends after the record that brings its bytes to the limit") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary").key
                 let records = (2...5).map {
                     StoredRecord.note("n", at: Position(rawValue: $0), text: "twelve bytes")
@@ -163,7 +163,7 @@ extension StoreConformance {
             }
         },
         Check("History of one zone never shows another's") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("first").key
                 let second = try transaction.makeZone("second").key
                 try transaction.putRecords([.note("a", at: 3)], in: first)
@@ -182,7 +182,7 @@ extension StoreConformance {
 
     static let references: [Check] = [
         Check("REF-2: references are found by their targets") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary").key
                 let other = try transaction.makeZone("other").key
                 let references = [
@@ -207,7 +207,7 @@ extension StoreConformance {
             }
         },
         Check("Putting references replaces all that went out from their sources") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary").key
                 let old = [
                     StoredReference(source: "a", target: "x", kind: .parent),
@@ -227,7 +227,7 @@ extension StoreConformance {
         Check("TOK-22: old tombstones go and raise the floor of their zones only") { store in
             let old = Instant.noon
             let young = old.advanced(by: .seconds(60))
-            let (first, second) = try await store.write { transaction throws in
+            let (first, second) = try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("first")
                 let second = try transaction.makeZone("second")
                 try transaction.putRecords(
@@ -242,7 +242,7 @@ extension StoreConformance {
                 )
                 return (first, second)
             }
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 #expect(try transaction.removeTombstones(modifiedBefore: young, limit: 9) == 2)
                 #expect(try transaction.removeTombstones(modifiedBefore: young, limit: 9) == 0)
                 let page = try transaction.page(of: first.key, after: .start, limit: 9)
@@ -253,7 +253,7 @@ extension StoreConformance {
             }
         },
         Check("At most as many tombstones go as were asked for, the oldest first") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 for age in 1...5 {
                     let moment = Instant.noon.advanced(by: .seconds(age))
@@ -272,14 +272,14 @@ extension StoreConformance {
         },
         Check("TOK-22: old zone traces go and raise the floor of their database") { store in
             let later = Instant.noon.advanced(by: .seconds(60))
-            let database = try await store.write { transaction throws in
+            let database = try await store.write(.everything) { transaction throws in
                 let (old, young) = (try transaction.makeZone("a"), try transaction.makeZone("b"))
                 _ = try transaction.makeZone("c")
                 try transaction.delete(old, at: .noon)
                 try transaction.delete(young, at: later)
                 return old.database
             }
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 #expect(try transaction.removeTombstones(modifiedBefore: later, limit: 9) == 1)
                 let left = try transaction.zoneChanges(in: database, after: .start, limit: 9)
                 #expect(left.map(\.name) == ["c", "b"])

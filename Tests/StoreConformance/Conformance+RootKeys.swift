@@ -5,7 +5,7 @@ import TidebellCore
 extension StoreConformance {
     static let rootKeys: [Check] = [
         Check("Keys are found by the root key that wraps them, page by page") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.adoptRootKey("old")
                 var zones: [ZoneKey] = []
                 for name in ["a", "b", "c"] {
@@ -30,7 +30,7 @@ extension StoreConformance {
             }
         },
         Check("Keys of files are under the store's root key until they are replaced") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.adoptRootKey("old")
                 for name in ["a", "b", "c"] {
                     _ = try transaction.putAsset(.sealed(name), at: .noon)
@@ -54,7 +54,7 @@ extension StoreConformance {
         },
         Check("A change of the root key ends with the new one, and all files are its own") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.adoptRootKey("old")
                 _ = try transaction.putAsset(.sealed("a"), at: .noon)
                 try transaction.beginRootKeyChange(to: "new")
@@ -69,7 +69,7 @@ extension StoreConformance {
             }
         },
         Check("Kept answers are replaced by their numbers, in the order they were kept") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 for name in ["1", "2", "3"] {
                     try transaction.keepAnswer(
                         KeptAnswer(fingerprint: [1], body: Array(name.utf8)),

@@ -12,7 +12,7 @@ extension StoreConformance {
             )
             let before = try await store.read { try $0.storeSecret() }
             #expect(before == nil)
-            try await store.write { try $0.putStoreSecret(secret) }
+            try await store.write(.everything) { try $0.putStoreSecret(secret) }
             let kept = try await store.read { try $0.storeSecret() }
             #expect(kept == secret)
             let again = try await engine.reopen(store)
@@ -23,16 +23,16 @@ extension StoreConformance {
         Check("A secret is never replaced") { store in
             let secret = StoreSecret(root: .init(repeating: 1, count: StoreSecret.length))
             let other = StoreSecret(root: .init(repeating: 2, count: StoreSecret.length))
-            try await store.write { try $0.putStoreSecret(secret) }
+            try await store.write(.everything) { try $0.putStoreSecret(secret) }
             await #expect(throws: (any Error).self) {
-                try await store.write { try $0.putStoreSecret(other) }
+                try await store.write(.everything) { try $0.putStoreSecret(other) }
             }
             let kept = try await store.read { try $0.storeSecret() }
             #expect(kept == secret)
         },
         Check("A secret whose transaction is undone was never there") { store in
             await #expect(throws: Refused()) {
-                try await store.write { transaction throws in
+                try await store.write(.everything) { transaction throws in
                     try transaction.putStoreSecret(
                         StoreSecret(root: .init(repeating: 1, count: StoreSecret.length)))
                     throw Refused()

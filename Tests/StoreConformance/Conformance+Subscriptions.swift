@@ -7,7 +7,7 @@ import TidebellWire
 extension StoreConformance {
     static let schema: [Check] = [
         Check("ENV-1: fields are known by type, container and environment") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let note = ["text": StoredField(.string), "tags": StoredField(.stringList)]
                 let game = ["won": StoredField(.int64)]
                 let other = ["text": StoredField(.bytes)]
@@ -22,7 +22,7 @@ extension StoreConformance {
             }
         },
         Check("A type without fields is known all the same") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 try transaction.addFields(["Empty": [:]], in: .notes)
                 #expect(try transaction.fields(of: ["Empty"], in: .notes) == ["Empty": [:]])
                 try transaction.addFields(["Empty": ["a": StoredField(.double)]], in: .notes)
@@ -31,7 +31,7 @@ extension StoreConformance {
             }
         },
         Check("REC-11: which fields are stored encrypted is known") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let note = [
                     "text": StoredField(.string), "key": StoredField(.bytes, isEncrypted: true),
                 ]
@@ -46,7 +46,7 @@ extension StoreConformance {
             }
         },
         Check("Fields that are known stay as they are") { store in
-            let fields = try await store.write { transaction throws in
+            let fields = try await store.write(.everything) { transaction throws in
                 try transaction.addFields(["Note": ["a": StoredField(.double)]], in: .notes)
                 try transaction.addFields(
                     [
@@ -61,7 +61,7 @@ extension StoreConformance {
             #expect(fields == ["Note": ["a": StoredField(.double), "b": StoredField(.int64)]])
         },
         Check("A schema has a new revision with all that is added, another one has not") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let note = ["text": StoredField(.string)]
                 let released = try transaction.schemaRevision(of: .released)
                 var known: Set<SchemaRevision> = [try transaction.schemaRevision(of: .notes)]
@@ -80,7 +80,7 @@ extension StoreConformance {
             let drawn = Mutex<[SchemaRevision]>([])
             for type in ["Note", "Game", "Note"] {
                 await #expect(throws: Undone.self) {
-                    try await store.write { transaction throws in
+                    try await store.write(.everything) { transaction throws in
                         try transaction.addFields([type: [:]], in: .notes)
                         let revision = try transaction.schemaRevision(of: .notes)
                         drawn.withLock { $0.append(revision) }
@@ -106,7 +106,7 @@ extension StoreConformance {
             var whole = WireSubscription.watching(.database, "d", type: "Note")
             whole.isWrittenAsZoneWide = true
             let saved = [whole, query, .watching(.zone, "z", zone: "diary", type: "Note")]
-            let found = try await store.write { transaction throws in
+            let found = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 for subscription in saved { try transaction.subscribe(in: database, subscription) }
                 return try transaction.subscriptions(nil, of: .anna, in: database)
@@ -114,7 +114,7 @@ extension StoreConformance {
             #expect(found.map(\.subscription) == saved)
         },
         Check("SUB-29: identity is database, user and ID; the same ID replaces") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 let other = try transaction.makeDatabase(.publicNotes).id
                 try transaction.subscribe(in: database, .watching(.query, "s", type: "Note"))
@@ -131,7 +131,7 @@ extension StoreConformance {
             }
         },
         Check("Subscriptions are found and removed by ID; unknown IDs do not matter") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 for id in ["c", "a", "b"] {
                     try transaction.subscribe(in: database, .watching(.database, id))
@@ -151,7 +151,7 @@ extension StoreConformance {
             }
         },
         Check("A database knows which kinds of subscription it has") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 func kinds() throws -> Set<WireSubscription.Kind> {
                     try transaction.database(id: database)?.subscriptionKinds ?? []
@@ -176,7 +176,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-65: what watches a zone goes with it, of all users, and is returned") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 let other = try transaction.makeDatabase(.privateNotes(.ben)).id
                 let gone: [WireSubscription] = [
@@ -212,7 +212,7 @@ extension StoreConformance {
 
     static let subscriptionMatching: [Check] = [
         Check("Exactly the subscriptions that a change can concern are returned") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 let other = try transaction.makeDatabase(.publicNotes).id
                 let concerned: [WireSubscription] = [
@@ -247,7 +247,7 @@ extension StoreConformance {
             }
         },
         Check("A change of no record concerns no query") { store in
-            let found = try await store.write { transaction throws in
+            let found = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 try transaction.subscribe(
                     in: database, .watching(.query, "q", type: "Note"), .watching(.database, "d")
@@ -259,7 +259,7 @@ extension StoreConformance {
             #expect(found.map(\.subscription) == [.watching(.database, "d")])
         },
         Check("SUB-23: a query is found by the term of its filters") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.publicNotes).id
                 func watch(_ id: String, _ filters: WireFilter...) throws {
                     var subscription = WireSubscription.watching(.query, id, type: "Note")
@@ -298,7 +298,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-23: a query is found by its whole term, U+0000 included") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.publicNotes).id
                 let texts = ["Z", "Z\u{0}", "Z\u{0}x", "\u{0}Z", "Z\u{1}", "Z\u{1}A", "Z\u{1}Ax"]
                 for text in texts {
@@ -321,7 +321,7 @@ extension StoreConformance {
             }
         },
         Check("Subscriptions come page by page in the order of their serials") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 var ids: [String] = []
                 for index in 0..<9 {
@@ -354,14 +354,14 @@ extension StoreConformance {
             }
         },
         Check(reopening: "A subscription's serial is never given again") { store, engine in
-            let database = try await store.write { transaction throws in
+            let database = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 try transaction.subscribe(in: database, .watching(.database, "a"))
                 return database
             }
             let old = try await store.read { try $0.subscriptions(nil, of: .anna, in: database) }
             let reopened = try await engine.reopen(store)
-            let new = try await reopened.write { transaction throws in
+            let new = try await reopened.write(.everything) { transaction throws in
                 try transaction.removeSubscriptions(["a"], of: .anna, in: database)
                 try transaction.subscribe(in: database, .watching(.database, "a"))
                 return try transaction.subscriptions(nil, of: .anna, in: database)

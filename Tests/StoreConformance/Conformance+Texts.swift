@@ -15,7 +15,7 @@ extension StoreConformance {
 
     static let texts: [Check] = [
         Check("Zones and records are found by their whole names, U+0000 included") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("Z")
                 for name in names.dropFirst() {
                     #expect(try transaction.zones(Set(names), in: zone.database) == [zone])
@@ -37,7 +37,7 @@ extension StoreConformance {
             }
         },
         Check("References are found by the whole names of their targets") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary").key
                 try transaction.putReferences(
                     names.map { StoredReference(source: "s", target: $0, kind: .deleteSelf) },
@@ -52,7 +52,7 @@ extension StoreConformance {
             }
         },
         Check("Record types are found by their whole names") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 for name in names {
                     try transaction.addFields([name: ["a": StoredField(.int64)]], in: .notes)
                     let found = try transaction.fields(of: [name, "no"], in: .notes)
@@ -62,7 +62,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-29: IDs of subscriptions are compared as they are spelled") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 func ids(_ wanted: [String]?) throws -> Set<ExactText> {
                     Set(

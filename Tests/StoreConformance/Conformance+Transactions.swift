@@ -6,12 +6,12 @@ import TidebellWire
 extension StoreConformance {
     static let transactions: [Check] = [
         Check("A body's result is returned, and its writes are seen by the next read") { store in
-            let zone = try await store.write { try $0.makeZone("diary") }
+            let zone = try await store.write(.everything) { try $0.makeZone("diary") }
             let zones = try await store.read { try $0.zones(["diary"], in: zone.database) }
             #expect(zones == [zone])
         },
         Check("A body sees its own writes") { store in
-            let seen = try await store.write { transaction throws in
+            let seen = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([.note("a", at: 2)], in: zone.key)
                 return try transaction.records(["a"], in: zone.key)
@@ -19,9 +19,11 @@ extension StoreConformance {
             #expect(seen == ["a": .note("a", at: 2)])
         },
         Check("A body that throws leaves no trace, and its error reaches the caller") { store in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()) }
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes())
+            }
             await #expect(throws: Refused()) {
-                try await store.write { transaction throws in
+                try await store.write(.everything) { transaction throws in
                     let zone = try transaction.makeZone("diary")
                     try transaction.putRecords([.note("a", at: 2)], in: zone.key)
                     try transaction.appendOutbox([.change(of: "diary", in: zone.database)])
@@ -36,13 +38,15 @@ extension StoreConformance {
         },
         Check("A wire error thrown by a body arrives as it was") { store in
             await #expect(throws: WireError(.conflict, "no", retryAfter: 3)) {
-                try await store.write { _ in throw WireError(.conflict, "no", retryAfter: 3) }
+                try await store.write(.everything) { _ in
+                    throw WireError(.conflict, "no", retryAfter: 3)
+                }
             }
         },
         Check("An error of the engine undoes the whole body even when it is caught") { store in
-            let zone = try await store.write { try $0.makeZone("diary") }
+            let zone = try await store.write(.everything) { try $0.makeZone("diary") }
             await #expect(throws: (any Error).self) {
-                try await store.write { transaction throws in
+                try await store.write(.everything) { transaction throws in
                     try transaction.putRecords([.note("a", at: 5)], in: zone.key)
                     // Two records cannot have one position.
                     try? transaction.putRecords([.note("b", at: 5)], in: zone.key)
@@ -51,7 +55,7 @@ extension StoreConformance {
             #expect(try await store.read { try $0.history(of: zone.key) }.isEmpty)
         },
         Check("A read sees one snapshot, however often it looks") { store in
-            let zone = try await store.write { try $0.makeZone("diary") }
+            let zone = try await store.write(.everything) { try $0.makeZone("diary") }
             let gate = Gate()
             // A body must not block; where it does for once, it has its own thread.
             async let seen = withTaskExecutorPreference(SeparateThread()) {
@@ -63,13 +67,15 @@ extension StoreConformance {
                 }
             }
             await gate.untilReached()
-            try await store.write { try $0.putRecords([.note("a", at: 2)], in: zone.key) }
+            try await store.write(.everything) {
+                try $0.putRecords([.note("a", at: 2)], in: zone.key)
+            }
             gate.open()
             #expect(try await seen == [[], []])
         },
         Check(reopening: "What a write returned from is there after reopening") { store, engine in
             let identity = store.identity
-            let zone = try await store.write { transaction throws in
+            let zone = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([.note("a", at: 2, text: "dear")], in: zone.key)
                 try transaction.appendOutbox([.change(of: "diary", in: zone.database)])
@@ -88,7 +94,7 @@ extension StoreConformance {
             try await store.close()
             try await store.close()
             await #expect(throws: (any Error).self) {
-                try await store.write { try $0.makeDatabase(.publicNotes) }
+                try await store.write(.everything) { try $0.makeDatabase(.publicNotes) }
             }
             await #expect(throws: (any Error).self) {
                 try await store.read { try $0.accountNames() }
@@ -98,14 +104,18 @@ extension StoreConformance {
 
     static let concurrency: [Check] = [
         Check("Positions of 32 concurrent writers are all different and none is skipped") { store in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()) }
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes())
+            }
             let taken = try await withThrowingTaskGroup(of: [Position].self) { group in
                 for _ in 0..<32 {
                     group.addTask {
                         var taken: [Position] = []
                         for _ in 0..<20 {
                             taken.append(
-                                try await store.write { try $0.advance(database.id, by: 1) }
+                                try await store.write(.everything) {
+                                    try $0.advance(database.id, by: 1)
+                                }
                             )
                         }
                         return taken
@@ -121,12 +131,12 @@ extension StoreConformance {
             #expect(taken.sorted() == (1...640).map { Position(rawValue: $0) })
         },
         Check("Of bodies that run together each fails alone") { store in
-            let zone = try await store.write { try $0.makeZone("diary") }
+            let zone = try await store.write(.everything) { try $0.makeZone("diary") }
             let failures = await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<200 {
                     group.addTask {
                         do {
-                            try await store.write { transaction throws in
+                            try await store.write(.everything) { transaction throws in
                                 let position = try transaction.advance(zone.database, by: 1)
                                 let record = StoredRecord.note("\(number)", at: position)
                                 try transaction.putRecords([record], in: zone.key)
@@ -146,12 +156,12 @@ extension StoreConformance {
             #expect(history.map(\.position) == (2...134).map { Position(rawValue: $0) })
         },
         Check("A body sees every write that returned before it was called") { store in
-            let zone = try await store.write { try $0.makeZone("diary") }
+            let zone = try await store.write(.everything) { try $0.makeZone("diary") }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<32 {
                     group.addTask {
                         let name = "\(number)"
-                        try await store.write { transaction throws in
+                        try await store.write(.everything) { transaction throws in
                             let position = try transaction.advance(zone.database, by: 1)
                             try transaction.putRecords([.note(name, at: position)], in: zone.key)
                         }
@@ -163,12 +173,14 @@ extension StoreConformance {
             }
         },
         Check("PUSH-14: a reader never sees an outbox ID followed by a smaller one") { store in
-            let database = try await store.write { try $0.makeDatabase(.privateNotes()) }
+            let database = try await store.write(.everything) {
+                try $0.makeDatabase(.privateNotes())
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<16 {
                     group.addTask {
                         for _ in 0..<10 {
-                            try await store.write { transaction throws in
+                            try await store.write(.everything) { transaction throws in
                                 try transaction.appendOutbox([
                                     .change(of: "\(number)", in: database.id)
                                 ])

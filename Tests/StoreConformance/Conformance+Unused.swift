@@ -6,7 +6,7 @@ import TidebellWire
 extension StoreConformance {
     static let couriers: [Check] = [
         Check("The place of the newest notifications counts what a device is given") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("0"), .push("1", from: "pad"), .push("2", to: .ben), .push("3"),
                     .push("4", from: nil), .push("5", from: "pad"),
@@ -32,7 +32,7 @@ extension StoreConformance {
     static let unused: [Check] = [
         Check("M5: the moment of retention moves by steps, and no clock is believed beyond") {
             store in
-            let moments = try await store.write { transaction throws in
+            let moments = try await store.write(.everything) { transaction throws in
                 let first = try transaction.moveRetention(to: .day(10), byAtMost: .seconds(0))
                 return [first]
                     + (try
@@ -49,7 +49,7 @@ extension StoreConformance {
             #expect(moments == days.map { .day($0) })
         },
         Check("M5: a store without a moment counts from when a device was seen last") { store in
-            let moment = try await store.write { transaction throws in
+            let moment = try await store.write(.everything) { transaction throws in
                 _ = try transaction.registerDevice(
                     clientID: "phone", user: .anna, container: .notes, at: .day(3)
                 )
@@ -61,7 +61,7 @@ extension StoreConformance {
         },
         Check("Devices not seen for long go, with the push tokens that told nobody else") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 func register(_ client: String, day: Int64) throws -> StoredDevice {
                     try transaction.registerDevice(
                         clientID: client, user: .anna, container: .notes, at: .day(day)
@@ -90,7 +90,7 @@ extension StoreConformance {
             }
         },
         Check("Expired web tokens go; the others stay") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 func put(_ hash: UInt8, until day: Int64, _ origin: StoredWebToken.Origin) throws {
                     try transaction.putWebToken(
@@ -118,7 +118,7 @@ extension StoreConformance {
             }
         },
         Check("SUB-51: an account that is removed takes its devices' push tokens along") { store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let user = try transaction.makeUser(
                     of: account, in: .notes, recordName: "_a", at: Instant(rawValue: 0))

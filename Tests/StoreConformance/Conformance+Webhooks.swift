@@ -7,7 +7,7 @@ extension StoreConformance {
     static let webhooks: [Check] = [
         Check(reopening: "A webhook begins at the head of the log and is kept until removed") {
             store, engine in
-            let saved = try await store.write { transaction throws in
+            let saved = try await store.write(.everything) { transaction throws in
                 let head = try transaction.appendNotifications([.push("old")])[0].sequence
                 let first = try transaction.createWebhook(
                     for: .notes, url: "https://a.example/hook", secret: [1, 2, 3], at: .noon
@@ -27,7 +27,7 @@ extension StoreConformance {
             let reopened = try await engine.reopen(store)
             #expect(try await reopened.read { try $0.webhooks() } == saved)
             #expect(try await reopened.read { try $0.webhook(saved[1].id) } == saved[1])
-            try await reopened.write { transaction throws in
+            try await reopened.write(.everything) { transaction throws in
                 #expect(try transaction.removeWebhook(saved[1].id))
                 #expect(try !transaction.removeWebhook(saved[1].id))
                 #expect(try transaction.webhook(saved[1].id) == nil)
@@ -40,7 +40,7 @@ extension StoreConformance {
         },
         Check("A webhook's place never goes back; it is disabled with a reason, and enabled") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let hook = try transaction.createWebhook(
                     for: .notes, url: "https://a.example", secret: [1], at: .noon
                 )
@@ -58,7 +58,7 @@ extension StoreConformance {
         },
         Check("The notifications of a container are those of all its users, within a range") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 let account = try transaction.createAccount(named: "anna", at: .noon)
                 let other = try transaction.createAccount(named: "ben", at: .noon)
                 let anna = try transaction.makeUser(
@@ -91,7 +91,7 @@ extension StoreConformance {
         },
         Check("The devices of users come with their native tokens, without those of couriers") {
             store in
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 func register(_ client: String, _ user: UserID) throws -> StoredDevice {
                     try transaction.registerDevice(
                         clientID: client, user: user, container: .notes, at: .noon

@@ -73,7 +73,7 @@ extension BackupTests {
         try await makeCloud()
         #expect(try check(data) == [])
         let store = try data.openStore(for: .administering)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run(damage.sql)
         }
@@ -121,7 +121,7 @@ extension BackupTests {
     func impossibleSize(size: Int64) async throws {
         _ = try await makeSealedCloud()
         let store = try data.openStore(for: .administering)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run("UPDATE asset SET size = ?", size)
         }

@@ -21,7 +21,7 @@ extension BackupTests {
     private func makeLongCloud() async throws {
         let home = try await Home(data)
         for name in ["a", "b"] { try await home.save(name) }
-        try await home.store.write { [zone = home.zone] transaction in
+        try await home.store.write(.everything) { [zone = home.zone] transaction in
             var record = try #require(try transaction.records(["a"], in: zone.key)["a"])
             record.fields = RecordFields([
                 "title": Field(.string(String(repeating: "x", count: 20_000)))

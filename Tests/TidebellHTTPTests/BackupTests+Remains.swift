@@ -14,7 +14,7 @@ import TidebellWire
 extension BackupTests {
     private func run(_ sql: String) async throws {
         let store = try data.openStore(for: .administering)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             try #require(transaction as? SQLiteTransaction).connection.run(sql)
         }
         try await store.close()
@@ -80,7 +80,7 @@ extension BackupTests {
         _ = try await makeSealedCloud()
         var home = try await Home(data)
         let other = RootKey(Array(repeating: 8, count: RootKey.length))
-        try await home.store.write { try $0.adoptRootKey(other.rootKeyID) }
+        try await home.store.write(.everything) { try $0.adoptRootKey(other.rootKeyID) }
         try await home.store.close()
         let found = try CloudCheck.run(data, at: Self.moment)
         #expect(!found.isDamaged)
@@ -127,7 +127,7 @@ extension BackupTests {
         let home = try await Home(data)
         try await home.save("a")
         let database = home.zone.database
-        try await home.store.write { transaction in
+        try await home.store.write(.everything) { transaction in
             let position = try transaction.advance(database, by: 1, at: Self.moment)
             let zone = try #require(
                 try transaction.createZones([("Big", position)], in: database).first)
@@ -213,7 +213,7 @@ extension BackupTests {
     func erasedPerson() async throws {
         let home = try await Home(data)
         try await home.save("a")
-        try await home.store.write { transaction in
+        try await home.store.write(.everything) { transaction in
             let account = try #require(try transaction.account(named: "anna"))
             let user = try transaction.makeUser(
                 of: account, in: Self.container, recordName: "_anna", at: Self.moment)

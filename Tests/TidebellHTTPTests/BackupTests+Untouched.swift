@@ -60,7 +60,7 @@ extension BackupTests {
         let many = StoreCheck.mostProblems + 100
         func change(_ sql: String) async throws {
             let store = try data.openStore(for: .administering)
-            try await store.write { transaction in
+            try await store.write(.everything) { transaction in
                 let transaction = try #require(transaction as? SQLiteTransaction)
                 try transaction.connection.run(sql)
             }

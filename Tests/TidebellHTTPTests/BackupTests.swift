@@ -44,9 +44,9 @@ final class BackupTests {
             _ = try await data.openSecret(of: store, randomness: .system)
             assets = try data.openAssets(rootKey: rootKey, logger: Logger(label: "test"))
             if let rootKey {
-                try await store.write { try $0.adoptRootKey(rootKey.rootKeyID) }
+                try await store.write(.everything) { try $0.adoptRootKey(rootKey.rootKeyID) }
             }
-            zone = try await store.write { transaction -> StoredZone in
+            zone = try await store.write(.everything) { transaction -> StoredZone in
                 let database = try transaction.makeDatabase(
                     DatabaseKey(container: BackupTests.container, scope: .public, owner: nil))
                 if try transaction.account(named: "anna") == nil {
@@ -68,7 +68,7 @@ final class BackupTests {
         }
 
         private func save(_ name: String, _ asset: StoredAsset) async throws -> StoredAsset {
-            try await store.write { [zone] transaction in
+            try await store.write(.everything) { [zone] transaction in
                 let kept = try transaction.putAsset(asset, at: BackupTests.moment)
                 let database = zone.database
                 let position = try BackupTests.advance(database, in: transaction)

@@ -123,7 +123,7 @@ extension DamagedPageTests {
         #expect(mend.addedRows == (loss == .zeroes ? 4 : 0))
         #expect(try check(mendedAPI) == [])
         let store = mendedAPI.cloud.store
-        let removed = try await store.write { transaction in
+        let removed = try await store.write(.everything) { transaction in
             try transaction.removeUnusedAssets(since: .init(rawValue: .max), limit: 100)
         }
         // Those of r0 before its second, and of r1.

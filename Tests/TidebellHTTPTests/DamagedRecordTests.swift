@@ -33,7 +33,7 @@ struct DamagedRecordTests {
 
     /// Changes what the file holds of record `b`, as a bad page would.
     private func damage(_ change: String) async throws {
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run("UPDATE record SET \(change) WHERE name = 'b'")
         }

@@ -51,7 +51,7 @@ struct DamagedSubscriptionTests {
         let saved = try await api.post(
             "private/subscriptions/modify", Self.modify("create", ["a", "b", "c"]))
         #expect(try outcomes(saved) == ["a", "b", "c"])
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run(
                 "UPDATE subscription SET json = replace(json, 'query', 'que\"y') "

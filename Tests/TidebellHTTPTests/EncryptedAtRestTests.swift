@@ -232,7 +232,7 @@ struct EncryptedAtRestTests {
         try await api.makeZone("Notes")
         _ = try await save(api, "n1", Self.fields)
         _ = try await save(api, "n2", Self.fields)
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let zone = try #require(
                 try transaction.zones(["Notes"], in: Self.database(transaction)).first)
             let records = try transaction.records(["n1", "n2"], in: zone.key)
@@ -255,10 +255,12 @@ struct EncryptedAtRestTests {
     @Test("A zone whose key cannot be opened is named, in answers, in the log once, by a check")
     func unreadableKey() async throws {
         let api = try await TestAPI()
-        try await api.cloud.store.write { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
+        try await api.cloud.store.write(.everything) {
+            try $0.adoptRootKey(TestAPI.rootKey.rootKeyID)
+        }
         try await api.makeZone("Notes")
         _ = try await save(api, "n1", Self.fields)
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run("UPDATE zone_key SET wrapped = zeroblob(60)")
         }
@@ -376,7 +378,7 @@ struct EncryptedAtRestTests {
         _ = try await save(api, "n1", Self.fields)
         let token = try await databaseToken(api)
         let other = RootKey(Array(repeating: 8, count: RootKey.length)).rootKeyID
-        let count = try await api.cloud.store.write {
+        let count = try await api.cloud.store.write(.everything) {
             try ResetLostZones.run(limit: 10, rootKeyID: other, at: TestAPI.start, in: $0)
         }
         #expect(count == 1)
@@ -399,7 +401,7 @@ struct EncryptedAtRestTests {
     func givenUp() async throws {
         let api = try await TestAPI()
         let store = api.cloud.store
-        try await store.write { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
+        try await store.write(.everything) { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
         try await api.makeZone("Notes")
         try await api.makeZone("Plain")
         _ = try await save(api, "n1", Self.fields)

@@ -89,7 +89,7 @@ struct EndedListenerTests {
         case .removed: _ = try await accounts.remove(named: "anna")
         case .disabledByAnotherProcess:
             let other = try TestStores.open(in: api.folder, for: .administering)
-            try await other.write { transaction in
+            try await other.write(.everything) { transaction in
                 guard let account = try transaction.account(named: "anna") else { return }
                 try transaction.setDisabled(true, account)
             }
@@ -209,7 +209,7 @@ struct EndedListenerTests {
     func remembered() async throws {
         _ = try await courier()
         let store = api.cloud.store
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             guard let account = try transaction.account(named: "anna") else { return }
             try transaction.setDisabled(true, account)
         }

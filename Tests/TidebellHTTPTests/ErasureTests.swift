@@ -169,7 +169,7 @@ struct ErasureTests {
         let account = try await api.cloud.accounts.remove(named: "ben", erasing: .everything)
         let eraser = EraseAccount(limits: Limits(), storeIdentity: api.cloud.store.identity)
         let now = TestAPI.start
-        let isComplete = try await api.cloud.store.write {
+        let isComplete = try await api.cloud.store.write(.everything) {
             try eraser.step(account, at: now, in: $0)
         }
         #expect(!isComplete)
@@ -299,7 +299,7 @@ struct ErasureTests {
         let ben = try await api.cloud.accounts.add(named: "ben")
         let hash = [UInt8](repeating: 1, count: 32)
         try await save(["a"], in: "private", as: ben)
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let account = try #require(try transaction.account(calledBy: "ben"))
             let user = try #require(try transaction.users(of: account, limit: 1).first)
             let database = DatabaseKey(
@@ -341,7 +341,9 @@ struct ErasureTests {
                 zoneID: ZoneID(zoneName: ZoneID.defaultName),
                 operations: [.init(.forceUpdate, recordName: "late", recordType: "Note")]
             )
-            _ = try await api.cloud.store.write { try ModifyRecords.run(late, for: call, in: $0) }
+            _ = try await api.cloud.store.write(.everything) {
+                try ModifyRecords.run(late, for: call, in: $0)
+            }
         }
         let path = api.folder.appendingPathComponent(SQLiteFactory.fileName).path
         #expect(
@@ -384,7 +386,7 @@ struct ErasureTests {
 
     @Test("M8: a file that only the removed person's records held is unused from then on")
     func files() async throws {
-        let account = try await api.cloud.store.write { transaction in
+        let account = try await api.cloud.store.write(.everything) { transaction in
             let ben = try transaction.createAccount(named: "ben", at: TestAPI.start)
             let container = ContainerKey(
                 container: TestAPI.container, environment: .development
@@ -408,7 +410,7 @@ struct ErasureTests {
         }
         #expect(try await api.cloud.accounts.remove(named: "ben", erasing: .personal) == account)
         #expect(try await api.cloud.accounts.erase(account)[.files] == 1)
-        let unused = try await api.cloud.store.write {
+        let unused = try await api.cloud.store.write(.everything) {
             try $0.removeUnusedAssets(
                 since: TestAPI.start.advanced(by: .seconds(1)), limit: 9
             ).files

@@ -108,8 +108,9 @@ struct FailingStore: Store {
     let identity: UInt64 = 1
     let incarnation = Incarnation.first
 
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    func writeInSteps<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result { throw error }
 
     func read<Result: Sendable>(

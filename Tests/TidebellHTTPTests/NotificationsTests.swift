@@ -161,7 +161,7 @@ struct NotificationsTests {
         try await api.save("note", in: "A")
         _ = try await api.cloud.pipeline.drain()
         let fresh = try await api.changes().serverChangeToken
-        _ = try await api.cloud.store.write {
+        _ = try await api.cloud.store.write(.everything) {
             try $0.removeNotifications(createdBefore: Instant(rawValue: .max), limit: 100)
         }
         let answer = try await api.notifications(

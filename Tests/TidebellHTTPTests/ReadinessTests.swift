@@ -20,8 +20,9 @@ struct ReadinessTests {
         let trouble = Mutex<StoreUnavailable?>(nil)
         let probes = Mutex(0)
 
-        func write<Result: Sendable>(
-            _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        func writeInSteps<Result: Sendable>(
+            for caller: AccountID?,
+            _ body: @escaping @Sendable (any StoreSteps) throws -> Result
         ) async throws -> Result {
             throw trouble.withLock { $0 } ?? StoreUnavailable(.isLocked, detail: "of no use here")
         }

@@ -40,7 +40,7 @@ struct RootKeyChangeTests {
     /// to its writes.
     private func makeCloud() async throws -> (TestAPI, answers: [String: String]) {
         let api = try await TestAPI()
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             try transaction.putStoreSecret(.test)
             try transaction.adoptRootKey(TestAPI.rootKey.rootKeyID)
         }
@@ -221,7 +221,7 @@ struct RootKeyChangeTests {
     func damagedKey() async throws {
         let (api, _) = try await makeCloud()
         let store = try DataFolder(api.folder).openStore(for: .serving)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let id = TestAPI.rootKey.rootKeyID
             let first = try #require(
                 try transaction.zoneKeys(wrappedBy: id, after: nil, limit: 1).first)

@@ -128,7 +128,7 @@ struct StreamTests {
         let api = try await subscribedAPI()
         await register(api)
         try await change(api, "a", "b")
-        _ = try await api.cloud.store.write {
+        _ = try await api.cloud.store.write(.everything) {
             try $0.removeNotifications(
                 createdBefore: TestAPI.start.advanced(by: .seconds(60)), limit: 1
             )

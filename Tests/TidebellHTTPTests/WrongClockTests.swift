@@ -33,7 +33,7 @@ struct WrongClockTests {
             "public/users/caller", apiToken: tokens.apiToken, webToken: tokens.webToken
         )
         #expect(await cloud.respond(.get, target).status == 200)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let account = try transaction.account(named: tokens.userName)
             try transaction.setDisabled(true, try #require(account))
         }

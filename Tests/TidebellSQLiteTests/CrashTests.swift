@@ -16,7 +16,7 @@ struct CrashTests {
                 for writer in 0..<8 {
                     group.addTask {
                         for number in 0... {
-                            _ = try await store.write {
+                            _ = try await store.write(.everything) {
                                 try $0.createAccount(named: "\(writer)-\(number)", at: .noon)
                             }
                             // The promise is made: it is noted beside the store.

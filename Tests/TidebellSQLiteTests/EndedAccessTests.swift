@@ -21,7 +21,7 @@ struct EndedAccessTests {
         func endsAccess(
             _ body: @escaping @Sendable (SQLiteTransaction) throws -> Void
         ) async throws -> Bool {
-            try await store.write { transaction in
+            try await store.write(.everything) { transaction in
                 let transaction = try #require(transaction as? SQLiteTransaction)
                 try body(transaction)
                 return transaction.hasEndedAccess

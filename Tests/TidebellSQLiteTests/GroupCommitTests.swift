@@ -27,7 +27,7 @@ struct GroupCommitTests {
                 await gate.untilReached()
                 for number in 0..<GroupCommit.writesPerCommit {
                     group.addTask {
-                        try await store.write {
+                        try await store.write(.everything) {
                             _ = try $0.createAccount(named: "\(number)", at: .noon)
                         }
                     }
@@ -52,7 +52,7 @@ struct GroupCommitTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // The crowd's transaction has begun when the others come.
                 group.addTask {
-                    try await store.write(for: AccountID(rawValue: 1)) { _ in
+                    try await store.write(.everything, for: AccountID(rawValue: 1)) { _ in
                         gate.reached()
                         gate.waitUntilOpen()
                     }
@@ -62,7 +62,7 @@ struct GroupCommitTests {
                 for (index, caller) in callers.enumerated() {
                     let account = caller.map { AccountID(rawValue: $0) }
                     group.addTask {
-                        try await store.write(for: account) { _ in
+                        try await store.write(.everything, for: account) { _ in
                             order.callers.withLock { $0.append(caller) }
                         }
                     }
@@ -90,7 +90,7 @@ struct GroupCommitTests {
                 await gate.untilReached()
                 for number in 0..<5 {
                     group.addTask {
-                        try await store.write {
+                        try await store.write(.everything) {
                             _ = try $0.createAccount(named: "\(number)", at: .noon)
                         }
                     }
@@ -118,12 +118,12 @@ struct GroupCommitTests {
                 for (index, caller) in callers.enumerated() {
                     let account = caller.map { AccountID(rawValue: $0) }
                     group.addTask {
-                        try await store.write(for: account) { _ in }
+                        try await store.write(.everything, for: account) { _ in }
                     }
                     try await store.untilWaiting(index + 1)
                 }
                 let refused = await #expect(throws: WireError.self) {
-                    try await store.write(for: AccountID(rawValue: 1)) { _ in }
+                    try await store.write(.everything, for: AccountID(rawValue: 1)) { _ in }
                 }
                 #expect(refused?.code == .throttled)
                 #expect(refused?.bound == .waitingWritesPerCaller)
@@ -150,7 +150,7 @@ struct GroupCommitTests {
                 for _ in 0...StoreBounds().waitingWrites {
                     group.addTask {
                         do {
-                            try await store.write { _ in }
+                            try await store.write(.everything) { _ in }
                             return nil
                         } catch let error as WireError { return error }
                     }
@@ -179,7 +179,9 @@ struct GroupCommitTests {
     func fullDisk() async throws {
         try await withStore { store in
             let small: @Sendable (String) async throws -> Void = { name in
-                try await store.write { _ = try $0.createAccount(named: name, at: .noon) }
+                try await store.write(.everything) {
+                    _ = try $0.createAccount(named: name, at: .noon)
+                }
             }
             try await small("before")
             try await store.setMaximumPages(1)
@@ -210,7 +212,7 @@ struct GroupCommitTests {
                 for (index, name) in names.enumerated() {
                     group.addTask {
                         do {
-                            try await store.write {
+                            try await store.write(.everything) {
                                 _ = try $0.createAccount(named: name, at: .noon)
                             }
                             return nil
@@ -242,7 +244,7 @@ struct GroupCommitTests {
                 for (index, name) in ["a", "damaged", "b"].enumerated() {
                     group.addTask {
                         do {
-                            try await store.write { transaction in
+                            try await store.write(.everything) { transaction in
                                 _ = try transaction.createAccount(named: name, at: .noon)
                                 let transaction = try #require(transaction as? SQLiteTransaction)
                                 guard name == "damaged" else { return }
@@ -277,7 +279,7 @@ struct GroupCommitTests {
                 for number in 0..<2 * sound {
                     group.addTask {
                         do {
-                            try await store.write { transaction in
+                            try await store.write(.everything) { transaction in
                                 runs.note(number)
                                 _ = try transaction.createAccount(named: "\(number)", at: .noon)
                                 let transaction = try #require(transaction as? SQLiteTransaction)
@@ -306,7 +308,7 @@ struct GroupCommitTests {
         try await withStore { store in
             let payload = [UInt8](repeating: 7, count: 1024 * 1024)
             for number in 0..<60 {
-                _ = try await store.write {
+                _ = try await store.write(.everything) {
                     try $0.appendNotifications([
                         StoredNotification(
                             user: UserID(rawValue: 1), notificationID: "\(number)",
@@ -336,7 +338,7 @@ private func withStore(
 extension SQLiteStore {
     /// Holds the writer connection until the gate opens.
     fileprivate func block(at gate: Gate) async throws {
-        try await write { _ in
+        try await write(.everything) { _ in
             gate.reached()
             gate.waitUntilOpen()
         }

@@ -37,7 +37,7 @@ final class IncarnationTests {
     }
 
     private func makeZone(in store: SQLiteStore, at now: Instant) async throws -> StoredZone {
-        try await store.write { transaction throws in
+        try await store.write(.everything) { transaction throws in
             let key = DatabaseKey(
                 container: ContainerKey(container: "c", environment: .development),
                 scope: .private, owner: UserID(rawValue: 1)
@@ -163,7 +163,7 @@ final class LostLifeTests {
     private func change(
         _ store: SQLiteStore, at seconds: Int = 0, of user: Int64? = nil
     ) async throws -> Position {
-        try await store.write { [key, moment] transaction throws in
+        try await store.write(.everything) { [key, moment] transaction throws in
             var key = key
             if let user {
                 key = DatabaseKey(
@@ -279,7 +279,7 @@ final class LostLifeTests {
 
     /// Makes one of ``others`` in a store with an account.
     private func make(_ other: String, in store: SQLiteStore) async throws {
-        try await store.write { [key, moment] transaction throws in
+        try await store.write(.everything) { [key, moment] transaction throws in
             let account = try #require(try transaction.account(named: "anna"))
             let user = try transaction.makeUser(
                 of: account, in: key.container, recordName: "_anna", at: moment)
@@ -320,7 +320,7 @@ final class LostLifeTests {
     func otherChange(_ other: String, by purpose: StorePurpose) async throws {
         var store = try open()
         _ = try await change(store)
-        _ = try await store.write { [key, moment] transaction throws in
+        _ = try await store.write(.everything) { [key, moment] transaction throws in
             let account = try transaction.createAccount(named: "anna", at: moment)
             try transaction.putToken(
                 StoredToken(hash: [1], name: "ci", createdAt: moment), .api)
@@ -358,7 +358,7 @@ final class LostLifeTests {
         var store = try open()
         _ = try await change(store)
         _ = try await change(store, at: 60, of: 2)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run("DELETE FROM database WHERE owner = 2")
         }
@@ -391,7 +391,9 @@ final class LostLifeTests {
         let killed = try await kill(store)
         try put(killed)
         let command = try open(.administering)
-        _ = try await command.write { try $0.createAccount(named: "a", at: Instant(rawValue: 1)) }
+        _ = try await command.write(.everything) {
+            try $0.createAccount(named: "a", at: Instant(rawValue: 1))
+        }
         try await command.close()
         for _ in 0..<2 {
             store = try open()

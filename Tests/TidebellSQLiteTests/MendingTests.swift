@@ -22,7 +22,7 @@ final class MendingTests {
     /// Makes a store with a record that an index lacks.
     private func makeUnsound() async throws {
         let store = try SQLiteStore.open(at: path)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let connection = try #require(transaction as? SQLiteTransaction).connection
             try connection.run(
                 """

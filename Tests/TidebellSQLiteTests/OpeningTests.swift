@@ -47,7 +47,7 @@ final class OpeningTests {
     @Test("The folder and the files are the owner's alone")
     func filesArePrivate() async throws {
         let store = try SQLiteStore.open(at: path)
-        _ = try await store.write { try $0.makeDatabase(.publicNotes) }
+        _ = try await store.write(.everything) { try $0.makeDatabase(.publicNotes) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         #expect(try permissions(folder) == 0o700)
         for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-server"] {
@@ -188,7 +188,7 @@ final class OpeningTests {
         #expect(throws: StoreOpenError.inUse(path: second)) { try SQLiteStore.open(at: second) }
         // Commands go on.
         let command = try SQLiteStore.open(at: path, for: .administering)
-        _ = try await command.write { try $0.createAccount(named: "anna", at: .noon) }
+        _ = try await command.write(.everything) { try $0.createAccount(named: "anna", at: .noon) }
         try await command.close()
         try await first.close()
         try await SQLiteStore.open(at: path).close()
@@ -246,7 +246,9 @@ final class OpeningTests {
                 for store in [server, command] {
                     group.addTask {
                         let name = "\(number)\(store === server)"
-                        _ = try await store.write { try $0.createAccount(named: name, at: .noon) }
+                        _ = try await store.write(.everything) {
+                            try $0.createAccount(named: name, at: .noon)
+                        }
                     }
                 }
             }

@@ -36,7 +36,7 @@ final class SchemaStepTests {
     /// Makes a store with 500 accounts and returns a plain connection to it.
     private func makeStore() async throws -> DatabaseQueue {
         let store = try SQLiteStore.open(at: path)
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             for number in 0..<500 {
                 _ = try transaction.createAccount(
                     named: "user \(number)", at: Instant(rawValue: 0)

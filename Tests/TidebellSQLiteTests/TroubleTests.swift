@@ -62,7 +62,7 @@ final class TroubleTests {
         let name = String(repeating: "x", count: 100_000)
         for _ in 0..<3 {
             let write = try await #require(throws: StoreUnavailable.self) {
-                try await store.write { try $0.createAccount(named: name, at: .noon) }
+                try await store.write(.everything) { try $0.createAccount(named: name, at: .noon) }
             }
             #expect(write.cause == .diskIsFull)
             let probe = try await #require(throws: StoreUnavailable.self) {
@@ -115,13 +115,15 @@ final class TroubleTests {
     @Test("M4: a command beside a server leaves the log alone, the server copies it")
     func checkpoints() async throws {
         let server = try SQLiteStore.open(at: path)
-        _ = try await server.write { try $0.createAccount(named: "before", at: .noon) }
+        _ = try await server.write(.everything) { try $0.createAccount(named: "before", at: .noon) }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         let command = try SQLiteStore.open(at: path, for: .administering)
         for number in 0..<20 {
             // More than SQLite's own limit of 1000 pages.
             let name = "\(number)" + String(repeating: "x", count: 300_000)
-            _ = try await command.write { try $0.createAccount(named: name, at: .noon) }
+            _ = try await command.write(.everything) {
+                try $0.createAccount(named: name, at: .noon)
+            }
         }
         try await command.close()
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)

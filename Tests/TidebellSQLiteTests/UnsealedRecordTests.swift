@@ -39,7 +39,7 @@ final class UnsealedRecordTests {
     /// A store as version 3 had it: `n1` to `n5` with an encrypted field, `p` without.
     private func makeStore() async throws {
         let store = try SQLiteStore.open(at: path)
-        try await store.write { [plain, encrypted] transaction in
+        try await store.write(.everything) { [plain, encrypted] transaction in
             let database = try transaction.makeDatabase(
                 DatabaseKey(
                     container: ContainerKey(container: "c", environment: .development),
@@ -86,13 +86,13 @@ final class UnsealedRecordTests {
         try await makeStore()
         let first = try SQLiteStore.open(at: path)
         let before = try await first.read { try Self.records($0).records }
-        let one = try await first.write {
+        let one = try await first.write(.everything) {
             try SealRecords.run(limit: 3, with: Reversal(), in: $0)
         }
         #expect(one == 3)
         try await first.close()
         let store = try SQLiteStore.open(at: path)
-        let counts = try await store.write { transaction in
+        let counts = try await store.write(.everything) { transaction in
             try (1...2).map { _ in
                 try SealRecords.run(limit: 3, with: Reversal(), in: transaction)
             }
@@ -117,7 +117,7 @@ final class UnsealedRecordTests {
     func gone() async throws {
         try await makeStore()
         let store = try SQLiteStore.open(at: path)
-        let counts = try await store.write { transaction in
+        let counts = try await store.write(.everything) { transaction in
             var (zone, records) = try Self.records(transaction)
             records[0].fields = .none
             records[0].isDeleted = true

@@ -43,7 +43,7 @@ final class Version4Tests {
     func works() async throws {
         let store = try SQLiteStore.open(at: path)
         let database = DatabaseID(rawValue: 2)
-        try await store.write { [user] transaction throws in
+        try await store.write(.everything) { [user] transaction throws in
             let device = try transaction.registerDevice(
                 clientID: "pad", user: user,
                 container: ContainerKey(container: "c", environment: .development),

@@ -117,7 +117,7 @@ struct HTTPWebhookTests {
             ) {
                 try await webhooks.test(webhook.id)
             }
-            try await world.store.write {
+            try await world.store.write(.everything) {
                 try $0.setWebhook(webhook.id, disabledBecause: "410")
             }
             try await webhooks.enable(webhook.id)

@@ -9,7 +9,7 @@ extension WebhookRouteTests {
     func damagedPlace() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
-            try await world.store.write {
+            try await world.store.write(.everything) {
                 try $0.advanceWebhook(webhook.id, upTo: NotificationSequence(rawValue: .max))
             }
             try await world.push(["before"])

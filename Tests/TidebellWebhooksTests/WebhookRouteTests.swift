@@ -52,7 +52,7 @@ struct WebhookRouteTests {
     func sealedDevices() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
-            try await world.store.write { transaction in
+            try await world.store.write(.everything) { transaction in
                 for client in ["phone", "pad"] {
                     _ = try transaction.registerDevice(
                         clientID: client, user: world.anna.id, container: World.container,
@@ -80,7 +80,7 @@ struct WebhookRouteTests {
     func endedSessions() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
-            try await world.store.write { transaction in
+            try await world.store.write(.everything) { transaction in
                 for (name, lasting) in [("phone", 60), ("pad", 0)] {
                     let session = SessionID(rawValue: name)
                     try transaction.putWebToken(
@@ -119,7 +119,7 @@ struct WebhookRouteTests {
             let production = ContainerKey(
                 container: World.container.container, environment: .production
             )
-            let live = try await world.store.write { transaction in
+            let live = try await world.store.write(.everything) { transaction in
                 try transaction.makeUser(
                     of: world.anna.account, in: production, recordName: "_live",
                     at: Instant(rawValue: 0)
@@ -284,7 +284,7 @@ struct WebhookRouteTests {
                 await world.clock.advance(by: .seconds(600))
                 #expect(world.receiver.arrived == ["a"])
                 world.receiver.react { _, _ in .answer(200) }
-                try await world.store.write {
+                try await world.store.write(.everything) {
                     try $0.setWebhook(webhook.id, disabledBecause: nil)
                 }
                 try await world.passUntilDelivered(webhook, pushed[0])
@@ -307,7 +307,7 @@ struct WebhookRouteTests {
                 let webhook = try await world.webhook()
                 let pushed = try await world.push(["a"])
                 try await world.passUntilDelivered(webhook, pushed[0])
-                _ = try await world.store.write { try $0.removeWebhook(webhook.id) }
+                _ = try await world.store.write(.everything) { try $0.removeWebhook(webhook.id) }
                 route.publish(try await world.push(["b"]), after: [:])
                 // The next one is added by a look that also woke the first.
                 let next = try await world.webhook(to: "https://other.example")
@@ -359,7 +359,7 @@ struct WebhookRouteTests {
             try await world.push(["old"])
             try await world.running { _ in
                 await eventually { world.receiver.arrived.count == 1 }
-                _ = try await world.store.write {
+                _ = try await world.store.write(.everything) {
                     try $0.removeNotifications(
                         createdBefore: World.noon.advanced(by: .seconds(1)), limit: 9
                     )
@@ -374,7 +374,7 @@ struct WebhookRouteTests {
     @Test("A long log of other containers is passed over in bounded steps")
     func longLogOfOthers() async throws {
         try await World.run { world in
-            let other = try await world.store.write { transaction in
+            let other = try await world.store.write(.everything) { transaction in
                 try transaction.makeUser(
                     of: world.anna.account,
                     in: ContainerKey(container: "other", environment: .development),

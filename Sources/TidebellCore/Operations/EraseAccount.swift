@@ -86,7 +86,10 @@ package struct EraseAccount: Sendable {
             operations: [.init(.forceDelete, recordName: name)]
         )
         do {
-            let response = try ModifyRecords.run(request, for: call, in: transaction)
+            guard
+                case .done(let response) = try ModifyRecords.attempt(
+                    request, for: call, in: transaction)
+            else { return false }
             return response.records.allSatisfy {
                 if case .failed = $0 { false } else { true }
             }

@@ -3,7 +3,7 @@ import TidebellWire
 
 /// What saving records needs of the store: what is saved, what it is checked against, and
 /// the outbox.
-package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaWriting
+package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaReading
     & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading
 
 extension ModifyRecords {
@@ -15,23 +15,38 @@ extension ModifyRecords {
     /// entry are one transaction, so a push can neither precede the change nor be
     /// lost (PUSH-14).
     ///
+    /// Where records bring types or fields that the container's schema lacks, nothing is
+    /// written: the schema is a step of another scope, which comes first (``SchemaGrowth``).
+    ///
     /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
     ///   token, if it tracks changes.
-    package static func run(
+    package static func attempt(
         _ request: Request, for call: Call, in transaction: some RecordSaving,
         tellsSyncToken: Bool = false
-    ) throws -> Response {
-        var response = try run(request, for: call, transaction)
-        if tellsSyncToken {
-            let access = try call.access(to: request.zoneID, in: transaction)
-            response.syncToken = access.syncToken(for: call)
-        }
-        return response
+    ) throws -> StepOutcome<Response, SchemaGrowth> {
+        let outcome = try attempt(request, for: call, transaction)
+        guard tellsSyncToken, case .done(var response) = outcome else { return outcome }
+        let access = try call.access(to: request.zoneID, in: transaction)
+        response.syncToken = access.syncToken(for: call)
+        return .done(response)
     }
 
-    private static func run(
-        _ request: Request, for call: Call, _ transaction: some RecordSaving
+    /// Saves and deletes records, and lets the schema grow by itself: for whoever has all
+    /// scopes in one transaction.
+    package static func run(
+        _ request: Request, for call: Call, in transaction: some RecordSaving & SchemaWriting,
+        tellsSyncToken: Bool = false
     ) throws -> Response {
+        try StepOutcome.settled {
+            try attempt(request, for: call, in: transaction, tellsSyncToken: tellsSyncToken)
+        } first: {
+            try $0.run(in: transaction)
+        }
+    }
+
+    private static func attempt(
+        _ request: Request, for call: Call, _ transaction: some RecordSaving
+    ) throws -> StepOutcome<Response, SchemaGrowth> {
         // Access
         let user = try call.requireUser()
         try request.check()
@@ -46,11 +61,12 @@ extension ModifyRecords {
         repeat {
             try batch.followReferences(in: transaction)
         } while try batch.failBeyondQuota(in: transaction)
-        if request.isAtomic, batch.hasFailures { return batch.rolledBack() }
+        if request.isAtomic, batch.hasFailures { return .done(batch.rolledBack()) }
+        if let growth = batch.schemaGrowth { return .needs(growth) }
         // Save, history, outbox
         let changes = try batch.save(in: transaction)
         try tell(changes, of: access, in: stored.database, for: call, in: transaction)
-        return try batch.response()
+        return .done(try batch.response())
     }
 
     /// Appends the outbox entry, where anybody could be told (SUB-7, SUB-62).

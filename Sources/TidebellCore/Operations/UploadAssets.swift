@@ -49,22 +49,33 @@ extension UploadAssets {
         return names
     }
 
-    /// Takes over a file that came for a token; the token is used up by it.
+    /// Takes over a file that came for a token, and then uses up the token: what stops it between
+    /// the two leaves a file that no record has, and a token for sending it again.
     ///
     /// Returns the kept file, which is another one if the content was there already;
     /// nil when the token was used meanwhile.
     ///
-    /// - Parameter isThere: Whether a kept file is where it should be: in the place of a lost one
-    ///   comes what was sent.
+    /// - Parameters:
+    ///   - account: Who asked for the upload; nil where that was not noted.
+    ///   - isThere: Whether a kept file is where it should be: in the place of a lost one
+    ///     comes what was sent.
     package static func finish(
-        _ asset: StoredAsset, tokenHash: [UInt8], at now: Instant,
-        unlessKept isThere: (StoredAsset) -> Bool, in transaction: some AssetWriting
+        _ asset: StoredAsset, tokenHash: [UInt8], of account: AccountID?, at now: Instant,
+        unlessKept isThere: (StoredAsset) -> Bool, as steps: some StoreSteps
     ) throws -> StoredAsset? {
-        guard try transaction.removeAwaitedUpload(tokenHash: tokenHash) else { return nil }
-        let kept = try transaction.putAsset(asset, at: now)
-        if kept.file == asset.file || isThere(kept) { return kept }
-        try transaction.replaceAsset(by: asset)
-        return asset
+        let kept = try steps.write(.store) { transaction -> StoredAsset? in
+            guard try transaction.awaitedUpload(tokenHash: tokenHash) != nil else { return nil }
+            let kept = try transaction.putAsset(asset, at: now)
+            if kept.file == asset.file || isThere(kept) { return kept }
+            try transaction.replaceAsset(by: asset)
+            return asset
+        }
+        guard let kept else { return nil }
+        // Of two that came at once both may be kept.
+        _ = try steps.write(account.map { .account($0) } ?? .batch) {
+            try $0.removeAwaitedUpload(tokenHash: tokenHash)
+        }
+        return kept
     }
 }
 

@@ -44,7 +44,6 @@ extension RecordBatch {
         try transaction.putRecords(records, in: zone.key)
         try putReferences(in: transaction)
         try putAssetUses(in: transaction)
-        try addFields(in: transaction)
         try transaction.touchZone(
             zone.key, position: records.last?.position ?? zone.position,
             clientChangeToken: request.clientChangeToken, adding: change
@@ -63,9 +62,9 @@ extension RecordBatch {
         )
     }
 
-    /// Adds what the saved records bring to the schema: what failed leaves no trace in
-    /// it (ENV-1).
-    private func addFields(in transaction: some SchemaWriting) throws {
+    /// What the records to be saved bring that the schema lacks, nil for nothing: what failed
+    /// leaves no trace in it (ENV-1).
+    var schemaGrowth: SchemaGrowth? {
         var added: [String: [String: StoredField]] = [:]
         for case .save(let saved) in outcomes {
             // A type is known by its first record, though that may have no field.
@@ -74,8 +73,7 @@ extension RecordBatch {
             }
             added[saved.record.type, default: [:]].merge(saved.newFields) { first, _ in first }
         }
-        guard !added.isEmpty else { return }
-        try transaction.addFields(added, in: call.container)
+        return added.isEmpty ? nil : SchemaGrowth(container: call.container, fields: added)
     }
 
     private func putReferences(in transaction: some RecordWriting) throws {

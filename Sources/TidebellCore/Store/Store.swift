@@ -4,7 +4,7 @@
 /// notification log, users.
 ///
 /// Guarantees, tested for every engine by one conformance suite:
-/// - A body runs as one transaction: all of it is durable (survives power loss)
+/// - A step runs as one transaction: all of it is durable (survives power loss)
 ///   when `write` returns, or none of it happened.
 /// - A body that throws leaves no trace, and bodies committed together (group
 ///   commit) do not feel one another's failure.
@@ -15,18 +15,13 @@
 /// A body is synchronous and must not block on anything but the store. It may be run again: see
 /// WRITING-A-STORE.md beside this file.
 package protocol Store: OutboxLeasing {
-    /// Runs `body` in a transaction and returns when it is durable.
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
-    ) async throws -> Result
-
-    /// Runs `body` likewise for a caller; nil is the server itself.
+    /// Runs the steps of `body` and returns when all are durable; nil is the server itself.
     ///
     /// Callers whose writes wait take turns, so that who sends many waits for itself, not others
     /// for it; too many of one caller fail with `THROTTLED`.
-    func write<Result: Sendable>(
+    func writeInSteps<Result: Sendable>(
         for caller: AccountID?,
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result
 
     /// Runs `body` on a consistent snapshot.
@@ -66,15 +61,7 @@ package protocol Store: OutboxLeasing {
 
 extension Store {
     package func probe() async throws {
-        try await write { _ in }
-    }
-
-    /// Runs `body` as one transaction: an engine that does not tell callers apart.
-    package func write<Result: Sendable>(
-        for caller: AccountID?,
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
-    ) async throws -> Result {
-        try await write(body)
+        try await write(.store) { _ in }
     }
 
     /// Runs `body` on a consistent snapshot: an engine that does not tell long reads

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can be written in a transaction, beside all that can be read: all topics, as an
-/// engine implements them and ``Store/write(_:)`` hands them out.
+/// engine implements them and ``StoreSteps`` hands them out.
 package protocol StoreTransaction:
     StoreReader,
     ZoneWriting, RecordWriting, FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,

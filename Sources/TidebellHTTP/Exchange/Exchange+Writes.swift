@@ -40,15 +40,51 @@ extension Exchange {
     /// was removed or disabled, or whose session ended, nothing is written after the
     /// transaction that did it.
     func transaction<Result: Sendable>(
+        _ scope: StoreScope,
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
-        try await cloud.store.write(for: call.user?.account) { transaction in
+        try await cloud.store.write(scope, for: call.user?.account) { transaction in
             _ = try webToken(in: transaction)
             return try run(transaction)
         }
     }
 
-    /// Runs a write in one transaction and returns its answer as JSON.
+    /// Runs a write of the caller's likewise, before which steps of other scopes may have to
+    /// come.
+    func transaction<Result, Need>(
+        _ scope: StoreScope,
+        attempting attempt:
+            @escaping @Sendable (any StoreTransaction) throws -> StepOutcome<Result, Need>,
+        first settle: @escaping @Sendable (Need, any StoreSteps) throws -> Void
+    ) async throws -> Result {
+        try await cloud.store.writeInSteps(for: call.user?.account) { steps in
+            try steps.write(scope) { transaction in
+                _ = try webToken(in: transaction)
+                return try attempt(transaction)
+            } first: {
+                try settle($0, steps)
+            }
+        }
+    }
+
+    /// Runs a write about a device of `user`, the caller, whose client ID and push token are
+    /// nobody else's then (SUB-51).
+    func transaction<Result: Sendable>(
+        registering clientID: String, pushToken: String? = nil, of user: UserID,
+        _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await transaction(.user(user)) { transaction -> StepOutcome<Result, HeldByOthers> in
+            let held = try HeldByOthers(
+                clientID: clientID, pushToken: pushToken, besides: user, in: transaction
+            )
+            return if let held { .needs(held) } else { .done(try run(transaction)) }
+        } first: {
+            try $0.run(as: $1)
+        }
+    }
+
+    /// Runs a write in one transaction and returns its answer as JSON; where it needs a schema
+    /// to grow, that comes first.
     ///
     /// A write that the client named (`X-Tidebell-Request-ID`) is done once: when it comes
     /// again, the answer of the first time is given, which was kept in the same
@@ -58,12 +94,15 @@ extension Exchange {
     ///   ``Limits/keptAnswerLength``: what was done, without what can be fetched. Nil when
     ///   nothing was done: then nothing is kept, and the write may be tried again.
     func write<Answer: ItemAnswer>(
-        _ run: @escaping @Sendable (any StoreTransaction) throws -> Answer,
+        _ scope: StoreScope,
+        _ run:
+            @escaping @Sendable (any StoreTransaction) throws
+            -> StepOutcome<Answer, SchemaGrowth>,
         json encode: @escaping @Sendable (Answer, inout JSONWriter) -> Void,
         shortened shorten: @escaping @Sendable (Answer) -> Answer? = { $0 }
     ) async throws -> WebResponse {
         guard let id = try writeID() else {
-            let answer = try await transaction(run)
+            let answer = try await transaction(scope, attempting: run) { try $0.run(as: $1) }
             countRefusals(in: answer)
             return .json { encode(answer, &$0) }
         }
@@ -71,26 +110,34 @@ extension Exchange {
         let call = call
         let key = cloud.rootKey
         let fingerprint = key?.fingerprint(ofDigest: digest) ?? digest
-        let (body, new) = try await transaction { transaction -> ([UInt8], Answer?) in
+        typealias Kept = (body: [UInt8], new: Answer?)
+        let (body, new) = try await transaction(scope) {
+            transaction -> StepOutcome<Kept, SchemaGrowth> in
             if let kept = try transaction.keptAnswer(to: id) {
                 // Servers before version 4 kept the digest itself.
                 guard
                     [fingerprint, digest, KeptAnswer.noFingerprint].contains(kept.fingerprint)
                 else { throw WireError.reused(id) }
-                return (try key?.opened(answer: kept.body, to: id) ?? kept.body, nil)
+                return .done((try key?.opened(answer: kept.body, to: id) ?? kept.body, nil))
             }
-            let answer = try run(transaction)
+            let answer: Answer
+            switch try run(transaction) {
+            case .done(let done): answer = done
+            case .needs(let growth): return .needs(growth)
+            }
             let body = JSONWriter.write(capacity: 512) { encode(answer, &$0) }
             var kept = KeptAnswer(fingerprint: fingerprint, body: body)
             if body.count > call.limits.keptAnswerLength {
-                guard let short = shorten(answer) else { return (body, answer) }
+                guard let short = shorten(answer) else { return .done((body, answer)) }
                 kept.body = JSONWriter.write(capacity: 512) { encode(short, &$0) }
             }
             if let key { kept.body = try key.sealed(answer: kept.body, to: id) }
             try transaction.keepAnswer(
                 kept, to: id, at: call.now, exceeding: call.limits.keptAnswerBytesPerUser
             )
-            return (body, answer)
+            return .done((body, answer))
+        } first: {
+            try $0.run(as: $1)
         }
         var response = WebResponse.json(body)
         if let new { countRefusals(in: new) } else { response.isRepeated = true }

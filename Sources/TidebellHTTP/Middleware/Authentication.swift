@@ -107,7 +107,8 @@ struct Authentication: Sendable {
     ) async throws -> CallerCache.Caller {
         let recordName = Secret.makeUserRecordName(from: randomness)
         let secret = Secret.make(from: randomness)
-        return try await store.write(for: account) { [nextTokens] transaction in
+        return try await store.write(.account(account), for: account) {
+            [nextTokens] transaction in
             // Asked once more: what ended in the meantime has no successor.
             guard let hash = credentials.webTokenHash,
                 let token = try transaction.webToken(hash: hash)

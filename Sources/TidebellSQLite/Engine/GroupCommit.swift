@@ -31,6 +31,7 @@ final class GroupCommit: Sendable {
     private let pool: DatabasePool
     private let log: WriteAheadLog
     private let leases: OutboxLeases
+    private let scopes: ScopeCheck?
     private let outbox: OutboxSignal
     private let access: OutboxSignal
     private let troubles: StoreTroubles
@@ -40,13 +41,14 @@ final class GroupCommit: Sendable {
 
     /// Creates a queue for the writer connection of `pool`.
     init(
-        _ pool: DatabasePool, log: WriteAheadLog, leases: OutboxLeases, outbox: OutboxSignal,
-        access: OutboxSignal, troubles: StoreTroubles, note: StoreNoteFile?,
-        bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
+        _ pool: DatabasePool, log: WriteAheadLog, leases: OutboxLeases, scopes: ScopeCheck?,
+        outbox: OutboxSignal, access: OutboxSignal, troubles: StoreTroubles,
+        note: StoreNoteFile?, bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.log = log
         self.leases = leases
+        self.scopes = scopes
         self.outbox = outbox
         self.access = access
         self.troubles = troubles
@@ -141,7 +143,7 @@ final class GroupCommit: Sendable {
                 guard let write = rest.first, !write.runsAlone || ran.isEmpty else { break }
                 rest.removeFirst()
                 ran.append(write)
-                let transaction = SQLiteTransaction(connection, leases: leases)
+                let transaction = SQLiteTransaction(connection, leases: leases, scopes: scopes)
                 let failure = try attempt(write, in: transaction, on: connection)
                 if let error = connection.damage ?? failure {
                     ran.removeLast()

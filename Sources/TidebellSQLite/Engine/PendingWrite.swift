@@ -9,7 +9,7 @@ protocol WaitingWrite: AnyObject, Sendable {
     /// Whether it is the only write of its transaction.
     var runsAlone: Bool { get }
 
-    /// Runs the body; called again where the transaction was undone for another's sake.
+    /// Runs all steps of the body; called again where the transaction was undone for another's sake.
     func run(in transaction: SQLiteTransaction) throws
 
     /// Resumes the caller: with the body's result, or with `error`; called once,
@@ -22,7 +22,7 @@ protocol WaitingWrite: AnyObject, Sendable {
 /// `@unchecked Sendable`: `result` is only touched by the drain of
 /// ``GroupCommit``, on the queue of the writer connection.
 final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
-    private let body: @Sendable (any StoreTransaction) throws -> Result
+    private let body: @Sendable (any StoreSteps) throws -> Result
     private let continuation: CheckedContinuation<Result, any Error>
     private var result: Result?
     let caller: AccountID?
@@ -31,7 +31,7 @@ final class PendingWrite<Result: Sendable>: WaitingWrite, @unchecked Sendable {
     /// Creates a write that resumes `continuation`.
     init(
         for caller: AccountID?, alone: Bool = false,
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result,
         _ continuation: CheckedContinuation<Result, any Error>
     ) {
         self.caller = caller

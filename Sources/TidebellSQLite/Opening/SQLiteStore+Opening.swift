@@ -40,7 +40,8 @@ extension SQLiteStore {
             let log = WriteAheadLog(isOurs: server != nil)
             let pool = try DatabasePool(path: path, configuration: configuration)
             let troubles = StoreTroubles(elapsed: time.elapsed)
-            let (incarnation, cameBackOlder) = try pool.writeWithoutTransaction { database in
+            let (incarnation, cameBackOlder, scopes) = try pool.writeWithoutTransaction {
+                database in
                 try makeDurable(database)
                 log.attach(to: database)
                 if server != nil { try settleEssentialTables(database, at: path, troubles) }
@@ -48,12 +49,15 @@ extension SQLiteStore {
                 let cameBackOlder = try arrival.settle(
                     transaction, identity: identity, at: time.now
                 )
-                return (try transaction.incarnation(), cameBackOlder)
+                return (
+                    try transaction.incarnation(), cameBackOlder,
+                    ScopeCheck.isOn ? try ScopeCheck(database) : nil
+                )
             }
             return SQLiteStore(
                 pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
                 life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
-                troubles: troubles, bounds: bounds, elapsed: time.elapsed
+                scopes: scopes, troubles: troubles, bounds: bounds, elapsed: time.elapsed
             )
         } catch let error as StoreOpenError {
             throw error

@@ -24,6 +24,32 @@ extension SQLiteReading {
         )
         return Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
     }
+
+    package func holders(
+        ofClientID clientID: String, pushToken token: String?, besides user: UserID
+    ) throws -> Set<UserID> {
+        let ofClient: [UserID] = try connection.rows(
+            """
+            SELECT device.user FROM user CROSS JOIN device
+                ON device.client_id = ?2 AND device.container = user.container
+                AND device.environment = user.environment
+            WHERE user.id = ?1 AND device.user <> ?1
+            """,
+            user, clientID
+        ) { try $0.value(0) }
+        guard let token else { return Set(ofClient) }
+        let told: [UserID] = try connection.rows(
+            """
+            SELECT theirs.id FROM push_token_device
+                CROSS JOIN device ON device.key = push_token_device.device
+                CROSS JOIN user AS theirs ON theirs.id = device.user
+                CROSS JOIN user AS own ON own.id = ?1
+            WHERE push_token_device.token = ?2 AND theirs.account <> own.account
+            """,
+            user, token
+        ) { try $0.value(0) }
+        return Set(ofClient + told)
+    }
 }
 
 extension StoredDevice {

@@ -56,6 +56,22 @@ extension SQLiteTransaction {
         for device in devices { try removeDeviceWithTokens(device) }
     }
 
+    func giveUp(clientID: String, pushToken token: String?, of user: UserID) throws {
+        let devices: [DeviceKey] = try connection.rows(
+            "SELECT key FROM device WHERE user = ? AND client_id = ?", user, clientID
+        ) { try $0.value(0) }
+        for device in devices { try removeDevice(device) }
+        guard let token else { return }
+        let ended = try connection.rows(
+            """
+            DELETE FROM push_token_device
+            WHERE token = ? AND device IN (SELECT key FROM device WHERE user = ?) RETURNING 1
+            """,
+            token, user
+        ) { $0.int(0) }
+        if !ended.isEmpty { hasEndedAccess = true }
+    }
+
     /// Removes a device, and it from its push tokens (SUB-51).
     func removeDevice(_ device: DeviceKey) throws {
         hasEndedAccess = true

@@ -8,6 +8,8 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
     /// Who holds which database of the outbox; nil where nothing is told.
     let leases: OutboxLeases?
+    /// Looks whether a step keeps to its scope; nil where nobody does.
+    private let scopes: ScopeCheck?
     /// Whether the outbox has entries that the pipeline is to be told of.
     var hasAppendedOutbox = false
     /// The change that gave out positions last.
@@ -26,13 +28,37 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     var hasQuietChange = false
 
     /// Wraps the writer connection inside a transaction.
-    init(_ connection: Connection, leases: OutboxLeases? = nil) {
+    init(
+        _ connection: Connection, leases: OutboxLeases? = nil, scopes: ScopeCheck? = nil
+    ) {
         self.connection = connection
         self.leases = leases
+        self.scopes = scopes
     }
 
     /// What a caller gets who names something this store never gave.
     func missing(_ what: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_NOTFOUND, message: "\(what) is not in this store")
+    }
+}
+
+extension SQLiteTransaction: StoreSteps {
+    var areTogether: Bool { true }
+
+    /// Runs a step: all steps of a write are in its savepoint.
+    func write<Result: Sendable>(
+        _ scope: StoreScope, _ body: (any StoreTransaction) throws -> Result
+    ) throws -> Result {
+        try scopes?.begin(scope, in: self)
+        defer { scopes?.end() }
+        return try body(self)
+    }
+
+    /// Runs what makes tables anew, which takes the triggers of the check along.
+    func remakingTables<Result>(_ body: () throws -> Result) throws -> Result {
+        try scopes?.detach(from: connection.database)
+        let result = try body()
+        try scopes?.attach(to: connection.database)
+        return result
     }
 }

@@ -42,11 +42,13 @@ extension CloudState {
         let now = clock.instant
         let environment = CloudEnvironment(rawValue: environment.rawValue) ?? .development
         let container = ContainerKey(container: defaultContainer, environment: environment)
-        try await running().store.write { transaction in
-            guard let account = try transaction.account(named: user),
-                let user = try transaction.user(of: account, in: container)
-            else { return }
-            let key = DatabaseKey(container: container, scope: .private, owner: user.id)
+        let store = try running().store
+        let owner = try await store.read { reader in
+            try reader.account(named: user).flatMap { try reader.user(of: $0, in: container) }
+        }
+        guard let owner else { return }
+        let key = DatabaseKey(container: container, scope: .private, owner: owner.id)
+        try await store.write(.database(key)) { transaction in
             let database = try transaction.makeDatabase(key)
             let zones = try transaction.zones(nil, in: database.id)
                 .filter { $0.name != ZoneID.defaultName }

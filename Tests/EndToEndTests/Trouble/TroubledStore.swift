@@ -24,7 +24,7 @@ final class StoreLock: Sendable {
         let task = Task {
             defer { continuation.finish() }
             // Blocks the thread of this store alone.
-            try await store.write { _ in
+            try await store.write(.everything) { _ in
                 continuation.yield()
                 isOver.wait()
             }

@@ -44,11 +44,12 @@ final class MortalStore: Store {
         state.withLock { $0.isDead = true }
     }
 
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    func writeInSteps<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try begin()
-        let result = try await base.write(body)
+        let result = try await base.writeInSteps(for: caller, body)
         state.withLock { $0.writes += 1 }
         try end()
         return result

@@ -55,7 +55,7 @@ extension Simulation {
         try await maintain()
         if store.isDead { throw MortalStore.Died() }
         // Behind the clock after restarts: see `RetentionClock`.
-        let moment = try await base.write { [now] transaction in
+        let moment = try await base.write(.everything) { [now] transaction in
             try transaction.moveRetention(to: now, byAtMost: .zero)
         }
         return uploadedAt < moment.advanced(by: .zero - Limits().assetGrace)

@@ -165,7 +165,7 @@ extension Simulation {
         for case let maintenance as Maintenance in cloud.services { await maintenance.round() }
         let retention = Limits().notificationRetention
         // Behind the clock after restarts: see `RetentionClock`.
-        let moment = try await base.write { [now] transaction in
+        let moment = try await base.write(.everything) { [now] transaction in
             try transaction.moveRetention(to: now, byAtMost: .zero)
         }
         let oldest = moment.advanced(by: .zero - retention)

@@ -34,7 +34,7 @@ final class LaneWorld: Sendable {
         sender = ScriptedSender(seed: seed)
         journal = DeliveryJournal(store: store, clock: clock)
         random = Mutex(SeededGenerator(seed: seed &+ 1))
-        user = try await store.write { transaction in
+        user = try await store.write(.everything) { transaction in
             let account = try transaction.createAccount(named: "anna", at: Self.noon)
             let user = try transaction.makeUser(
                 of: account, in: Self.container, recordName: "_anna", at: Instant(rawValue: 0)
@@ -57,7 +57,7 @@ final class LaneWorld: Sendable {
     /// Registers a device whose token is of Apple's service for production.
     func addStray() async throws {
         let user = user
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let device = try transaction.registerDevice(
                 clientID: "stray", user: user, container: Self.container, at: Self.noon
             )
@@ -102,7 +102,7 @@ final class LaneWorld: Sendable {
     /// Logs notifications, each from a device or from elsewhere.
     func append(_ ids: [(id: String, origin: Int?)]) async throws {
         let user = user
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             _ = try transaction.appendNotifications(
                 ids.map { id, origin in
                     StoredNotification(

@@ -156,7 +156,7 @@ extension Bench {
             .save(.create, "a"), zone: ZoneID.defaultName, call: call(scope: .public)
         )
         let call = call()
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let zone = try call.access(to: ZoneID(zoneName: "purged"), in: transaction)
             guard let stored = zone.stored else { return }
             let position = try transaction.advance(stored.database.id, by: 1, at: call.now)

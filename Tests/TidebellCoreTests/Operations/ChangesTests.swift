@@ -167,7 +167,7 @@ struct ChangesTests {
         try await bench.modify(.forceDelete("a"))
         let new = try #require(try await bench.changes().page).syncToken
         let later = bench.call().now
-        _ = try await bench.store.write {
+        _ = try await bench.store.write(.everything) {
             try $0.removeTombstones(modifiedBefore: later, limit: 100)
         }
         #expect(try await bench.changes(since: old).error?.ckErrorCode == 21)

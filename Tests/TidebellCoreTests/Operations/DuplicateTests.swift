@@ -25,7 +25,7 @@ import TidebellWire
         let call = bench.call(limits: limits)
         let operation: ModifySubscriptions.Operation =
             updating ? .update(subscription) : .create(subscription)
-        let response = try await bench.store.write {
+        let response = try await bench.store.write(.everything) {
             try ModifySubscriptions.run(.init(operations: [operation]), for: call, in: $0)
         }
         guard case .failed(_, let error) = response.subscriptions[0] else { return nil }

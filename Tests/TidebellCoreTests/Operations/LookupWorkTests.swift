@@ -28,7 +28,7 @@ struct LookupWorkTests {
         _ = try await bench.makeZone("Notes")
         _ = try await bench.modify(.save(.create, "a", title: "one"))
         let call = bench.call()
-        return try await bench.store.write { transaction in
+        return try await bench.store.write(.everything) { transaction in
             let key = try call.database().key
             let database = try #require(try transaction.database(key))
             let zone = try #require(try transaction.zones(["Notes"], in: database.id).first)

@@ -107,7 +107,7 @@ extension Bench {
         let zoneID = ZoneID(zoneName: "Notes")
         let save = ModifyRecords.Request(zoneID: zoneID, operations: [.save(.create, "lost")])
         do {
-            try await store.write { transaction throws in
+            try await store.write(.everything) { transaction throws in
                 _ = try ModifyRecords.run(save, for: call, in: transaction)
                 let zones = try FetchZoneChanges.run(
                     .init(zones: [.init(zoneID: zoneID, syncToken: nil, options: .init())]),

@@ -120,7 +120,9 @@ struct QueryOrderTests {
             let request = ModifyRecords.Request(
                 zoneID: ZoneID(zoneName: "Notes"), operations: operations)
             let call = bench.call()
-            _ = try await bench.store.write { try ModifyRecords.run(request, for: call, in: $0) }
+            _ = try await bench.store.write(.everything) {
+                try ModifyRecords.run(request, for: call, in: $0)
+            }
         }
         for query in [notes, WireQuery(recordType: "Note")] {
             for limit in [nil, 0, 1000] {

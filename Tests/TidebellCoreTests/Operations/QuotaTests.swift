@@ -186,7 +186,7 @@ struct QuotaTests {
         #expect(own.map(\.summary) == ["a=tide"])
         // Another container is no way round it.
         let elsewhere = ContainerKey(container: "iCloud.org.other", environment: .production)
-        let user = try await bench.store.write {
+        let user = try await bench.store.write(.everything) {
             try $0.makeUser(
                 of: bench.anna.account, in: elsewhere,
                 recordName: "_" + String(repeating: "b", count: 32), at: Instant(rawValue: 0))
@@ -247,7 +247,7 @@ struct QuotaTests {
         func ask(
             _ limits: Limits, _ token: UInt8, in container: ContainerKey = Bench.container
         ) async throws -> WireError? {
-            let user = try await bench.store.write {
+            let user = try await bench.store.write(.everything) {
                 try $0.makeUser(
                     of: bench.anna.account, in: container, recordName: bench.anna.recordName,
                     at: Instant(rawValue: 0))
@@ -257,7 +257,7 @@ struct QuotaTests {
                 zoneID: ZoneID(zoneName: ZoneID.defaultName),
                 tokens: [.init(recordName: "a", recordType: "Note", fieldName: "file")])
             do {
-                _ = try await bench.store.write {
+                _ = try await bench.store.write(.everything) {
                     try UploadAssets.run(request, tokenHashes: [[token]], for: call, in: $0)
                 }
                 return nil

@@ -52,7 +52,7 @@ struct StoreSecretTests {
     func madeOnce() async throws {
         let bench = try await Bench()
         let (root, old) = (Self.root, Self.old)
-        let outcomes = try await bench.store.write { transaction in
+        let outcomes = try await bench.store.write(.everything) { transaction in
             [
                 try MakeStoreSecret.run(drawn: root, inherited: old, in: transaction),
                 try MakeStoreSecret.run(drawn: old, inherited: nil, in: transaction),
@@ -69,7 +69,7 @@ struct StoreSecretTests {
     func replaced(isInherited: Bool) async throws {
         let bench = try await Bench()
         let (root, old) = (Self.root, Self.old)
-        let outcome = try await bench.store.write { transaction in
+        let outcome = try await bench.store.write(.everything) { transaction in
             _ = try transaction.makeDatabase(
                 DatabaseKey(
                     container: ContainerKey(container: "c", environment: .development),

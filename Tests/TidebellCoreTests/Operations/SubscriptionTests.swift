@@ -127,7 +127,7 @@ struct SubscriptionTests {
     func deletingMissing() async throws {
         let bench = try await Bench()
         let call = bench.call()
-        let response = try await bench.store.write {
+        let response = try await bench.store.write(.everything) {
             try ModifySubscriptions.run(
                 .init(operations: [.delete(subscriptionID: "s")]), for: call, in: $0
             )

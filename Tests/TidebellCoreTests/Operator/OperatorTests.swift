@@ -20,7 +20,7 @@ struct OperatorTests {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Void
     ) async throws -> OperatorError {
         try await #require(throws: OperatorError.self) {
-            try await bench.store.write { try body($0) }
+            try await bench.store.write(.everything) { try body($0) }
         }
     }
 
@@ -128,7 +128,7 @@ struct OperatorTests {
         let hashes: [[UInt8]] = [[0xAB, 0xCD, 1], [0xAB, 0xCD, 2]].map {
             $0 + Array(repeating: 0, count: 29)
         }
-        try await bench.store.write { transaction in
+        try await bench.store.write(.everything) { transaction in
             for hash in hashes {
                 try AddToken.run(
                     .management, hash, named: "t", for: nil, lifetime: nil, at: now,
@@ -148,7 +148,7 @@ struct OperatorTests {
         }
         #expect(session.code == .ambiguous)
         #expect(session.field == .session)
-        try await bench.store.write { transaction throws in
+        try await bench.store.write(.everything) { transaction throws in
             #expect(try RevokeToken.run(.management, "abcd01", in: transaction).hash == hashes[0])
             #expect(
                 try EndSessions.run(of: "anna", session: "abcd02", at: now, in: transaction) == 1

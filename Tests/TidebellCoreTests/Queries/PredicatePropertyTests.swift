@@ -62,7 +62,7 @@ struct PredicatePropertyTests {
         }
         let user = bench.anna.id
         let key = DatabaseKey(container: Bench.container, scope: .private, owner: user)
-        let database = try await bench.store.write { transaction in
+        let database = try await bench.store.write(.everything) { transaction in
             let database = try transaction.makeDatabase(key).id
             try transaction.putSubscriptions(
                 subscriptions.map {

@@ -58,7 +58,9 @@ struct ContainerSchemaTests {
             zoneID: ZoneID(zoneName: "Notes"),
             operations: [.save(.create, "c", fields: ["shade": Field(.string("dark"))])]
         )
-        try await other.write { [there] in _ = try ModifyRecords.run(save, for: there, in: $0) }
+        try await other.write(.everything) { [there] in
+            _ = try ModifyRecords.run(save, for: there, in: $0)
+        }
         #expect(try await problem(withField: "shade", here, in: bench.store) == nil)
         #expect(here.schemas.size == 5)
         try await other.close()
@@ -77,7 +79,7 @@ struct ContainerSchemaTests {
             operations: [.save(.create, "b", fields: ["size": Field(.int64(1))])]
         )
         await #expect(throws: Undone.self) {
-            try await bench.store.write { [call] transaction in
+            try await bench.store.write(.everything) { [call] transaction in
                 _ = try ModifyRecords.run(number, for: call, in: transaction)
                 // Now the field is remembered as a number.
                 let problem = problem(withField: "size", call, in: transaction)
@@ -98,7 +100,7 @@ struct ContainerSchemaTests {
     func readOnce() async throws {
         let bench = try await Bench()
         let call = bench.call()
-        try await bench.store.write { transaction in
+        try await bench.store.write(.everything) { transaction in
             let fields = ["a": StoredField(.string)]
             try transaction.addFields(["Note": fields, "Game": fields], in: Bench.container)
             let reader = CountingReader(transaction)
@@ -129,7 +131,7 @@ struct ContainerSchemaTests {
             call.schemas = cache
             return call
         }
-        try await bench.store.write { transaction in
+        try await bench.store.write(.everything) { transaction in
             for container in containers {
                 try transaction.addFields(["Note": fields], in: container)
             }

@@ -22,7 +22,7 @@ final class Bench: Sendable {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-core-\(UUID())")
         store = try TestStores.open(in: folder)
-        (anna, otto) = try await store.write { transaction in
+        (anna, otto) = try await store.write(.everything) { transaction in
             func user(_ name: String, _ digit: Character) throws -> StoredUser {
                 let account = try transaction.createAccount(named: name, at: Instant(rawValue: 1))
                 return try transaction.makeUser(
@@ -59,7 +59,7 @@ final class Bench: Sendable {
     @discardableResult
     func makeZone(_ name: String, _ call: Call? = nil) async throws -> ZonesResponse {
         let call = call ?? self.call()
-        return try await store.write {
+        return try await store.write(try .database(of: call)) {
             try ModifyZones.run(
                 .init(operations: [.create(ZoneID(zoneName: name))]), for: call, in: $0
             )
@@ -69,7 +69,7 @@ final class Bench: Sendable {
     @discardableResult
     func deleteZone(_ name: String, _ call: Call? = nil) async throws -> ZonesResponse {
         let call = call ?? self.call()
-        return try await store.write {
+        return try await store.write(try .database(of: call)) {
             try ModifyZones.run(
                 .init(operations: [.delete(ZoneID(zoneName: name))]), for: call, in: $0
             )
@@ -85,7 +85,7 @@ final class Bench: Sendable {
         let request = ModifyRecords.Request(
             zoneID: ZoneID(zoneName: zone), operations: operations, atomic: atomic
         )
-        return try await store.write { try ModifyRecords.run(request, for: call, in: $0) }.records
+        return try await store.save(request, for: call).records
     }
 
     func lookup(
@@ -126,13 +126,30 @@ final class Bench: Sendable {
     ) async throws -> SubscriptionResult {
         let call = call ?? self.call()
         let request = ModifySubscriptions.Request(operations: [.create(subscription)])
-        return try await store.write {
+        return try await store.write(try .database(of: call)) {
             try ModifySubscriptions.run(request, for: call, in: $0)
         }.subscriptions[0]
     }
 
     func outbox() async throws -> [OutboxEntry] {
         try await store.read { try $0.outboxes(limit: 1000).flatMap(\.entries) }
+    }
+}
+
+extension Store {
+    /// Saves and deletes records as a call does: the schema grows in a step of its own.
+    func save(
+        _ request: ModifyRecords.Request, for call: Call, tellsSyncToken: Bool = false
+    ) async throws -> ModifyRecords.Response {
+        let scope = try StoreScope.database(of: call)
+        return try await writeInSteps(for: nil) { steps in
+            try steps.write(scope) {
+                try ModifyRecords.attempt(
+                    request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
+            } first: {
+                try $0.run(as: steps)
+            }
+        }
     }
 }
 

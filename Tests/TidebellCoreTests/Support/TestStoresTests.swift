@@ -29,7 +29,7 @@ struct TestStoresTests {
     @Test("A body that runs twice writes once")
     func once() async throws {
         try await withRepeatingStore { store in
-            let account = try await store.write {
+            let account = try await store.write(.everything) {
                 try $0.createAccount(named: "anna", at: Instant(rawValue: 0))
             }
             let accounts = try await store.read { try $0.accounts() }
@@ -41,7 +41,7 @@ struct TestStoresTests {
     func chance() async throws {
         try await withRepeatingStore { store in
             await #expect(throws: DifferentOutcome.self) {
-                try await store.write { transaction in
+                try await store.write(.everything) { transaction in
                     _ = try transaction.createAccount(
                         named: UUID().uuidString, at: Instant(rawValue: 0))
                     return try transaction.accountNames()
@@ -56,7 +56,9 @@ struct TestStoresTests {
     func failure() async throws {
         struct Refused: Error {}
         try await withRepeatingStore { store in
-            await #expect(throws: Refused.self) { try await store.write { _ in throw Refused() } }
+            await #expect(throws: Refused.self) {
+                try await store.write(.everything) { _ in throw Refused() }
+            }
         }
     }
 

@@ -72,7 +72,7 @@ struct DamagedFileTests {
         arguments: [-1, Int64.max]
     )
     func impossibleSize(size: Int64) async throws {
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             try transaction.connection.run("UPDATE asset SET size = ?", size)
         }
@@ -103,7 +103,7 @@ struct DamagedFileTests {
             #"{"operations":[{"operationType":"forceDelete","record":{"recordName":"r"}}]}"#
         )
         let link = fresh.asset
-        try await fresh.api.cloud.store.write {
+        try await fresh.api.cloud.store.write(.everything) {
             _ = try $0.removeUnusedAssets(since: Instant(rawValue: .max), limit: 10)
         }
         #expect(try await fresh.api.download(link).status == 404)

@@ -20,19 +20,13 @@ final class FullStore: Store {
         throw WireError(.tryAgainLater, "many requests wait").naming(bound)
     }
 
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
-    ) async throws -> Result {
-        try refuse(as: .waitingWrites)
-        return try await base.write(body)
-    }
-
-    func write<Result: Sendable>(
+    func writeInSteps<Result: Sendable>(
         for caller: AccountID?,
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         try refuse(as: .waitingWritesPerCaller)
-        return try await write(body)
+        try refuse(as: .waitingWrites)
+        return try await base.writeInSteps(for: caller, body)
     }
 
     func read<Result: Sendable>(

@@ -21,8 +21,9 @@ final class MeetingStore: Store {
     /// Makes the next `count` writes begin together.
     func meet(_ count: Int) { state.withLock { $0.awaited = count } }
 
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    func writeInSteps<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let due = state.withLock { state in
@@ -34,7 +35,7 @@ final class MeetingStore: Store {
             }
             for continuation in due { continuation.resume() }
         }
-        return try await base.write(body)
+        return try await base.writeInSteps(for: caller, body)
     }
 
     func read<Result: Sendable>(

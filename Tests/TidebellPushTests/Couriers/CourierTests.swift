@@ -286,7 +286,7 @@ extension World {
     fileprivate func connect(_ courier: String, _ device: StoredDevice) async throws {
         let token = StoredPushToken(
             token: "token of \(courier)", apnsEnvironment: .development, courier: courier)
-        try await store.write { try $0.putPushToken(token, tells: device.key) }
+        try await store.write(.everything) { try $0.putPushToken(token, tells: device.key) }
     }
 
     /// Asks a courier without waiting.

@@ -220,7 +220,7 @@ struct ExplanationTests {
             try await world.subscribe(anna, .zone, id: "all", zone: "feed")
             try await world.create(["a"], of: anna, origin: "phone")
             _ = try await world.pipeline.drain()
-            try await world.store.write {
+            try await world.store.write(.everything) {
                 try $0.removeAccount(anna.user.account, at: Instant(rawValue: 0))
             }
             let text = try await world.text()
@@ -234,7 +234,7 @@ struct ExplanationTests {
         try await World.run { world in
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .zone, id: "ended", zone: "feed")
-            let ended = try await world.store.write {
+            let ended = try await world.store.write(.everything) {
                 try $0.removeSubscriptions(onZone: "feed", in: anna.database)
             }
             try await world.change(
@@ -252,7 +252,7 @@ struct ExplanationTests {
         try await World.run { world in
             let (anna, ben) = (try await world.person("anna"), try await world.person("ben"))
             let key = DatabaseKey(container: World.container, scope: .public, owner: nil)
-            let database = try await world.store.write { try $0.makeDatabase(key).id }
+            let database = try await world.store.write(.everything) { try $0.makeDatabase(key).id }
             for var person in [anna, ben] {
                 person.database = database
                 try await world.subscribe(person, .query, id: "q", type: "FeedItem")

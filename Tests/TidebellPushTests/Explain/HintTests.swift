@@ -130,7 +130,7 @@ extension World {
     fileprivate func save(
         _ name: String, of person: Person, zone zoneName: String = "feed", at moment: Instant
     ) async throws {
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             let position = try transaction.advance(person.database, by: 2, at: moment)
             if zoneName != ZoneID.defaultName {
                 _ = try transaction.createZones([(zoneName, position)], in: person.database)

@@ -72,7 +72,7 @@ struct VerdictTests {
             let stored = StoredSubscription(
                 database: anna.database, user: anna.user.id, subscription: subscription
             )
-            try await world.store.write { try $0.putSubscriptions([stored]) }
+            try await world.store.write(.everything) { try $0.putSubscriptions([stored]) }
             try await world.change(
                 anna, zone: example.changedZone, example.event, origin: "phone"
             )
@@ -239,7 +239,7 @@ extension World {
         let stored = StoredSubscription(
             database: person.database, user: person.user.id, subscription: subscription
         )
-        _ = try await store.write { try $0.putSubscriptions([stored]) }
+        _ = try await store.write(.everything) { try $0.putSubscriptions([stored]) }
     }
 
     /// Commits the update of a record.

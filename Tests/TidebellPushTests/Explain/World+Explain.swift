@@ -42,6 +42,6 @@ extension World {
             clientID: client, route: route,
             at: Instant(rawValue: World.noon.rawValue + milliseconds), answer: answer
         )
-        try await store.write { try $0.appendDeliveries([delivery]) }
+        try await store.write(.everything) { try $0.appendDeliveries([delivery]) }
     }
 }

@@ -21,7 +21,7 @@ import TidebellWire
         try await World.run { world in
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .query, type: "FeedItem", info: Self.info())
-            try await world.store.write { try $0.putBadges([anna.user.id: 7]) }
+            try await world.store.write(.everything) { try $0.putBadges([anna.user.id: 7]) }
             try await world.create(["a", "b"], of: anna)
             #expect(try await world.pipeline.drain() == 2)
             try await world.create(["c"], of: anna)
@@ -69,14 +69,14 @@ import TidebellWire
         try await World.run { world in
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .query, type: "FeedItem", info: Self.info())
-            try await world.store.write { try $0.putBadges([anna.user.id: 99]) }
+            try await world.store.write(.everything) { try $0.putBadges([anna.user.id: 99]) }
             try await world.create(["a", "b"], of: anna)
             let batch = try await world.readBatch()
             var plan = try #require(try world.pipeline.match(batch))
             world.pipeline.coalesce(&plan)
             let built = world.pipeline.build(plan, batch)
             #expect(built.map(\.payload.badge) == [100, 101])
-            try await world.store.write { try $0.putBadges([anna.user.id: 0]) }
+            try await world.store.write(.everything) { try $0.putBadges([anna.user.id: 0]) }
             let stored = try await world.pipeline.commit(built, plan, batch).notifications
             #expect(try stored.map { try Badge($0.payload).value } == [1, 2])
             #expect(try await world.badges(told: anna) == [1, 2])

@@ -301,13 +301,13 @@ import TidebellWire
             let anna = try await subscribed(world)
             let other = ContainerKey(
                 container: World.container.container, environment: .production)
-            _ = try await world.store.write {
+            _ = try await world.store.write(.everything) {
                 try $0.createWebhook(
                     for: other, url: "https://receiver.example", secret: [1], at: World.noon)
             }
             try await world.create(["unheard"], of: anna)
             _ = try await world.pipeline.drain()
-            _ = try await world.store.write {
+            _ = try await world.store.write(.everything) {
                 try $0.createWebhook(
                     for: World.container, url: "https://receiver.example", secret: [1],
                     at: World.noon)
@@ -323,10 +323,12 @@ import TidebellWire
         try await World.run { world in
             let anna = try await subscribed(world)
             _ = try await world.device("phone", of: anna)
-            try await world.store.write { try $0.setDisabled(true, anna.user.account) }
+            try await world.store.write(.everything) { try $0.setDisabled(true, anna.user.account) }
             try await world.create(["while disabled"], of: anna)
             #expect(try await world.pipeline.drain() == 0)
-            try await world.store.write { try $0.setDisabled(false, anna.user.account) }
+            try await world.store.write(.everything) {
+                try $0.setDisabled(false, anna.user.account)
+            }
             try await world.create(["enabled"], of: anna)
             _ = try await world.pipeline.drain()
             #expect(try await records(of: anna, in: world) == ["enabled"])
@@ -337,7 +339,7 @@ import TidebellWire
     func removed() async throws {
         try await World.run { world in
             let anna = try await subscribed(world)
-            try await world.store.write { transaction in
+            try await world.store.write(.everything) { transaction in
                 _ = try transaction.createWebhook(
                     for: World.container, url: "https://receiver.example", secret: [1],
                     at: World.noon)

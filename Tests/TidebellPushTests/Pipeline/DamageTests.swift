@@ -169,7 +169,7 @@ import Logging
         }
         #expect(known == ["broken", "whole"])
         if isOnBrokenPage { return try await world.store.close() }
-        let ended = try await world.store.write {
+        let ended = try await world.store.write(.everything) {
             try $0.removeSubscriptions(onZone: "feed", in: anna.database)
         }
         #expect(ended.map(\.subscription.subscriptionID) == ["whole"])

@@ -17,7 +17,7 @@ import TidebellWire
                 phone: try await world.device("phone", of: anna),
                 page: try await world.device("page", of: anna)
             )
-            try await world.store.write {
+            try await world.store.write(.everything) {
                 try $0.putPushToken(
                     StoredPushToken(
                         token: "token", apnsEnvironment: .development, courier: "capability"
@@ -80,7 +80,7 @@ import TidebellWire
                 phone: try await world.device("phone", of: anna),
                 page: try await world.device("page", of: anna)
             )
-            try await world.store.write {
+            try await world.store.write(.everything) {
                 try $0.putPushToken(
                     StoredPushToken(
                         token: "token", apnsEnvironment: .development, courier: "capability"
@@ -158,9 +158,9 @@ extension World {
         if end == .answered { return told }
         try await couriers.acknowledge(message, at: World.noon)
         let place = told.cursor
-        try await store.write { try $0.acknowledge(devices.phone.key, upTo: place) }
+        try await store.write(.everything) { try $0.acknowledge(devices.phone.key, upTo: place) }
         if end == .acknowledged { return told }
-        _ = try await store.write {
+        _ = try await store.write(.everything) {
             try $0.removeNotifications(createdBefore: World.noon, limit: 100)
         }
         return told

@@ -156,7 +156,7 @@ import TidebellWire
             let people = try await people(["anna"], in: world)
             let anna = people[0]
             let key = DatabaseKey(container: World.container, scope: .public, owner: nil)
-            let shared = try await world.store.write { try $0.makeDatabase(key).id }
+            let shared = try await world.store.write(.everything) { try $0.makeDatabase(key).id }
             let annaInPublic = Person(user: anna.user, database: shared)
             try await world.subscribe(annaInPublic, .query, id: "public", type: "FeedItem")
             let phone = try await world.device("phone", of: anna)

@@ -111,7 +111,7 @@ import TidebellWire
             #expect(try await pass(world) == 2)
             try await world.subscribe(anna, .query, id: "a", type: "FeedItem", info: .visual())
             try await world.subscribe(anna, .query, id: "d", type: "FeedItem", info: .visual())
-            try await world.store.write { transaction in
+            try await world.store.write(.everything) { transaction in
                 try transaction.removeSubscriptions(["c"], of: anna.user.id, in: anna.database)
             }
             _ = try await world.pipeline.drain()
@@ -129,7 +129,7 @@ import TidebellWire
             }
             try await world.create(["r"], of: anna)
             #expect(try await pass(world) == 2)
-            let ended = try await world.store.write { transaction in
+            let ended = try await world.store.write(.everything) { transaction in
                 try transaction.removeSubscriptions(onZone: "feed", in: anna.database)
             }
             try await world.change(anna, .zoneDeleted(.deleted, subscriptions: ended), origin: nil)
@@ -147,7 +147,7 @@ import TidebellWire
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .query, id: "a", zone: "feed", type: "FeedItem")
             for name in ["r", "s", "t"] { try await world.create([name], of: anna) }
-            let ended = try await world.store.write { transaction in
+            let ended = try await world.store.write(.everything) { transaction in
                 try transaction.removeSubscriptions(onZone: "feed", in: anna.database)
             }
             try await world.change(anna, .zoneDeleted(.deleted, subscriptions: ended), origin: nil)

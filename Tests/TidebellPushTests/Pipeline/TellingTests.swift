@@ -139,7 +139,7 @@ import TidebellWire
             try await world.subscribe(anna, .database, id: "database", info: .visual())
             // The pipeline comes late: the zone goes before its last change is told.
             try await world.create(["a"], of: anna)
-            let ended = try await world.store.write { transaction in
+            let ended = try await world.store.write(.everything) { transaction in
                 try transaction.removeSubscriptions(onZone: "feed", in: anna.database)
             }
             try await world.change(
@@ -231,7 +231,7 @@ import TidebellWire
             let anna = try await world.person("anna")
             try await world.subscribe(anna, .database)
             await #expect(throws: Refused.self) {
-                try await world.store.write { transaction in
+                try await world.store.write(.everything) { transaction in
                     try transaction.appendOutbox([
                         OutboxEntry(
                             database: anna.database, zoneName: "feed",

@@ -14,7 +14,7 @@ struct ListenerWatchTests {
             let anna = try await world.person("anna")
             let device = try await world.device("phone", of: anna)
             @Sendable func begin(_ session: String) async throws -> SessionID {
-                try await world.store.write { transaction in
+                try await world.store.write(.everything) { transaction in
                     try transaction.putWebToken(
                         StoredWebToken(
                             account: anna.user.account,
@@ -37,7 +37,7 @@ struct ListenerWatchTests {
                 await eventually { world.store.reads == before + 1 }
                 for number in 0..<20 {
                     let session = try await begin("\(number)")
-                    try await world.store.write { try $0.removeSession(session) }
+                    try await world.store.write(.everything) { try $0.removeSession(session) }
                     await letOthersRun()
                 }
                 #expect(world.store.reads == before + 1)

@@ -38,8 +38,9 @@ final class ObservedStore: Store {
         }
     }
 
-    func write<Result: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Result
+    func writeInSteps<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         let failure = state.withLock { state in
             state.writes += 1
@@ -47,7 +48,7 @@ final class ObservedStore: Store {
             return state.failingWrites >= 0 ? state.failure : nil
         }
         if let failure { throw failure }
-        return try await base.write(body)
+        return try await base.writeInSteps(for: caller, body)
     }
 
     func read<Result: Sendable>(

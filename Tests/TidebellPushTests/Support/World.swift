@@ -23,19 +23,23 @@ final class World: Sendable {
     let streams: DeviceStreams
     let couriers: CourierMailboxes
     let pipeline: PushPipeline
+    /// Where its writes are ended between their steps; nil where these are one commit.
+    let apart: ApartStore?
     private let base: any OpenedStore
     private let end: End
 
     /// Opens a world on a new store, or on that of one which stopped.
     init(
-        on folder: URL? = nil, losesWakeUps: Bool = false,
+        on folder: URL? = nil, losesWakeUps: Bool = false, takesStepsApart: Bool = false,
         _ configure: (inout PushConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = PushConfiguration()
         configure(&configuration)
         let name = "tidebell-push-\(UUID().uuidString)"
         self.folder = folder ?? FileManager.default.temporaryDirectory.appending(path: name)
-        base = try TestStores.open(in: self.folder)
+        let opened = try TestStores.open(in: self.folder)
+        apart = takesStepsApart ? ApartStore(opened) : nil
+        base = apart ?? opened
         store = ObservedStore(base, losesWakeUps: losesWakeUps)
         let metrics = PushMetrics(factory: tally)
         streams = DeviceStreams(
@@ -76,11 +80,12 @@ final class World: Sendable {
 
     /// Runs `body` in a new world and takes it down.
     static func run(
-        losesWakeUps: Bool = false,
+        losesWakeUps: Bool = false, takesStepsApart: Bool = false,
         _ configure: (inout PushConfiguration) -> Void = { _ in },
         _ body: (World) async throws -> Void
     ) async throws {
-        let world = try World(losesWakeUps: losesWakeUps, configure)
+        let world = try World(
+            losesWakeUps: losesWakeUps, takesStepsApart: takesStepsApart, configure)
         defer { try? FileManager.default.removeItem(at: world.folder) }
         try await body(world)
         try await world.store.close()
@@ -114,7 +119,7 @@ extension World {
     func person(
         _ name: String, in container: ContainerKey = World.container, isReachable: Bool = true
     ) async throws -> Person {
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             if isReachable,
                 try !transaction.webhooks().contains(where: { $0.container == container })
             {
@@ -136,7 +141,7 @@ extension World {
 
     /// Registers a device.
     func device(_ client: String, of person: Person) async throws -> StoredDevice {
-        try await store.write { transaction in
+        try await store.write(.everything) { transaction in
             try transaction.registerDevice(
                 clientID: client, user: person.user.id, container: person.user.container,
                 at: World.noon
@@ -159,7 +164,9 @@ extension World {
             )
         )
         subscription.subscription.filters = filters
-        try await store.write { [subscription] in try $0.putSubscriptions([subscription]) }
+        try await store.write(.everything) { [subscription] in
+            try $0.putSubscriptions([subscription])
+        }
     }
 
     /// Commits a change.
@@ -171,7 +178,7 @@ extension World {
             event: event, originUser: person.user.id, originClient: origin,
             committedAt: World.noon
         )
-        try await store.write { try $0.appendOutbox([entry]) }
+        try await store.write(.everything) { try $0.appendOutbox([entry]) }
     }
 
     /// Commits the creation of records.

@@ -26,7 +26,7 @@ final class World: Sendable {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "tidebell-webhooks-\(UUID().uuidString)")
         store = try TestStores.open(in: folder)
-        anna = try await store.write { transaction in
+        anna = try await store.write(.everything) { transaction in
             let account = try transaction.createAccount(named: "anna", at: World.noon)
             return try transaction.makeUser(
                 of: account, in: World.container, recordName: "_anna", at: Instant(rawValue: 0))
@@ -73,7 +73,7 @@ final class World: Sendable {
     func webhook(
         to url: String = "https://receiver.example", in container: ContainerKey = World.container
     ) async throws -> StoredWebhook {
-        try await store.write {
+        try await store.write(.everything) {
             try $0.createWebhook(for: container, url: url, secret: [1, 2, 3], at: World.noon)
         }
     }
@@ -94,7 +94,7 @@ final class World: Sendable {
                 createdAt: World.noon
             )
         }
-        return try await store.write { try $0.appendNotifications(notifications) }
+        return try await store.write(.everything) { try $0.appendNotifications(notifications) }
     }
 
     /// The webhook as it is stored now.

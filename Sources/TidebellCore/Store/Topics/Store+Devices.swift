@@ -12,6 +12,12 @@ package protocol DeviceReading {
     /// Returns those of the users whom a notification can reach: their account is there
     /// and not disabled, and they have a device, or their container has a webhook.
     func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser]
+
+    /// Returns the other users of `user`'s container of whom a device has the client ID, and the
+    /// users of other accounts whose devices the push token tells.
+    func holders(
+        ofClientID clientID: String, pushToken token: String?, besides user: UserID
+    ) throws -> Set<UserID>
 }
 
 /// Devices are registered, are in use, acknowledge what they received, and go.
@@ -40,6 +46,10 @@ package protocol DeviceWriting: DeviceReading {
     /// (SUB-51); what is gone is ignored.
     func removeDevice(clientID: String, of user: UserID) throws
 
+    /// Removes the user's device with this client ID, and ends what the push token tells the
+    /// user's devices: both are about to be somebody else's (SUB-51). What is gone is ignored.
+    func giveUp(clientID: String, pushToken token: String?, of user: UserID) throws
+
     /// Removes devices that were not seen since `moment`, with the push tokens
     /// that told nobody else; returns how many went. At most `limit`.
     func removeDevices(unseenSince moment: Instant, limit: Int) throws -> Int
@@ -52,5 +62,35 @@ extension DeviceWriting {
     ) throws -> StoredDevice {
         try registerDevice(
             clientID: clientID, user: user, container: container, atMost: .max, at: now)
+    }
+}
+
+/// What a device brings that is another user's still: a client ID, a push token.
+///
+/// Whose it was gives it up in a step of their own, before it becomes the caller's (SUB-51). What
+/// was given up once is not there to be given up again; where the caller's step does not come
+/// after all, the device registers again.
+package struct HeldByOthers: Sendable, Hashable {
+    let clientID: String
+    let pushToken: String?
+    let holders: Set<UserID>
+
+    /// Creates a value; nil where nobody else has anything of it.
+    package init?(
+        clientID: String, pushToken: String?, besides user: UserID, in reader: some DeviceReading
+    ) throws {
+        holders = try reader.holders(ofClientID: clientID, pushToken: pushToken, besides: user)
+        guard !holders.isEmpty else { return nil }
+        self.clientID = clientID
+        self.pushToken = pushToken
+    }
+
+    /// Has it given up, holder by holder.
+    package func run(as steps: some StoreSteps) throws {
+        for holder in holders.sorted(by: { $0.rawValue < $1.rawValue }) {
+            try steps.write(.user(holder)) {
+                try $0.giveUp(clientID: clientID, pushToken: pushToken, of: holder)
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ extension FetchWebAuthToken: Endpoint {
         let (container, now) = (exchange.call.container, exchange.call.now)
         let account = try exchange.call.requireUser().account
         let token = Secret.make(from: exchange.cloud.randomness)
-        try await exchange.cloud.store.write(for: account) { transaction in
+        try await exchange.cloud.store.write(.account(account), for: account) { transaction in
             guard
                 try transaction.hasAPIToken(
                     hash: Secret.hash(request.apiToken), for: container, at: now

@@ -8,7 +8,8 @@ extension ModifyPermission: Endpoint {
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
-        let response = try await exchange.transaction {
+        let user = try call.requireUser().id
+        let response = try await exchange.transaction(.user(user)) {
             try run(request, for: call, in: $0)
         }
         return .json { response.write(to: &$0) }

@@ -63,7 +63,9 @@ extension Exchange {
         let (container, now) = (call.container, call.now)
         let token = Secret.make(from: cloud.randomness)
         let recordName = Secret.makeUserRecordName(from: cloud.randomness)
-        return try await cloud.store.write(for: proof.account) { transaction in
+        return try await cloud.store.write(
+            .account(proof.account), for: proof.account
+        ) { transaction in
             let (account, source) = try self.check(proof, in: transaction)
             try transaction.beginSession(
                 .device, Secret.hash(token), of: account, with: source,

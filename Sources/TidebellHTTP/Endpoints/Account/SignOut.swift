@@ -15,10 +15,15 @@ extension SignOut: Endpoint {
         let call = exchange.call
         let user = try call.requireUser()
         // Of anybody, also of a user who is signed out already: it only removes.
-        try await exchange.cloud.store.write(for: user.account) { transaction in
-            if let session = call.session { try transaction.removeSession(session) }
+        // The session last: a user who is still signed in can sign out again.
+        try await exchange.cloud.store.writeInSteps(for: user.account) { steps in
             if let device = call.clientID {
-                try transaction.removeDevice(clientID: device, of: user.id)
+                try steps.write(.user(user.id)) {
+                    try $0.removeDevice(clientID: device, of: user.id)
+                }
+            }
+            if let session = call.session {
+                try steps.write(.account(user.account)) { try $0.removeSession(session) }
             }
         }
         return .json { EmptyBody().write(to: &$0) }

@@ -30,14 +30,14 @@ extension ReceiveAsset: AssetEndpoint {
             for: cloud.shares.caller(account, of: request)
         )
         defer { withExtendedLifetime(slot) {} }
-        guard let kept = try await take(request, for: upload, in: cloud) else {
+        guard let kept = try await take(request, for: upload, of: account, in: cloud) else {
             throw WireError.uploadNotAwaited
         }
         return answer(kept, for: upload, baseURL: baseURL, in: cloud)
     }
 
     private static func take(
-        _ request: WebRequest, for upload: AwaitedUpload, in cloud: Cloud
+        _ request: WebRequest, for upload: AwaitedUpload, of account: AccountID?, in cloud: Cloud
     ) async throws -> StoredAsset? {
         let length = request.headers[.contentLength].flatMap { Int64($0) }
         do {
@@ -53,10 +53,10 @@ extension ReceiveAsset: AssetEndpoint {
                 }
             } keep: { asset in
                 let now = cloud.time.now()
-                return try await cloud.store.write {
+                return try await cloud.store.writeInSteps(for: nil) {
                     try UploadAssets.finish(
-                        asset, tokenHash: upload.tokenHash, at: now,
-                        unlessKept: cloud.assets.hasFile(of:), in: $0)
+                        asset, tokenHash: upload.tokenHash, of: account, at: now,
+                        unlessKept: cloud.assets.hasFile(of:), as: $0)
                 }
             }
         } catch is FileTooLong {

@@ -11,7 +11,8 @@ extension UploadAssets: Endpoint {
         let request = try exchange.read(Request.self)
         let tokens = request.tokens.map { _ in Secret.make(from: cloud.randomness) }
         let hashes = tokens.map { Secret.hash($0) }
-        let names = try await exchange.transaction {
+        let account = try call.requireUser().account
+        let names = try await exchange.transaction(.account(account)) {
             try run(request, tokenHashes: hashes, for: call, in: $0)
         }
         let response = Response(

@@ -15,7 +15,8 @@ extension AcknowledgeNotifications: Endpoint {
         let call = exchange.call
         let user = try call.requireUser().id
         let clientID = try exchange.requireClientID()
-        let news = try await exchange.transaction { transaction -> NotificationSequence? in
+        let news = try await exchange.transaction(registering: clientID, of: user) {
+            transaction -> NotificationSequence? in
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now

@@ -60,7 +60,7 @@ extension StreamNotifications: Endpoint {
         let user = try call.requireUser().id
         let clientID = try exchange.requireClientID()
         let cursor = try exchange.cursor()
-        return try await exchange.transaction { transaction in
+        return try await exchange.transaction(registering: clientID, of: user) { transaction in
             let device = try transaction.registerDevice(
                 clientID: clientID, user: user, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now

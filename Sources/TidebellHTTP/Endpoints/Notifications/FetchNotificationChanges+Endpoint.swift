@@ -13,7 +13,7 @@ extension FetchNotificationChanges: Endpoint {
             try Self.page(request, for: call, in: $0)
         }
         if !page.newMarks.isEmpty {
-            try await exchange.transaction {
+            try await exchange.transaction(.user(user)) {
                 try $0.noteReadMarksTold(page.newMarks, of: user)
             }
         }

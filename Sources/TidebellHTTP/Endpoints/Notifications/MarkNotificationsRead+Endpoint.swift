@@ -13,7 +13,7 @@ extension MarkNotificationsRead: Endpoint {
             try find(request, for: call, in: $0)
         }
         if !found.sequences.isEmpty {
-            try await exchange.transaction {
+            try await exchange.transaction(.user(user)) {
                 try $0.markNotificationsRead(found.sequences, of: user)
             }
         }

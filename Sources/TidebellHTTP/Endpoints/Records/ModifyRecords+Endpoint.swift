@@ -10,13 +10,16 @@ extension ModifyRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read(Request.self)
         let returnsSyncToken = try exchange.target.returnsSyncToken
-        return try await exchange.write { transaction -> Response in
-            let response = try run(
+        return try await exchange.write(try .database(of: call)) {
+            transaction -> StepOutcome<Response, SchemaGrowth> in
+            let outcome = try attempt(
                 request, for: call, in: transaction, tellsSyncToken: returnsSyncToken
             )
-            // Small operations may have a large answer; where it is refused here, nothing is done.
-            try exchange.bodyShare?.replace(byAnswer: response.largeBytes)
-            return response
+            if case .done(let response) = outcome {
+                // Small operations may have a large answer; where it is refused here, nothing is done.
+                try exchange.bodyShare?.replace(byAnswer: response.largeBytes)
+            }
+            return outcome
         } json: {
             $0.write(to: &$1)
         } shortened: {

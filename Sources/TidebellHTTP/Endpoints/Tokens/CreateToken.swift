@@ -58,7 +58,9 @@ extension Exchange {
         let user = try call.requireUser()
         let limit = cloud.limits.pushTokensPerUser
         let newCourier = Secret.make(from: cloud.randomness)
-        let (token, courier, gone) = try await self.transaction { transaction in
+        let (token, courier, gone) = try await transaction(
+            registering: clientID, pushToken: text, of: user.id
+        ) { transaction in
             let known = try transaction.pushToken(text)
             var token = try make(known)
             if let courier = known?.courier,

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+
+/// How what a pass decided becomes durable: first in the logs of users, step by step, then in the
+/// databases whose changes are told by it.
+///
+/// In this order, because a step that comes again then changes nothing: a notification that is in
+/// the log is known by its ID and counts no badge again, and a change that was told is not in the
+/// outbox any more.
+struct PassCommit: Sendable {
+    let plan: PassPlan
+    let batch: OutboxBatch
+    let keepsExplanations: Bool
+
+    /// What came of a notification.
+    private struct Appended {
+        var built: BuiltNotification
+        var stored: StoredNotification
+    }
+
+    /// Takes the steps; returns what is in the log, and the databases that were held all the time.
+    func run(
+        _ notifications: [BuiltNotification], as steps: some StoreSteps
+    ) throws -> (logged: Logged, held: Set<DatabaseID>) {
+        // Nothing is written here: it is found out what may be told.
+        let (held, reachable) = try steps.write(.batch) { transaction in
+            (
+                Set(
+                    try batch.held.filter { try transaction.holds($0.lease, at: $0.version) }
+                        .map(\.lease.database)
+                ),
+                try transaction.reachableUsers(among: Set(notifications.map(\.notification.user)))
+            )
+        }
+        var logged = Logged()
+        let appended = try append(
+            notifications.filter {
+                held.contains($0.notification.database) && reachable[$0.notification.user] != nil
+            }, to: &logged, as: steps
+        )
+        logged.notifications = appended.map(\.stored)
+        return (logged, try settle(held, appended, as: steps))
+    }
+
+    /// Appends to the log of each user; returns what came of each notification, in their order.
+    private func append(
+        _ notifications: [BuiltNotification], to logged: inout Logged, as steps: some StoreSteps
+    ) throws -> [Appended] {
+        var places: [UserID: [Int]] = [:]
+        var users: [UserID] = []
+        for (index, built) in notifications.enumerated() {
+            let user = built.notification.user
+            if places[user] == nil { users.append(user) }
+            places[user, default: []].append(index)
+        }
+        var appended = [Appended?](repeating: nil, count: notifications.count)
+        for user in users {
+            let indices = places[user] ?? []
+            let (end, own) = try steps.write(.user(user)) { transaction in
+                (
+                    try transaction.newestNotifications(of: [user])[user],
+                    try append(
+                        indices.map { notifications[$0] }, of: user, in: transaction,
+                        lookingForAll: !steps.areTogether
+                    )
+                )
+            }
+            logged.ends[user] = end
+            for (index, one) in zip(indices, own) { appended[index] = one }
+        }
+        return appended.compactMap(\.self)
+    }
+
+    /// Appends to one log, with the badge that each counts.
+    ///
+    /// - Parameter looksForAll: Whether a pass before may have appended some of them.
+    private func append(
+        _ notifications: [BuiltNotification], of user: UserID,
+        in transaction: some NotificationLogWriting & NotificationHistoryReading & BadgeWriting,
+        lookingForAll looksForAll: Bool
+    ) throws -> [Appended] {
+        var notifications = notifications
+        if notifications.contains(where: \.told.countsBadge) {
+            let ids = Set(notifications.map(\.notification.notificationID))
+            let known = looksForAll ? try transaction.notificationSequences(ids, of: user) : [:]
+            let before = BadgeCounters(try transaction.badges(of: [user]))
+            var badges = before
+            for index in notifications.indices where notifications[index].told.countsBadge {
+                let isKnown = known[notifications[index].notification.notificationID] != nil
+                notifications[index].setBadge(
+                    isKnown ? before.counts[user] ?? 0 : badges.next(for: user)
+                )
+            }
+            if badges != before { try transaction.putBadges(badges.counts) }
+        }
+        let stored = try transaction.appendNotifications(
+            notifications.map(\.notification), unlessAfter: looksForAll ? .start : batch.logEnd
+        )
+        return zip(notifications, stored).map { Appended(built: $0, stored: $1) }
+    }
+
+    /// Takes what is told out of each outbox; returns the databases that were held until then.
+    private func settle(
+        _ held: Set<DatabaseID>, _ appended: [Appended], as steps: some StoreSteps
+    ) throws -> Set<DatabaseID> {
+        let told = Dictionary(grouping: appended, by: \.stored.database)
+        let parts = plan.byDatabase()
+        var settled = held
+        for (lease, version) in batch.held where held.contains(lease.database) {
+            guard let part = parts[lease.database] else { continue }
+            let told = told[lease.database] ?? []
+            let isHeld = try steps.write(.databaseWithID(lease.database)) { transaction in
+                // Who claimed it meanwhile has told the same, under the same IDs.
+                guard try transaction.holds(lease, at: version) else { return false }
+                try part.settle(in: transaction, keeping: keepsExplanations)
+                if keepsExplanations {
+                    try ToldAccount(
+                        of: part.changes, told.map(\.built), as: told.map(\.stored)
+                    ).keep(in: transaction)
+                }
+                return true
+            }
+            if !isHeld { settled.remove(lease.database) }
+        }
+        return settled
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellCore
+import TidebellScheduling
+
+/// A store that does something of its own with writes, and hands on everything else.
+package protocol WrappedStore: OpenedStore {
+    /// The store that keeps everything.
+    var base: any OpenedStore { get }
+}
+
+extension WrappedStore {
+    package func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await base.read(body)
+    }
+
+    package func read<Result: Sendable>(
+        _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
+    ) async throws -> Result {
+        try await base.read(length, body)
+    }
+
+    package var identity: UInt64 { base.identity }
+    package var incarnation: Incarnation { base.incarnation }
+    package var cameBackOlder: Bool { base.cameBackOlder }
+    package var troubles: StoreTroubles { base.troubles }
+
+    package func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        try await base.claimOutboxes(claim)
+    }
+
+    package func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+        try await base.returnOutboxes(leases)
+    }
+
+    package func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
+    package func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    package func probe() async throws { try await base.probe() }
+    package func close() async throws { try await base.close() }
+
+    package func beginNewIncarnation(at now: Instant) async throws {
+        try await base.beginNewIncarnation(at: now)
+    }
+}
+
+/// Opens stores of an engine, each wrapped.
+struct WrappingFactory: StoreFactory {
+    let base: any StoreFactory
+    let wrap: @Sendable (any OpenedStore) -> any OpenedStore
+
+    func open(
+        in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
+        randomness: Randomness
+    ) throws(StoreOpenError) -> any OpenedStore {
+        wrap(
+            try base.open(
+                in: folder, for: purpose, bounds: bounds, time: time, randomness: randomness))
+    }
+}
