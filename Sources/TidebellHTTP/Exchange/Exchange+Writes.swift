@@ -38,13 +38,14 @@ extension Exchange {
     ///
     /// The caller may be a remembered one, see ``CallerCache``: for somebody whose account
     /// was removed or disabled, or whose session ended, nothing is written after the
-    /// transaction that did it.
+    /// transaction that did it. Nor for a client that went before its turn came: it cannot know
+    /// whether the write was done, and makes it again.
     func transaction<Result: Sendable>(
         _ scope: StoreScope,
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
         try await cloud.store.write(scope, for: call.user?.account) { transaction in
-            _ = try webToken(in: transaction)
+            try checkCaller(in: transaction)
             return try run(transaction)
         }
     }
@@ -59,12 +60,18 @@ extension Exchange {
     ) async throws -> Result {
         try await cloud.store.writeInSteps(for: call.user?.account) { steps in
             try steps.write(scope) { transaction in
-                _ = try webToken(in: transaction)
+                try checkCaller(in: transaction)
                 return try attempt(transaction)
             } first: {
                 try settle($0, steps)
             }
         }
+    }
+
+    /// Fails where the caller may not write any more, or went away.
+    private func checkCaller(in transaction: any StoreTransaction) throws {
+        guard request.presence?.hasLeft != true else { throw CancellationError() }
+        _ = try webToken(in: transaction)
     }
 
     /// Runs a write about a device of `user`, the caller, whose client ID and push token are

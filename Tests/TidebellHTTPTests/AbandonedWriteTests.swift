@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellCore
+
+@testable import TidebellHTTP
+@testable import TidebellSQLite
+
+@Suite("Writes of clients that went", .hangs) struct AbandonedWriteTests {
+    @Test("A write of a client that went before its turn came is not done; others are")
+    func gone() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Z")
+        let store = try #require(api.cloud.store as? SQLiteStore)
+        let (held, isHeld) = (DispatchSemaphore(value: 0), AsyncStream.makeStream(of: Void.self))
+        let clients = ["a": ClientPresence(), "b": ClientPresence()]
+        let target = api.target("private/records/modify")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await store.write { _ in
+                    isHeld.continuation.yield()
+                    held.wait()
+                }
+            }
+            for await _ in isHeld.stream { break }
+            for (index, name) in clients.keys.sorted().enumerated() {
+                let body = """
+                    {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"create","record":\
+                    {"recordName":"\(name)","recordType":"Note","fields":{}}}]}
+                    """
+                group.addTask {
+                    _ = await api.cloud.respond(
+                        to: WebRequest(
+                            .post, target, body: .bytes(Array(body.utf8)),
+                            presence: clients[name]))
+                }
+                await eventually { store.waitingWrites == index + 1 }
+            }
+            clients["a"]?.leave()
+            held.signal()
+            try await group.waitForAll()
+        }
+        let answer = try await api.post(
+            "private/records/lookup",
+            #"{"zoneID":{"zoneName":"Z"},"records":[{"recordName":"a"},{"recordName":"b"}]}"#)
+        #expect(answer.text.contains("NOT_FOUND") && answer.text.contains(#""recordName":"b""#))
+        #expect(!answer.text.contains(#""recordName":"a","recordType""#))
+        #expect(api.log.detailedLines == [])
+        try await store.close()
+    }
+}
