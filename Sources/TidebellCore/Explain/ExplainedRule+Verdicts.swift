@@ -91,6 +91,10 @@ extension ExplainedRule {
             : ExplainedRule("it fired, and was deleted since")
     }
 
+    /// The rule about a subscription that cannot be read any more.
+    static let damaged = ExplainedRule(
+        "it is damaged on the server's disk and fires no more until it is saved anew")
+
     /// The rule by which a change leaves a subscription alone.
     static func against(
         _ reason: SubscriptionVerdict.Reason, _ change: RecordChange?

@@ -52,7 +52,14 @@ extension PushExplainer {
                         try retention(),
                     ]
                 }
-                found += known.map { "\($0.subscription.subscriptionID) of \(name)" }
+                let others = try reader.subscriptionIDs(of: user, in: database.id)
+                if others.contains(ExactText(id)) {
+                    return [
+                        "\(name) has the subscription '\(id)', which is damaged on the server's "
+                            + "disk and fires no more until it is saved anew."
+                    ]
+                }
+                found += others.map { "\($0.text) of \(name)" }
             }
         }
         guard !found.isEmpty else { return ["Nobody has a subscription here."] }

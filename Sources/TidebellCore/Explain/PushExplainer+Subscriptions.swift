@@ -52,12 +52,17 @@ extension PushExplainer {
         for stored in try reader.subscriptions(nil, of: user, in: database.id) {
             known[stored.subscription.exactID] = stored.subscription
         }
-        var ids = Set(known.keys).union(matches.keys)
+        let damaged = Set(try reader.subscriptionIDs(of: user, in: database.id))
+            .subtracting(known.keys)
+        var ids = Set(known.keys).union(matches.keys).union(damaged)
         if let asked = query.subscriptionID { ids.formIntersection([ExactText(asked)]) }
         // The notification asked for is told by these alone.
         if query.notificationID != nil { ids.formIntersection(matches.keys) }
         return try ids.sorted { $0.text < $1.text }.map { id in
-            try explained(id.text, known[id], matches[id] ?? [], of: user, change, in: database)
+            var part = try explained(
+                id.text, known[id], matches[id] ?? [], of: user, change, in: database)
+            if damaged.contains(id) { part.rule = .damaged }
+            return part
         }
     }
 

@@ -139,7 +139,7 @@ import Logging
     }
 
     @Test(
-        "A damaged subscription fires no more, and its ID is known; unless on a lost page, its zone goes",
+        "A damaged subscription fires no more, and its ID is known; its zone goes, also from a lost page",
         arguments: [false, true])
     func damagedOnZone(isOnBrokenPage: Bool) async throws {
         let old = try World()
@@ -168,7 +168,6 @@ import Logging
             try $0.subscriptionIDs(of: anna.user.id, in: anna.database)
         }
         #expect(known == ["broken", "whole"])
-        if isOnBrokenPage { return try await world.store.close() }
         let ended = try await world.store.write(.everything) {
             try $0.removeSubscriptions(onZone: "feed", in: anna.database)
         }
@@ -198,7 +197,7 @@ import Logging
         try await world.store.close()
     }
 
-    @Test("A damaged subscription fires no more, and holds up nobody")
+    @Test("A damaged subscription fires no more, holds up nobody, and an explanation names it")
     func unreadableSubscription() async throws {
         let old = try World()
         defer { try? FileManager.default.removeItem(at: old.folder) }
@@ -212,6 +211,12 @@ import Logging
             #expect(try await world.pipeline.drain() == 1)
         }
         #expect(try await told(to: anna, in: world) == ["qry whole feed a", "qry whole feed b"])
+        let explained = try await world.explained().changes.first?.subscriptions ?? []
+        #expect(
+            explained.map { "\($0.subscriptionID): \($0.rule.clause)" } == [
+                "whole: the record was created and matches",
+                "broken: it is damaged on the server's disk and fires no more until it is saved anew",
+            ])
         #expect(world.tally.values["tidebell.push.subscriptions.damaged"] == 2)
         let logged = world.log.entries.filter { $0.level == .error }
         #expect(logged.map(\.message) == ["a subscription is damaged and fires no more"])
