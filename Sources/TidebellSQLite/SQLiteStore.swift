@@ -215,6 +215,7 @@ package final class SQLiteStore: OpenedStore {
     package func close() async throws {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         writes.close()
+        mender.end.raise()
         outbox.finish()
         access.finish()
         defer { server?.release() }

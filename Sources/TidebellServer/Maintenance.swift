@@ -71,6 +71,7 @@ package struct Maintenance: Service {
     /// see and the next round's to repeat, and stops no other kind.
     package func round() async {
         var removed: Logger.Metadata = [:]
+        await attempt("tables") { try await store.inspect() }
         await attempt("deleted zones") { _ = try await removeDeletedZones() }
         await attempt("explanations") {
             removed["explanations"] = "\(try await removeExplanations())"

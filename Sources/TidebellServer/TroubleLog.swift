@@ -24,10 +24,12 @@ struct TroubleLog: Sendable {
                     metadata: [
                         "tables": "\(mend.tables.joined(separator: ", "))",
                         "damagedRecords": "\(mend.damagedRecords)",
+                        "damagedSubscriptions": "\(mend.damagedSubscriptions)",
                         "renamedRecords": "\(mend.renamedRecords)",
                         "droppedRows": "\(mend.droppedRows)",
                         "addedRows": "\(mend.addedRows)",
                         "zonesWithLosses": "\(Self.named(mend.zonesWithLosses))",
+                        "unknownZones": "\(Self.named(mend.unknownZones))",
                     ]
                 )
             }

@@ -20,7 +20,7 @@ import GRDB
     enum Wrong: CaseIterable { case noise, ofAnother }
 
     @Test(
-        "M6: a start mends an index of users, zones or tokens from its table, and reports it",
+        "M6: a start mends an index of users or zones from its table, the upkeep one of sessions, and both report it",
         arguments: ["sqlite_autoindex_user_1", "zone_changes", "web_token_session"], Wrong.allCases)
     func index(name: String, wrong: Wrong) async throws {
         let closed = try await Self.closed.value
@@ -32,6 +32,10 @@ import GRDB
         let store = try #require(api.cloud.store as? SQLiteStore)
         let observed = Mutex<[StoreTroubles.News]>([])
         store.troubles.observe { news in observed.withLock { $0.append(news) } }
+        if name.hasPrefix("web") {
+            #expect(observed.withLock { $0 } == [])
+            try await store.inspect()
+        }
         var mend = StoreMend()
         mend.tables = [
             name.hasPrefix("zone") ? "zone" : name.hasPrefix("web") ? "web_token" : "user"
@@ -80,5 +84,25 @@ import GRDB
             try SQLiteFactory().open(in: folder)
         }
         #expect(error?.description.contains("the table 'account' is not whole") == true)
+    }
+
+    @Test("M6: sessions that are not whole are named by the upkeep, and known people stay known")
+    func sessions() async throws {
+        let closed = try await Self.closed.value
+        var pages = closed.pages
+        let page = try #require(try pages.pages(of: "web_token_session").first)
+        let another = try #require(try pages.pages(of: "web_token_account").first)
+        // What is left of both indexes contradicts the table.
+        pages.overwrite(page, with: pages.content(of: another))
+        pages.overwrite(another, with: pages.content(of: page))
+        let expiry = try #require(try pages.pages(of: "web_token_expiry").first)
+        pages.overwrite(expiry, with: pages.content(of: page))
+        let api = try closed.open(pages)
+        let store = try #require(api.cloud.store as? SQLiteStore)
+        let error = await #expect(throws: StoreOpenError.self) { try await store.inspect() }
+        #expect(error?.description.contains("the table 'web_token' is not whole") == true)
+        let caller = try await api.get("public/users/caller")
+        #expect(caller.text.contains(closed.callers.user), "\(caller.text)")
+        try await store.close()
     }
 }

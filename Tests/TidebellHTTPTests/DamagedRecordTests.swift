@@ -113,6 +113,57 @@ struct DamagedRecordTests {
         )
     }
 
+    @Test(
+        "M6: what flips before a record's fields damages it: it is named, and forceReplace mends it",
+        arguments: [
+            "type = 'Nute'", "created_by = 'x'", "created_at = created_at + 1",
+            "modified_device = 'x'", "parent = 'x'", "deleted = 1", "size = size + 64",
+        ])
+    func head(change: String) async throws {
+        try await damage(change)
+        for (path, body) in Self.reads[0...2] {
+            let found = try outcomes(try await api.post(path, body))
+            #expect(found == ["a": "ok", "b": "INTERNAL_ERROR", "c": "ok"], "\(path)")
+        }
+        let answer = try await api.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"forceReplace","record":\
+            {"recordName":"b","recordType":"Note","fields":{"title":{"value":"marker"}}}}]}
+            """
+        )
+        #expect(try outcomes(answer) == ["b": "ok"])
+        for (path, body) in Self.reads {
+            let found = try outcomes(try await api.post(path, body))
+            #expect(found == ["a": "ok", "b": "ok", "c": "ok"], "\(path)")
+        }
+    }
+
+    @Test(
+        "M6: of a record with a checksum of its fields alone, dates and sizes that none has are damage",
+        arguments: [
+            "created_at = 9223372036854775807", "modified_at = -9223372036854775807",
+            "size = 9223372036854775807", "deleted = 1",
+        ])
+    func olderHead(change: String) async throws {
+        try await api.cloud.store.write { transaction in
+            let transaction = try #require(transaction as? SQLiteTransaction)
+            let fields = try #require(
+                try transaction.connection.first("SELECT fields FROM record WHERE name = 'b'") {
+                    $0.bytes(0)
+                })
+            try transaction.connection.run(
+                "UPDATE record SET checksum = ? WHERE name = 'b'", FieldChecksum.of(fields))
+        }
+        let (path, body) = Self.reads[0]
+        #expect(
+            try outcomes(try await api.post(path, body)) == ["a": "ok", "b": "ok", "c": "ok"])
+        try await damage(change)
+        #expect(
+            try outcomes(try await api.post(path, body))
+                == ["a": "ok", "b": "INTERNAL_ERROR", "c": "ok"])
+    }
+
     @Test("M6: a record of an older version, without checksum, is read as it is")
     func withoutChecksum() async throws {
         try await damage("checksum = NULL")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
+import TidebellCore
 import TidebellHTTP
 import TidebellWire
 
@@ -81,5 +83,40 @@ struct DamagedSubscriptionTests {
         #expect(
             try outcomes(try await api.get("private/subscriptions/list"))
                 == (mending == "delete" ? ["a", "c"] : ["a", "b", "c"]))
+    }
+
+    @Test("M6: a subscription on a lost page is named, and who saves or deletes it mends that")
+    func lostPage() async throws {
+        let first = try await TestAPI()
+        let saved = try await first.post(
+            "private/subscriptions/modify", Self.modify("create", ["a", "b", "c"]))
+        #expect(try outcomes(saved) == ["a", "b", "c"])
+        var pages = try await StorePages(closing: first.cloud.store)
+        let start = (try #require(pages.roots["subscription"]) - 1) * StorePages.size
+        pages.bytes.replaceSubrange(
+            start..<start + StorePages.size, with: Array(repeating: 0xA5, count: StorePages.size))
+        let folder = TestAPI.newFolder()
+        try pages.write(to: folder)
+        let api = try TestAPI(on: folder, knowing: first.callers)
+        let store = try #require(api.cloud.store as? SQLiteStore)
+        let heard = Mutex<[StoreTroubles.News]>([])
+        store.troubles.observe { news in heard.withLock { $0.append(news) } }
+        #expect(
+            try outcomes(try await api.get("private/subscriptions/list"))
+                == ["a: INTERNAL_ERROR", "b: INTERNAL_ERROR", "c: INTERNAL_ERROR"])
+        let deleted = try await api.post(
+            "private/subscriptions/modify", Self.modify("delete", ["b"]))
+        #expect(try outcomes(deleted) == ["b: deleted"])
+        var mend = StoreMend()
+        mend.tables = ["subscription"]
+        mend.damagedSubscriptions = 3
+        #expect(heard.withLock { $0 } == [.mended(mend)])
+        let updated = try await api.post(
+            "private/subscriptions/modify", Self.modify("update", ["a"]))
+        #expect(try outcomes(updated) == ["a"])
+        #expect(
+            try outcomes(try await api.get("private/subscriptions/list"))
+                == ["a", "c: INTERNAL_ERROR"])
+        try await store.close()
     }
 }

@@ -19,11 +19,12 @@ final class MendingTests {
         )
     }
 
-    /// Makes a store with a record that an index lacks.
-    private func makeUnsound() async throws {
+    /// Makes a store with a record that an index lacks, and what else the statements say.
+    private func makeUnsound(_ statements: String...) async throws {
         let store = try SQLiteStore.open(at: path)
         try await store.write(.everything) { transaction in
             let connection = try #require(transaction as? SQLiteTransaction).connection
+            for statement in statements { try connection.run(statement) }
             try connection.run(
                 """
                 INSERT INTO record (zone, position, name, type, created_at, created_by,
@@ -97,6 +98,95 @@ final class MendingTests {
         try await setMaximumPages(1_000_000)
         #expect(try await read(store) == 2)
         #expect(store.mender.generation == 1)
+        try await store.close()
+    }
+
+    /// What a statement finds, as numbers.
+    private func numbers(_ sql: String, in store: SQLiteStore) async throws -> [Int64] {
+        try await store.pool.read { try Int64.fetchAll($0, sql: sql) }
+    }
+
+    @Test("M6: a mend whose call is cancelled leaves the store as it was; the next call mends it")
+    func cancelled() async throws {
+        try await makeUnsound(
+            """
+            WITH RECURSIVE numbers (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers LIMIT 2000)
+            INSERT INTO record (zone, position, name, type, created_at, created_by,
+                created_device, modified_at, modified_by, modified_device, deleted, fields)
+            SELECT 1, n, n, 'Note', 0, '', '', 0, '', '', 0, x'7b7d' FROM numbers
+            """)
+        let store = try SQLiteStore.open(at: path)
+        let tables = "SELECT rootpage FROM sqlite_schema ORDER BY rowid"
+        let before = try await numbers(tables, in: store)
+        for _ in 0...StoreMender.fruitlessLooks {
+            let call = Task {
+                try await read(store) { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+            await #expect(throws: (any Error).self) { try await call.value }
+        }
+        #expect(store.mender.generation == 0)
+        #expect(try await numbers(tables, in: store) == before)
+        #expect(try await numbers("SELECT count(*) FROM record NOT INDEXED", in: store) == [2001])
+        #expect(try await read(store) == 2)
+        #expect(store.mender.generation == 1)
+        try await store.close()
+    }
+
+    @Test(
+        "M6: sizes and sums that no store has neither end a mend nor a check, and are counted anew")
+    func numbersBeyond() async throws {
+        let record = """
+            INSERT INTO record (zone, position, name, type, created_at, created_by,
+                created_device, modified_at, modified_by, modified_device, deleted, fields, size)
+            VALUES
+            """
+        try await makeUnsound(
+            "INSERT INTO database (id, container, environment, scope, owner, head, floor, "
+                + "subscription_kinds, bytes) VALUES (1, 'c', 'development', 'public', 0, 9, 0, 0, "
+                + "-9223372036854775808)",
+            "INSERT INTO zone (key, database, name, position, floor, bytes) "
+                + "VALUES (1, 1, 'Z', 9, 0, -9223372036854775808)",
+            "\(record) (1, 2, 'b', 'Note', 0, '', '', 0, '', '', 0, x'7b7d', 9223372036854775807)",
+            "\(record) (1, 3, 'c', 'Note', 0, '', '', 0, '', '', 0, x'7b7d', 9223372036854775807)"
+        )
+        let store = try SQLiteStore.open(at: path)
+        let found = try StoreCheck.run(at: path).problems.map(\.description)
+        #expect(found.filter { $0.contains("cannot be looked at") } == [])
+        #expect(try await read(store) == 2)
+        // A name of one byte, the type and the overhead.
+        let size = StoredRecord.overhead + 5
+        #expect(
+            try await numbers("SELECT size FROM record ORDER BY position", in: store).map(Int.init)
+                == [size, size, size])
+        #expect(
+            try await numbers(
+                "SELECT bytes FROM zone UNION ALL SELECT bytes FROM database", in: store
+            )
+            .map(Int.init) == [3 * size, 3 * size])
+        try await store.close()
+    }
+
+    @Test("M6: records of a zone that is not known any more are kept, and the zone is named")
+    func unknownZone() async throws {
+        try await makeUnsound(
+            "INSERT INTO sqlite_sequence (name, seq) VALUES ('zone', 7)",
+            """
+            INSERT INTO record (zone, position, name, type, created_at, created_by,
+                created_device, modified_at, modified_by, modified_device, deleted, fields, size)
+            VALUES (7, 2, 'b', 'Note', 0, '', '', 0, '', '', 0, x'7b7d', 140)
+            """
+        )
+        let store = try SQLiteStore.open(at: path)
+        let heard = Mutex<[StoreTroubles.News]>([])
+        store.troubles.observe { news in heard.withLock { $0.append(news) } }
+        #expect(try await read(store) == 2)
+        var mend = StoreMend()
+        mend.tables = ["record"]
+        mend.unknownZones = ["1 (1 records)", "7 (1 records)"]
+        #expect(heard.withLock { $0 } == [.mended(mend)])
+        #expect(try await numbers("SELECT zone FROM record", in: store) == [1, 7])
+        let found = try StoreCheck.run(at: path).problems.map(\.description)
+        #expect(found.filter { $0.contains("records belong to a zone that is gone") }.count == 2)
         try await store.close()
     }
 

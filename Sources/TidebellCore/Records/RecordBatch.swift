@@ -132,13 +132,13 @@ struct RecordBatch {
             throw WireError.badRequest(
                 "missing required field 'recordType' for new record '\(name)'")
         }
-        // Of a damaged record the type may be lost too.
-        guard previous.map({ $0.type == type || $0.isDamaged && $0.type.isEmpty }) ?? true else {
+        // Of a damaged record the type may be what is damaged.
+        guard previous.map({ $0.type == type || $0.isDamaged }) ?? true else {
             throw WireError.badRequest(
                 "record '\(name)' is of type '\(previous?.type ?? "")'; a record's type cannot change"
             )
         }
-        if previous == nil { try Names.checkRecordType(type, limits: call.limits) }
+        if previous?.type != type { try Names.checkRecordType(type, limits: call.limits) }
         let conformed = try schema.conform(
             operation.fields, of: type, in: access.database.scope, limits: call.limits
         )

@@ -55,6 +55,10 @@ package protocol Store: OutboxLeasing {
     /// ``StoreUnavailable`` says what is in the way.
     func probe() async throws
 
+    /// Looks through what is too much to be looked through when the store is opened, and mends
+    /// it; fails where that cannot be. An engine that looks after its files needs none.
+    func inspect() async throws
+
     /// Releases the engine's files or connections; later calls fail.
     func close() async throws
 }
@@ -63,6 +67,8 @@ extension Store {
     package func probe() async throws {
         try await write(.store) { _ in }
     }
+
+    package func inspect() async throws {}
 
     /// Runs `body` on a consistent snapshot: an engine that does not tell long reads
     /// from short ones.

@@ -30,6 +30,8 @@ package struct StoreMend: Sendable, Hashable {
     package var tables: [String] = []
     /// Records whose fields are damaged now; most of them are known by name alone.
     package var damagedRecords = 0
+    /// Subscriptions of which only the ID, and what fired them, is left: they fire no more.
+    package var damagedSubscriptions = 0
     /// Records of which two names were found: they have the one that is more likely.
     package var renamedRecords = 0
     /// Rows that stood in ``tables`` and that no record of today has.
@@ -38,6 +40,9 @@ package struct StoreMend: Sendable, Hashable {
     package var addedRows = 0
     /// The names of zones of which records are missing, and nobody knows which.
     package var zonesWithLosses: [String] = []
+    /// Zones that are not known any more and of which records were found, by their keys: these
+    /// are kept, and a check names them.
+    package var unknownZones: [String] = []
 
     /// Creates a mend of nothing.
     package init() {}

@@ -31,12 +31,12 @@ struct StoreRule {
             problem: "the zone's records do not take what is counted",
             sql: """
                 SELECT zone.key, NULL,
-                    zone.bytes || ' bytes counted, ' || ifnull(sum(record.size), 0) || ' there'
+                    zone.bytes || ' bytes counted, ' || \(StoreNumbers.sum("record.size")) || ' there'
                 FROM zone JOIN database ON database.id = zone.database
                     LEFT JOIN record ON record.zone = zone.key
                 WHERE zone.deletion IS NULL AND database.owner NOT IN (\(removedUsers))
                 GROUP BY zone.key
-                HAVING zone.bytes <> ifnull(sum(record.size), 0)
+                HAVING zone.bytes <> \(StoreNumbers.sum("record.size"))
                     OR zone.records <> count(CASE WHEN record.size > 0 THEN 1 END)
                 """
         ),
@@ -47,8 +47,8 @@ struct StoreRule {
                 FROM database LEFT JOIN zone ON zone.database = database.id
                 WHERE database.owner NOT IN (\(removedUsers))
                 GROUP BY database.id
-                HAVING database.bytes <> ifnull(sum(zone.bytes), 0)
-                    OR database.records <> ifnull(sum(zone.records), 0)
+                HAVING database.bytes <> \(StoreNumbers.sum("zone.bytes"))
+                    OR database.records <> \(StoreNumbers.sum("zone.records"))
                 """
         ),
         StoreRule(

@@ -88,6 +88,13 @@ final class Connection {
         try step(sql, values, body)
     }
 
+    /// Calls `body` likewise, with any number of values.
+    func each(
+        _ sql: String, values: [any Bindable], body: (Columns) throws -> Bool
+    ) throws {
+        try step(sql, values, body)
+    }
+
     /// Ends a transaction that has read only.
     func endRead() {
         do {

@@ -1,41 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
+import TidebellCore
 import TidebellWire
 
-/// What tells that a record's fields are the bytes that were written.
+/// What tells that a record is what was written.
 ///
 /// Fields go from the file to the socket unparsed, and SQLite has no checksums of its
-/// own: without this a bad page would become an answer that is no JSON.
+/// own: without this a bad page would become an answer that is no JSON. It covers what stands
+/// before the fields too, except the name and the position, which the index of names has as well.
+/// Rows of older versions have a checksum of their fields alone.
 enum FieldChecksum {
     /// The name under which SQL knows ``ofReadable(_:)``.
     static let functionName = "field_checksum"
 
-    /// Returns the checksum, which differs for any two texts that differ in eight bytes or
-    /// less that stand together.
-    static func of(_ bytes: [UInt8]) -> Int64 {
-        bytes.withUnsafeBytes { bytes in
-            var sum = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
-            var index = 0
-            while index &+ 8 <= bytes.count {
-                let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                sum = mixed(sum ^ UInt64(littleEndian: word))
-                index &+= 8
-            }
-            var rest: UInt64 = 0
-            while index < bytes.count {
-                rest = rest << 8 | UInt64(bytes[index])
-                index &+= 1
-            }
-            return Int64(bitPattern: mixed(sum ^ rest))
-        }
+    /// Returns the checksum of a record.
+    static func of(_ record: StoredRecord) -> Int64 {
+        of(record, fields: of(record.fields.json))
     }
 
-    /// Whether `bytes` are what was written; without a checksum, whether they can be read.
-    static func admits(_ bytes: [UInt8], _ checksum: Int64?) -> Bool {
-        if let checksum { return of(bytes) == checksum }
+    /// Returns the checksum of fields, which differs for any two texts that differ in eight bytes
+    /// or less that stand together.
+    static func of(_ bytes: [UInt8]) -> Int64 { bytes.withUnsafeBytes { of($0) } }
+
+    /// Whether a record is what was written; without a checksum, whether its fields can be read.
+    static func admits(_ record: StoredRecord, _ checksum: Int64?) -> Bool {
         // Written by a version without checksums, and damaged before it was migrated.
-        return isReadable(bytes)
+        guard let checksum else { return isReadable(record.fields.json) }
+        let fields = of(record.fields.json)
+        // Most were written with what stands before the fields.
+        return of(record, fields: fields) == checksum || fields == checksum
+    }
+
+    /// The checksum of what stands before the fields, and of these.
+    private static func of(_ record: StoredRecord, fields: Int64) -> Int64 {
+        var sum = UInt64(bitPattern: fields)
+        func add(_ number: Int64) { sum = mixed(sum ^ UInt64(bitPattern: number)) }
+        func add(_ text: String) {
+            var text = text
+            add(text.withUTF8 { of(UnsafeRawBufferPointer($0)) })
+        }
+        add(record.type)
+        for stamp in [record.created, record.modified] {
+            add(stamp.timestamp)
+            add(stamp.userRecordName)
+            add(stamp.deviceID)
+        }
+        // No parent is another one than an empty name.
+        add(record.parent == nil ? 0 : 1)
+        add(record.parent ?? "")
+        add(record.isDeleted ? 1 : 0)
+        add(record.size)
+        return Int64(bitPattern: sum)
+    }
+
+    private static func of(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+        var sum = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
+        var index = 0
+        while index &+ 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            sum = mixed(sum ^ UInt64(littleEndian: word))
+            index &+= 8
+        }
+        var rest: UInt64 = 0
+        while index < bytes.count {
+            rest = rest << 8 | UInt64(bytes[index])
+            index &+= 1
+        }
+        return Int64(bitPattern: mixed(sum ^ rest))
     }
 
     /// Whether the bytes are fields of a record.

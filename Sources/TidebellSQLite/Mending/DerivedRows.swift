@@ -145,7 +145,7 @@ struct DerivedRows {
             """
             SELECT zone, \(columns) FROM \(rows) AS held
             WHERE zone NOT IN (\(StoreRule.endingZones)) AND NOT EXISTS (
-                SELECT 1 FROM record JOIN zone ON zone.key = record.zone
+                SELECT 1 FROM record LEFT JOIN zone ON zone.key = record.zone
                 WHERE record.zone = held.zone AND record.name = held.\(name) AND record.deleted = 0
                     AND zone.deletion IS NULL
             )

@@ -8,21 +8,45 @@ import TidebellCore
 /// They are small beside records. An index of theirs that is damaged is made anew from its
 /// table, where that is known to be whole.
 struct EssentialTables {
-    static let names = [
+    /// Looked through before a server serves.
+    static let atStart = [
         "store", "store_secret", "database", "zone", "removed_zone", "zone_key", "account", "user",
-        "web_token", "api_token", "admin_token", "application_permission", "removed_account",
-        "erased",
+        "api_token", "admin_token", "application_permission", "removed_account", "erased",
     ]
+    /// Looked through while a server serves: they grow with every sign-in, and who is not found in
+    /// them signs in again, as the same user.
+    static let whileServing = ["web_token"]
 
     /// As of ``TableMending``, but in no transaction yet.
     let writer: Connection
     let reader: Connection
     let path: String
 
-    /// Looks through the tables; returns what was mended, or nil where all are sound. Fails with
-    /// ``StoreOpenError/damaged(path:reason:)`` where a table is not whole.
+    /// Looks through the tables of a start and mends them in a transaction; returns what was
+    /// mended, or nil where all are sound. Fails with ``StoreOpenError/damaged(path:reason:)`` where
+    /// a table is not whole.
     func settle() throws -> StoreMend? {
-        let unsound = try Self.names.filter { try !TableMending.isSound($0, on: reader) }
+        let unsound = try Self.unsound(among: Self.atStart, on: reader)
+        guard !unsound.isEmpty else { return nil }
+        try writer.run("BEGIN IMMEDIATE")
+        do {
+            let mend = try mended(unsound)
+            try writer.run("COMMIT")
+            return mend
+        } catch {
+            // The failure to tell is the first one.
+            try? writer.run("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Which of the tables are not sound.
+    static func unsound(among tables: [String], on connection: Connection) throws -> [String] {
+        try tables.filter { try !TableMending.isSound($0, on: connection) }
+    }
+
+    /// Makes tables anew in the transaction of the writer, as of ``settle()``.
+    func mended(_ unsound: [String]) throws -> StoreMend {
         for table in unsound where try !isWhole(table) {
             throw StoreOpenError.damaged(
                 path: path,
@@ -30,16 +54,7 @@ struct EssentialTables {
                     + "lost, 'tidebell backup --despite-damage' keeps the rest"
             )
         }
-        guard !unsound.isEmpty else { return nil }
-        try writer.run("BEGIN IMMEDIATE")
-        do {
-            for table in unsound { try makeAnew(table) }
-            try writer.run("COMMIT")
-        } catch {
-            // The failure to tell is the first one.
-            try? writer.run("ROLLBACK")
-            throw error
-        }
+        for table in unsound { try makeAnew(table) }
         var mend = StoreMend()
         mend.tables = unsound
         return mend

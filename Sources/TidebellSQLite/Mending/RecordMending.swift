@@ -33,6 +33,9 @@ final class RecordMending {
     /// Rows that live and of which the index knows neither the position nor the name.
     private var unknown: [Int64: [Key]] = [:]
     private var renamed = 0
+    /// Entries of zones that are not known, and the last key that a zone was given.
+    private var namesInUnknownZones: [Key: String] = [:]
+    private var lastZone: Int64 = 0
 
     /// Creates a mending with the connections of ``TableMending``; the table is empty.
     init(writer: Connection, reader: Connection) {
@@ -59,6 +62,7 @@ final class RecordMending {
                 Int($0.int(0))
             } ?? 0
         mend.renamedRecords = renamed
+        mend.unknownZones = try unknownZones()
         mend.zonesWithLosses = try countAnew()
     }
 
@@ -70,14 +74,21 @@ final class RecordMending {
             heads[columns.int(0)] = columns.int(1)
             return true
         }
+        lastZone =
+            try writer.first("SELECT seq FROM sqlite_sequence WHERE name = 'zone'") { $0.int(0) }
+            ?? 0
     }
 
     // MARK: Entries
 
     /// Puts a record in the place of an entry.
     private func hold(_ entry: RecordSalvage.Entry) throws {
-        // Entries of pages that were something else once.
-        guard let head = heads[entry.key.zone] else { return }
+        guard let head = heads[entry.key.zone] else {
+            if (1...max(1, lastZone)).contains(entry.key.zone), Self.isName(entry.name) {
+                namesInUnknownZones[entry.key] = entry.name
+            }
+            return
+        }
         guard Self.isName(entry.name), (1...max(1, head)).contains(entry.key.position) else {
             namesAreComplete = false
             return
@@ -103,16 +114,15 @@ final class RecordMending {
 
     /// Puts a row where it belongs.
     private func place(_ record: StoredRecord, in zone: ZoneKey) throws {
-        // Rows of pages that were something else once.
-        guard let head = heads[zone.rawValue] else { return }
+        guard let head = heads[zone.rawValue] else { return try keep(record, in: zone) }
         var record = record
         let isEmpty = record.fields.json == RecordFields.none.json
         if record.isDeleted ? record.size != 0 : record.size == 0 && isEmpty {
             // Only a tombstone takes nothing: whether this is one is lost.
             record.isDeleted = false
             record.isDamaged = true
-            record.size = max(1, record.size)
         }
+        if record.isDamaged, !record.isDeleted { record.size = Self.size(ofDamaged: record) }
         let key = Key(zone: zone.rawValue, position: record.position.rawValue)
         if let held = try held(at: key) { return try place(record, at: key, of: held) }
         guard Self.isName(record.name) else {
@@ -127,6 +137,32 @@ final class RecordMending {
             unknown[key.zone, default: []].append(key)
         }
         _ = try insert(record, in: key.zone)
+    }
+
+    /// Keeps a record of a zone that is not known, where the index of names knows it too: of what
+    /// is on pages that were something else once, only one of both is left.
+    private func keep(_ record: StoredRecord, in zone: ZoneKey) throws {
+        let key = Key(zone: zone.rawValue, position: record.position.rawValue)
+        guard namesInUnknownZones[key] == record.name, !record.isDamaged else { return }
+        _ = try insert(record, in: key.zone)
+    }
+
+    private func unknownZones() throws -> [String] {
+        try writer.rows(
+            """
+            SELECT zone, count(*) FROM record
+            WHERE zone NOT IN (SELECT key FROM zone UNION ALL SELECT zone FROM removed_zone)
+            GROUP BY zone
+            """
+        ) { "\($0.int(0)) (\($0.int(1)) records)" }
+    }
+
+    /// What a damaged record takes: what it says, where that can be.
+    private static func size(ofDamaged record: StoredRecord) -> Int64 {
+        guard record.size > 0, StoreNumbers.recordBytes.contains(record.size) else {
+            return record.measuredSize(withFiles: 0)
+        }
+        return record.size
     }
 
     /// Puts a row in the place of what stands at its position.
@@ -202,7 +238,7 @@ final class RecordMending {
             record.modified.userRecordName, record.modified.deviceID, record.parent,
             record.isDeleted, record.size,
             record.isDamaged ? [UInt8]() : record.fields.json,
-            record.isDamaged ? nil : FieldChecksum.of(record.fields.json)
+            record.isDamaged ? nil : FieldChecksum.of(record)
         )
         return writer.database.changesCount > 0
     }
@@ -232,17 +268,17 @@ final class RecordMending {
     private func countAnew() throws -> [String] {
         let zones = try writer.rows(
             """
-            SELECT zone.key, zone.name, zone.records, zone.bytes,
-                count(CASE WHEN record.size > 0 THEN 1 END), ifnull(sum(record.size), 0)
+            SELECT zone.key, zone.name, zone.records, count(CASE WHEN record.size > 0 THEN 1 END),
+                \(StoreNumbers.sum("record.size"))
             FROM zone LEFT JOIN record ON record.zone = zone.key
             WHERE zone.deletion IS NULL GROUP BY zone.key
             HAVING zone.records <> count(CASE WHEN record.size > 0 THEN 1 END)
-                OR zone.bytes <> ifnull(sum(record.size), 0)
+                OR zone.bytes <> \(StoreNumbers.sum("record.size"))
             """
         ) { columns in
             (
                 key: columns.int(0), name: columns.text(1), records: columns.int(2),
-                bytes: columns.int(3), foundRecords: columns.int(4), foundBytes: columns.int(5)
+                foundRecords: columns.int(3), foundBytes: columns.int(4)
             )
         }
         var withLosses: [String] = []
@@ -252,15 +288,17 @@ final class RecordMending {
                 continue
             }
             try writer.run(
-                """
-                UPDATE database SET bytes = bytes + ?, records = records + ?
-                WHERE id = (SELECT database FROM zone WHERE key = ?)
-                """,
-                zone.foundBytes - zone.bytes, zone.foundRecords - zone.records, zone.key
-            )
-            try writer.run(
                 "UPDATE zone SET bytes = ?, records = ? WHERE key = ?", zone.foundBytes,
                 zone.foundRecords, zone.key
+            )
+            try writer.run(
+                """
+                UPDATE database SET (bytes, records) = (
+                    SELECT \(StoreNumbers.sum("bytes")), \(StoreNumbers.sum("records")) FROM zone
+                    WHERE zone.database = database.id
+                ) WHERE id = (SELECT database FROM zone WHERE key = ?)
+                """,
+                zone.key
             )
         }
         return withLosses

@@ -14,6 +14,8 @@ final class StoreMender: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Raised when the store closes.
+    let end = StopFlag()
 
     /// Goes up with everything that is mended.
     var generation: Int { state.withLock { $0.generation } }
@@ -63,12 +65,18 @@ extension SQLiteStore {
     /// Mends what a call met. `generation` is what ``StoreMender/generation`` was before it.
     private func mend(after error: any Error, since generation: Int) async -> MendOutcome {
         guard isServing, Self.isMendable(error) else { return .none }
+        let stop = StopFlag(besides: mender.end)
         do {
-            let outcome = try await writeAlone { [pool, mender] transaction -> MendOutcome in
-                // Others met it too, and were first.
-                guard mender.generation == generation else { return .mendedByOthers }
-                guard mender.mayLook else { return .none }
-                return .looked(try Self.mended(transaction.connection, at: pool.path))
+            let outcome = try await withTaskCancellationHandler {
+                try await writeAlone { [pool, mender] transaction -> MendOutcome in
+                    // Others met it too, and were first.
+                    guard mender.generation == generation else { return .mendedByOthers }
+                    guard mender.mayLook else { return .none }
+                    return .looked(
+                        try Self.mended(transaction.connection, at: pool.path, until: stop))
+                }
+            } onCancel: {
+                stop.raise()
             }
             if case .looked(let mend?) = outcome {
                 // Not before the commit: who begins between reads what was there before.
@@ -78,10 +86,36 @@ extension SQLiteStore {
             return outcome
         } catch {
             // What is told is the failure of the call; the next one looks again, and not for
-            // ever, unless what is in the way may pass (a full disk).
-            if error is DatabaseError { mender.noteFruitlessLook() }
+            // ever, unless what is in the way may pass (a full disk, a call that was cancelled).
+            if let error = error as? DatabaseError, error.resultCode != .SQLITE_INTERRUPT {
+                mender.noteFruitlessLook()
+            }
             return .none
         }
+    }
+
+    /// Looks through the tables of ``EssentialTables/whileServing``.
+    package func inspect() async throws {
+        guard isServing else { return }
+        let tables = EssentialTables.whileServing
+        let unsound = try await read(.long) { reader in
+            guard let reader = reader as? SQLiteReader else { return [String]() }
+            return try EssentialTables.unsound(among: tables, on: reader.connection)
+        }
+        guard !unsound.isEmpty else { return }
+        let mend = try await writeAlone { [pool, mender] transaction in
+            let queue = try DatabaseQueue(path: pool.path, configuration: Self.onlyReading)
+            defer { try? queue.close() }
+            return try queue.inDatabase { database in
+                let (writer, reader) = (transaction.connection, Connection(database))
+                return try reader.stopping(at: mender.end) {
+                    try EssentialTables(writer: writer, reader: reader, path: pool.path)
+                        .mended(unsound)
+                }
+            }
+        }
+        mender.noteMend()
+        troubles.note(mend)
     }
 
     private static func isMendable(_ error: any Error) -> Bool {
@@ -92,11 +126,20 @@ extension SQLiteStore {
     }
 
     /// Mends the store at `path` in the transaction of `writer`, which nothing else is in.
-    static func mended(_ writer: Connection, at path: String) throws -> StoreMend? {
+    ///
+    /// What is stopped fails with SQLITE_INTERRUPT, and its transaction is to be undone.
+    static func mended(
+        _ writer: Connection, at path: String, until stop: StopFlag = StopFlag()
+    ) throws -> StoreMend? {
         let queue = try DatabaseQueue(path: path, configuration: onlyReading)
         defer { try? queue.close() }
         return try queue.inDatabase { database in
-            try TableMending(writer: writer, reader: Connection(database)).run()
+            let reader = Connection(database)
+            return try reader.stopping(at: stop) {
+                try writer.stopping(at: stop) {
+                    try TableMending(writer: writer, reader: reader).run()
+                }
+            }
         }
     }
 }

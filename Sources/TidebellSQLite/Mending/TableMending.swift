@@ -10,7 +10,7 @@ import TidebellCore
 struct TableMending {
     /// The tables that can be made anew: their rows stand in indexes too, and tell what is
     /// missing.
-    static let tables = ["record", "reference", "asset_use"]
+    static let tables = ["record", "reference", "asset_use", "subscription"]
 
     /// In a transaction of its own, in which it has met no damage.
     let writer: Connection
@@ -24,9 +24,11 @@ struct TableMending {
         for table in try Self.tables.filter({ try !Self.isSound($0, on: reader) }) {
             try strikeOff(table)
             mend.tables.append(table)
-            if table == "record" {
-                try RecordMending(writer: writer, reader: reader).run(&mend)
-            } else {
+            switch table {
+            case "record": try RecordMending(writer: writer, reader: reader).run(&mend)
+            case "subscription":
+                try SubscriptionMending(writer: writer, reader: reader).run(&mend)
+            default:
                 try copyRows(of: table)
                 try DerivedRows(
                     table == "reference" ? .references : .assetUses, writer: writer, reader: reader

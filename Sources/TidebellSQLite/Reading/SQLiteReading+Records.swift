@@ -181,32 +181,44 @@ extension StoredRecord {
         record AS entry INDEXED BY record_name LEFT JOIN record ON record.zone = entry.zone
             AND record.position = entry.position AND record.name = entry.name
         """
+    /// What takes nothing was deleted; a row that says so and takes something is damaged.
+    private static let isThere = "(record.deleted IS NOT 1 OR record.size <> 0)"
     fileprivate static let named = """
         SELECT \(columns) FROM \(found)
-        WHERE entry.zone = ? AND entry.name = ? AND record.deleted IS NOT 1
+        WHERE entry.zone = ? AND entry.name = ? AND \(isThere)
         """
     fileprivate static let namedAmong = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN \(found)
         WHERE entry.zone = ? AND entry.name = \(JSONText.string("wanted.value"))
-            AND record.deleted IS NOT 1
+            AND \(isThere)
         """
     /// ``namedAmong`` without the fields.
     fileprivate static let headsAmong = """
         SELECT \(head) FROM json_each(?) AS wanted CROSS JOIN \(found)
         WHERE entry.zone = ? AND entry.name = \(JSONText.string("wanted.value"))
-            AND record.deleted IS NOT 1
+            AND \(isThere)
         """
     fileprivate static let pageForward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position > ? ORDER BY position"
     fileprivate static let pageBackward =
         "SELECT \(columns) FROM record WHERE zone = ? AND position < ? ORDER BY position DESC"
 
-    /// Reads a row of ``columns``; fields that are not what was written are left out.
+    /// Whether the numbers before the fields can have been written: of rows of older versions no
+    /// checksum says so.
+    private var hasSaneNumbers: Bool {
+        StoreNumbers.moments.contains(created.timestamp)
+            && StoreNumbers.moments.contains(modified.timestamp)
+            && StoreNumbers.recordBytes.contains(size) && (!isDeleted || size == 0)
+    }
+
+    /// Reads a row of ``columns``; fields of one that is not what was written are left out.
     init(_ columns: Columns) throws {
-        let json = columns.bytes(12)
-        let isIntact = FieldChecksum.admits(json, columns.optionalInt(13))
-        try self.init(columns, fields: isIntact ? RecordFields(json: json) : .none)
-        isDamaged = !isIntact
+        try self.init(columns, fields: RecordFields(json: columns.bytes(12)))
+        isDamaged = !hasSaneNumbers || !FieldChecksum.admits(self, columns.optionalInt(13))
+        guard isDamaged else { return }
+        fields = .none
+        // It is the mark of the deletion that is damaged.
+        if size != 0 { isDeleted = false }
     }
 
     /// Reads the columns before the fields.

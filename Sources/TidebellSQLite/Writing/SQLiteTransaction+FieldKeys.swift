@@ -44,8 +44,7 @@ extension SQLiteTransaction {
                 UPDATE record SET fields = ?, checksum = ?
                 WHERE zone = ? AND position = ? AND name = ?
                 """,
-                record.fields.json, FieldChecksum.of(record.fields.json), zone, record.position,
-                record.name
+                record.fields.json, FieldChecksum.of(record), zone, record.position, record.name
             )
         }
     }

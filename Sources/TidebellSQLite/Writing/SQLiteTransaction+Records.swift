@@ -10,8 +10,7 @@ extension SQLiteTransaction {
                 record.created.timestamp, record.created.userRecordName,
                 record.created.deviceID, record.modified.timestamp,
                 record.modified.userRecordName, record.modified.deviceID, record.parent,
-                record.isDeleted, record.size, record.fields.json,
-                FieldChecksum.of(record.fields.json)
+                record.isDeleted, record.size, record.fields.json, FieldChecksum.of(record)
             )
         }
     }
