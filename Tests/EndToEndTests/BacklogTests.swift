@@ -17,6 +17,8 @@ struct BacklogTests {
     private static let subscribers = 200
     private static let records = 400
     private static let recordsPerRequest = 200
+    /// More than a server can match within its drain time.
+    private static let moreRecords = 4000
 
     private let program: TidebellProgram
 
@@ -54,6 +56,37 @@ struct BacklogTests {
         #expect(ledger.contents.violations == [])
         #expect(reader.received.values.allSatisfy { $0.ids.count == 1 })
         try await stop(server)
+    }
+
+    @Test(
+        "SIGTERM ends a server when its drain time is over, whatever it has to push, send and receive"
+    )
+    func drainTime() async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let cloud = try await makeSubscribers()
+        try await makeChanges(as: cloud, count: Self.moreRecords)
+        // Neither the upload nor the download would ever end by itself.
+        let server = try await program.serve(arguments: [
+            "--limit", "bodyTime=1000000s", "--limit", "answerTime=1d", "--limit",
+            "leastAnswerRate=0",
+        ])
+        let home = try await Household(program: program, user: "anna")
+        let connections = [
+            try await home.beginUpload(), try await home.beginDownloadAndStop(bytes: 32 << 20),
+            try await home.openStream(),
+        ]
+        #expect(try await backlog() > 0)
+        server.signal(SIGTERM)
+        var closed: [String] = []
+        for await line in server.lines where line.contains("the drain time is over") {
+            closed.append(line)
+        }
+        #expect(await server.waitUntilExit() == 0)
+        // The stream ends at once, the other two when the time is over.
+        #expect(closed.count == 1)
+        #expect(closed.first?.contains("connections=2") == true, "\(closed)")
+        #expect(try await backlog() > 0)
+        withExtendedLifetime(connections) {}
     }
 
     /// Stops a server, which ends by itself.
@@ -128,9 +161,9 @@ extension BacklogTests {
     }
 
     /// Makes changes that nobody is notified of.
-    private func makeChanges(as writer: Writer) async throws {
+    private func makeChanges(as writer: Writer, count: Int = Self.records) async throws {
         try await withCloud { cloud in
-            for first in stride(from: 0, to: Self.records, by: Self.recordsPerRequest) {
+            for first in stride(from: 0, to: count, by: Self.recordsPerRequest) {
                 let operations = (first..<first + Self.recordsPerRequest).map {
                     #"{"operationType":"create","record":{"recordType":"Entry","recordName":"r\#($0)"}}"#
                 }.joined(separator: ",")

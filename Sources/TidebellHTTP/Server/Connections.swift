@@ -161,10 +161,11 @@ final class Connections: Sendable {
         state.withLock { $0.open[ObjectIdentifier(channel)] }
     }
 
-    /// Closes all, whatever they do.
-    func closeAll() {
+    /// Closes all, whatever they do; returns how many there were.
+    func closeAll() -> Int {
         let all = state.withLock { Array($0.open.values) }
         for connection in all { connection.channel.close(promise: nil) }
+        return all.count
     }
 
     private func share(of connection: Connection) -> String? {

@@ -120,13 +120,17 @@ package struct HTTPServer: Service {
     private func run(
         _ application: some Service, until connections: Connections
     ) async throws {
-        let clock = drainClock
+        let (clock, logger) = (drainClock, webServices.cloud.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {
                     try await gracefulShutdown()
                     try await clock.sleep(for: Self.drainTime)
-                    connections.closeAll()
+                    let closed = connections.closeAll()
+                    guard closed > 0 else { return }
+                    logger.notice(
+                        "connections closed: the drain time is over",
+                        metadata: ["connections": "\(closed)"])
                 } catch is CancellationError {
                     // The application ended before.
                 }
