@@ -43,7 +43,9 @@ extension CloudState {
             "FakeAPNs received and nobody took: \(String(decoding: $0.payload, as: UTF8.self))"
         }
         left += server.trouble.lines.map { "the server logged: \($0)" }
-        if server.transferCount > 0 { left.append("\(server.transferCount) files on their way") }
+        if server.transferCount > 0 {
+            left.append("files on their way: \(server.transferCount)")
+        }
         try await stop()
         guard left.isEmpty else { throw TestCloudError.leftOver(left) }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
+import Foundation
 import Testing
 import TidebellTesting
 import TestSupport
@@ -79,5 +80,40 @@ struct FinishTests {
         phone.goOffline()
         try await save("a", on: laptop)
         #expect(try await leftOver(of: cloud) == [])
+    }
+
+    @Test("A warning or an error that the server logged is left over")
+    func trouble() async throws {
+        let home = try await AssetHome()
+        let note = try await home.savedNote("text")
+        let names = try home.serverFiles()
+        for name in names {
+            try FileManager.default.removeItem(
+                at: home.cloud.assetFolder
+                    .appendingPathComponent("kept/\(name.prefix(2))/\(name)"))
+        }
+        // The app sees an error; the operator would have seen a line.
+        _ = await ckError { _ = try await home.database.record(for: note.recordID) }
+        let left = try await leftOver(of: home.cloud)
+        #expect(left.count == 1)
+        #expect(left.first?.hasPrefix("the server logged: ") == true, "\(left)")
+        #expect(left.first?.contains(try #require(names.first)) == true, "\(left)")
+    }
+
+    @Test("A file that is on its way is left over", arguments: [false, true])
+    func transfers(isHeld: Bool) async throws {
+        let home = try await AssetHome(sockets: true)
+        let hold = home.phone.holdTransfers(after: 1 << 20)
+        let record = home.note(try home.files.write("large", bytes: 8 << 20))
+        async let saved = ckError { try await home.database.save(record) }
+        try await hold.reached()
+        if !isHeld {
+            hold.release()
+            _ = await saved
+        }
+        let left = try await leftOver(of: home.cloud)
+        #expect(left == (isHeld ? ["files on their way: 1"] : []))
+        hold.release()
+        _ = await saved
     }
 }
