@@ -8,7 +8,8 @@ import TidebellWire
 
 @testable import TidebellHTTP
 
-/// The table caller × endpoint × database × environment of one container. Callers show an API
+/// The table caller × endpoint × database × environment of one container; what is granted is done, or
+/// refused for what is asked, and each cell says which. Callers show an API
 /// token and a web token, each of this container or of others, fresh or ended
 /// (``AccessCaller``): every web token with every API token. Which callers may call what is
 /// written down here, and not taken from the routes.
@@ -137,12 +138,39 @@ struct AccessTableTests {
                     #expect(AccessOutcome(response.status, error) == expected, cell)
                     if expected != .granted {
                         #expect(error != nil && response.status >= 400, cell)
-                    } else if caller.user != .none, scope == row.only ?? .private {
-                        #expect(response.status == 200, "\(cell): \(text)")
+                    } else {
+                        let refusal = Self.refusal(of: row, in: scope, for: caller)
+                        #expect(error?.code == refusal, "\(cell): \(text)")
+                        #expect((response.status == 200) == (refusal == nil), "\(cell): \(text)")
                     }
                 }
             }
         }
+    }
+
+    /// Why the requests of the table, by whoever may make them, are refused in other databases than a
+    /// private one: the public database has one zone and tracks no changes, the shared one has none yet.
+    private static let refusals: [DatabaseScope: [String: ServerErrorCode]] = [
+        .public: [
+            "database changes/database": .badRequest, "database changes/zone": .badRequest,
+            "database records/changes": .badRequest, "database zones/changes": .badRequest,
+            "database zones/modify": .badRequest,
+        ],
+        .shared: [
+            "database assets/rereference": .zoneNotFound, "database assets/upload": .zoneNotFound,
+            "database records/changes": .zoneNotFound, "database records/lookup": .zoneNotFound,
+            "database records/modify": .zoneNotFound, "database records/query": .badRequest,
+            "database zones/modify": .badRequest,
+        ],
+    ]
+
+    /// Why a caller who may ask is refused all the same; nil where it is done.
+    private static func refusal(
+        of row: Row, in scope: DatabaseScope, for caller: AccessCaller
+    ) -> ServerErrorCode? {
+        // A name without a password is no sign-in.
+        if row.key == "ext account/signIn", caller.user == .none { return .badRequest }
+        return refusals[scope]?[row.key]
     }
 
     @Test("Where no token is asked for, none makes a difference", arguments: containers)
