@@ -3,6 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 import TidebellCore
+import TidebellServer
 import TidebellWire
 
 @testable import TidebellHTTP
@@ -26,7 +27,95 @@ struct RefusalTests {
     )
     func counted(bound: WireError.Bound) async throws {
         let tally = Tally()
-        let meeting = Self.meeting(bound, tally)
+        try await meet(Self.meeting(bound, tally), bound, named: bound.rawValue, tally)
+    }
+
+    /// Limits that have a bound's name and a dot, or are counted as another: the one of them that
+    /// ``meeting(_:_:)`` meets is not here.
+    private static let parts: [String: (bound: WireError.Bound, meeting: Meeting)] = [
+        "longReads.waiting": (
+            .longReads,
+            Meeting(limits: {
+                fewLongReads(&$0)
+                $0.longReads.waitingOfUser = 1
+                $0.longReads.waiting = 0
+            }) { try await longReads($0) }
+        ),
+        "longReads.waitingOfAnonymous": (
+            .longReads,
+            Meeting(limits: {
+                fewLongReads(&$0)
+                $0.longReads.waitingOfUser = 8
+                $0.longReads.waitingOfAnonymous = 0
+            }) { try await longReads($0, isUser: false) }
+        ),
+        "querySort.bytes": (
+            .querySort, Meeting(limits: { $0.querySort.bytes = 1 }) { try await sorted($0) }
+        ),
+        "assetBytesForExtendedClients": (
+            .assetBytes,
+            Meeting(limits: {
+                $0.assetBytes = 1
+                $0.assetBytesForExtendedClients = 2
+            }) { try await $0.upload(besideOthers: false, isExtended: true) }
+        ),
+    ]
+
+    @Test(
+        "Whoever meets a limit that is part of a bound learns its name, and is counted once",
+        arguments: parts.keys.sorted())
+    func counted(part: String) async throws {
+        let (bound, meeting) = try #require(Self.parts[part])
+        let tally = Tally()
+        let name = bound == .longReads ? part : bound.rawValue
+        try await meet(meeting, bound, named: name, tally)
+    }
+
+    /// What an operator sets by which nobody is refused anything, and what it does instead.
+    private static let others: [String: String] = [
+        "idleTime": "an idle connection is closed",
+        "strangersIdleTime": "an idle connection is closed",
+        "answerTime": "the time over which leastAnswerRate is measured",
+        "leastBodyRate": "lengthens bodyTime",
+        "burstSeconds": "how many of requestsPerSecond come at once",
+        "quickQuery.records": "the read becomes a long one",
+        "quickQuery.bytes": "the read becomes a long one",
+        "quickPage.records": "the read becomes a long one",
+        "quickPage.bytes": "the read becomes a long one",
+        "longReads.atOnce": "the read waits",
+        "longReads.atOnceByCaller": "the read waits",
+        "queryScan.records": "the page ends",
+        "queryScan.bytes": "the page ends",
+        "pageBytes": "the page ends",
+        "cachedSchemaFields": "what is asked for least recently is read again",
+        "devicesPerUser": "the device that was unused for longest goes",
+        "notificationsPerUser": "devices learn of the gap",
+        "keptAnswerBytes": "the oldest answer goes",
+        "keptAnswerBytesPerUser": "the oldest answer goes",
+        "keptAnswerLength": "the answer is not kept whole",
+        "uploadTokenLifetime": "the URL ends", "assetLinkLifetime": "the URL ends",
+        "assetGrace": "the file goes", "tombstoneRetention": "change tokens expire",
+        "notificationRetention": "the notification goes",
+        "explanationRetention": "the explanation goes",
+        "explanationBounds.changes": "the explanation goes",
+        "explanationBounds.matches": "the explanation goes",
+        "explanationBounds.deliveries": "the explanation goes",
+        "deviceRetention": "the device goes", "answerRetention": "the answer goes",
+    ]
+
+    @Test("Every limit that an operator sets is met here, or is one by which nobody is refused")
+    func everyLimit() {
+        // Of a name with a dot the first part is met by the bound's own meeting.
+        let met = Set(WireError.Bound.allCases.map(\.rawValue))
+            .union(Self.parts.keys).union(["longReads.waitingOfUser", "querySort.records"])
+            .subtracting(["longReads", "querySort"])
+        #expect(met.isDisjoint(with: Self.others.keys))
+        #expect(met.union(Self.others.keys) == Set(SettableLimit.all.map(\.name)))
+    }
+
+    private func meet(
+        _ meeting: Meeting, _ bound: WireError.Bound, named name: String, _ tally: Tally
+    ) async throws {
         var (limits, shares) = (Limits(), ShareLimits())
         meeting.limits(&limits)
         meeting.shares(&shares)
@@ -37,7 +126,7 @@ struct RefusalTests {
         _ = try await api.cloud.accounts.add(named: "ben")
         try await api.cloud.accounts.setPassword("correct horse", of: "ben", cost: .least)
         if let text = try await meeting.refused(api) {
-            #expect(text.contains("(\(bound.rawValue)"), "\(text)")
+            #expect(text.contains("(\(name)"), "\(text)")
         }
         #expect(
             tally.values.filter { $0.value > 0 } == ["tidebell.refusals \(bound.rawValue)": 1])
@@ -139,13 +228,7 @@ struct RefusalTests {
         case .waitingWrites, .waitingWritesPerCaller, .waitingReads:
             Meeting { try await $0.answer(ofStoreRefusing: bound) }
         case .querySort:
-            Meeting(limits: { $0.querySort.records = 1 }) { api in
-                for name in ["a", "b"] { try await api.save(name, in: "_defaultZone") }
-                return try await api.post(
-                    "private/records/query",
-                    #"{"query":{"recordType":"Note","sortBy":[{"systemFieldName":"recordName"}]}}"#
-                ).text
-            }
+            Meeting(limits: { $0.querySort.records = 1 }) { try await sorted($0) }
         case .namedRecordBytes:
             Meeting(limits: { $0.namedRecordBytes = 1 }) { api in
                 _ = try await api.saveText("a")
@@ -268,18 +351,31 @@ struct RefusalTests {
         }
     }
 
+    /// A query with an order that looks at two records.
+    @Sendable private static func sorted(_ api: TestAPI) async throws -> String {
+        for name in ["a", "b"] { try await api.save(name, in: "_defaultZone") }
+        return try await api.post(
+            "private/records/query",
+            #"{"query":{"recordType":"Note","sortBy":[{"systemFieldName":"recordName"}]}}"#
+        ).text
+    }
+
     @Sendable private static func fewLongReads(_ limits: inout Limits) {
         limits.quickQuery.records = 1
         limits.longReads.atOnce = 1
         limits.longReads.waitingOfUser = 0
     }
 
-    /// A long read that goes on, and another one.
-    @Sendable private static func longReads(_ api: TestAPI) async throws -> String? {
-        for name in ["a", "b", "c"] { try await api.save(name, in: "_defaultZone") }
+    /// A long read that goes on, and another one, of `me` or of who is no user.
+    private static func longReads(_ api: TestAPI, isUser: Bool = true) async throws -> String? {
+        let scope = isUser ? "private" : "public"
+        for name in ["a", "b", "c"] { _ = try await api.saveText(name, in: scope) }
         let reads = api.cloud.webServices.cloud.longReads
+        let ofUser = api.target("\(scope)/records/query")
+        let target =
+            isUser ? ofUser : ofUser.replacing("&ckWebAuthToken=\(api.webToken)", with: "")
         return try await reads.run(for: .account(AccountID(rawValue: 4711))) {
-            try await api.post("private/records/query", #"{"query":{"recordType":"Note"}}"#).text
+            try await api.send("POST", target, #"{"query":{"recordType":"Note"}}"#).text
         }
     }
 }

@@ -8,11 +8,12 @@ import TidebellWire
 extension TestAPI {
     /// The path to which the file of a field goes.
     func uploadPath(
-        _ field: String, of record: String, scope: String = "private"
+        _ field: String, of record: String, scope: String = "private", isExtended: Bool = false
     ) async throws -> String {
         let answer = try await post(
             "\(scope)/assets/upload",
-            #"{"tokens":[{"recordName":"\#(record)","recordType":"Note","fieldName":"\#(field)"}]}"#
+            #"{"tokens":[{"recordName":"\#(record)","recordType":"Note","fieldName":"\#(field)"}]}"#,
+            headers: isExtended ? ["X-Tidebell-Extensions": "1"] : [:]
         )
         let response = try JSONReader.read(Array(answer.text.utf8)) {
             try UploadAssets.Response(from: &$0)

@@ -100,8 +100,8 @@ extension TestAPI {
     }
 
     /// Sends a file where there is one slot for files that come, which another caller may have.
-    func upload(besideOthers: Bool) async throws -> String {
-        let path = try await uploadPath("picture", of: "n")
+    func upload(besideOthers: Bool, isExtended: Bool = false) async throws -> String {
+        let path = try await uploadPath("picture", of: "n", isExtended: isExtended)
         var cloud = cloud.webServices.cloud
         cloud.transfers = Transfers(capacity: 2, shares: cloud.shares)
         let other = Caller.account(AccountID(rawValue: 4711))
