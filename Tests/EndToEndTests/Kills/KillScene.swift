@@ -7,6 +7,7 @@ import TidebellProcesses
 /// Everybody who takes part in a kill test.
 struct KillScene: Sendable {
     let ledger = Ledger()
+    private let program: TidebellProgram
     private let household: Household
     private let observer: WireDevice
     private let pushes: [PushReader]
@@ -14,6 +15,7 @@ struct KillScene: Sendable {
     private let files: FileWriter
     private let users: UserAdder
     private let watchers: [Watcher]
+    private let receiver: WebhookReceiver
     private let early: String?
     private let seed: UInt64
     private let addsUsers: Bool
@@ -32,9 +34,12 @@ struct KillScene: Sendable {
     init(
         program: TidebellProgram, seed: UInt64, uploads: URL, addsUsers: Bool = true
     ) async throws {
+        self.program = program
         self.seed = seed
         self.addsUsers = addsUsers
         household = try await Household(program: program, user: "anna")
+        receiver = try WebhookReceiver()
+        _ = try await program.run(["webhook", "add", Household.container, receiver.url])
         try await household.prepare(zone: "Feed")
         observer = household.wireDevice("observer")
         try await Self.subscribe(observer)
@@ -218,6 +223,7 @@ struct KillScene: Sendable {
                 Issue.record("the devices were notified of \(change) by other pushes")
             }
         }
+        try await checkReceiver(truth)
         let values = truth.entries.mapValues(\.number)
         // They would wait for ever for what is not there.
         if fresh.entries == truth.entries {
@@ -235,9 +241,30 @@ struct KillScene: Sendable {
         print(
             "\(truth.acknowledged) writes acknowledged, \(truth.repeated) cut and sent again, "
                 + "\(truth.refused.count) of refused batches, \(truth.changes.count) changes; pushes "
-                + "\(pushes.map(\.events)); pages \(feeds.map(\.pages)); \(files.acknowledged) files; "
+                + "\(pushes.map(\.events)), \(receiver.texts.count) to the webhook; pages \(feeds.map(\.pages)); \(files.acknowledged) files; "
                 + "\(users.tokens) users, \(users.kills) killed commands"
         )
+    }
+
+    /// The webhook's receiver gets each change, by the one push that the devices heard of it by.
+    private func checkReceiver(_ truth: Ledger.Contents) async throws {
+        // What was cut is sent again.
+        try await eventually {
+            try await !program.run(["webhook", "list"]).contains { $0.hasSuffix("are waiting") }
+        }
+        let heard = receiver.heard
+        for change in truth.changes.keys {
+            guard let ids = heard[change] else {
+                Issue.record("the webhook got nothing of \(change)")
+                continue
+            }
+            if ids != pushes.first?.heard[change]?.ids {
+                Issue.record("the webhook got \(change) by other pushes: \(ids)")
+            }
+        }
+        for change in heard.keys where truth.changes[change] == nil {
+            Issue.record("the webhook got \(change), which did not happen")
+        }
     }
 
     private static func compare(
