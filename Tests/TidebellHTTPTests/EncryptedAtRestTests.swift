@@ -79,8 +79,7 @@ struct EncryptedAtRestTests {
         #expect(answer.status == 200)
     }
 
-    /// Those of the words that stand in a file of the folder: as they are, in Base64 at any
-    /// offset, or in hexadecimal digits.
+    /// Those of the words that stand in a file of the folder.
     private func words(_ words: [String], in folder: URL) throws -> Set<String> {
         let names = try #require(FileManager.default.enumerator(atPath: folder.path))
         var files: [Data] = []
@@ -88,24 +87,7 @@ struct EncryptedAtRestTests {
             let file = folder.appendingPathComponent(name)
             if let data = try? Data(contentsOf: file) { files.append(data) }  // else a folder
         }
-        return Set(
-            words.filter { word in
-                Self.spellings(of: word).contains { spelling in
-                    files.contains { $0.range(of: spelling) != nil }
-                }
-            }
-        )
-    }
-
-    private static func spellings(of word: String) -> [Data] {
-        let hex = Hex.text(Array(word.utf8))
-        // Where a word begins within three bytes decides its digits; those at its ends
-        // depend on its neighbours.
-        let base64 = (0..<3).map { offset in
-            let bytes = Data(repeating: 0, count: offset) + Data(word.utf8)
-            return bytes.base64EncodedString().dropFirst(4).dropLast(4)
-        }
-        return ([word, hex, hex.uppercased()] + base64.map(String.init)).map { Data($0.utf8) }
+        return SecretWords(words).found(in: files)
     }
 
     @Test("REC-11: what apps encrypt stands in no file of the data folder, whatever was done")
@@ -135,10 +117,7 @@ struct EncryptedAtRestTests {
     }
 
     private func expectNoSecret(in text: String, _ what: Comment) {
-        let data = Data(text.utf8)
-        for word in Self.secrets {
-            #expect(Self.spellings(of: word).allSatisfy { data.range(of: $0) == nil }, what)
-        }
+        #expect(SecretWords(Self.secrets).found(in: text) == [], what)
     }
 
     @Test("REC-11: what apps encrypt stands in no push and in no explanation of one")
