@@ -51,6 +51,41 @@ struct PowerCutTests {
             _ = await next.waitUntilExit()
         }
     }
+
+    /// What is not flushed where files of records are kept.
+    enum Unflushed: String, CaseIterable {
+        case none, files, folders
+    }
+
+    /// The folder is on a disk of its own: what the database flushes makes it no more durable.
+    @Test(
+        "with flushing of files of records, or of their folders, off alone, a power cut loses them",
+        arguments: Unflushed.allCases)
+    func assetControl(off: Unflushed) async throws {
+        try await PowerCutDisk.with { disk in
+            let data = disk.folder.appendingPathComponent("data")
+            let normal = try disk.program(in: data)
+            let first = try await normal.serve()
+            let household = try await Household(program: normal, user: "anna")
+            first.signal(SIGTERM)
+            _ = await first.waitUntilExit()
+            let assets = try disk.takeOver(data.appendingPathComponent("assets"))
+            let variables = ["NO_FLUSH_IN": assets, "NO_FLUSH_KIND": off.rawValue]
+            var program = try disk.program(in: data, notFlushing: off == .none ? nil : variables)
+            program.port = normal.port
+            let server = try await program.serve()
+            try await disk.sync()
+            let files = try FileWriter(household: household, folder: disk.folder)
+            // The last file that is acknowledged: no later one is flushed with it.
+            try await files.write(seed: 1, upTo: 3)
+            #expect(files.acknowledged == 3)
+            try await disk.cut(server)
+            let next = try await normal.serve()
+            #expect(try await files.lost().isEmpty == (off == .none))
+            next.signal(SIGTERM)
+            #expect(await next.waitUntilExit() == 0)
+        }
+    }
 }
 
 /// A file system on a loop device.
@@ -92,25 +127,44 @@ private final class PowerCutDisk: Sendable {
     }
 
     private func mount() async throws {
-        try await shell("mount -o loop '\(image.path)' '\(mountPoint.path)'")
+        // Without what ext4 does for programs that do not flush, by renames and every few seconds.
+        let options = "loop,noauto_da_alloc,commit=600"
+        try await shell("mount -o \(options) '\(image.path)' '\(mountPoint.path)'")
     }
 
     /// A program whose data is on the disk, with or without flushing.
     func program(flushes: Bool = true) throws -> TidebellProgram {
+        try program(in: mountPoint.appendingPathComponent("data"), notFlushing: flushes ? nil : [:])
+    }
+
+    /// A program with its data in a folder; without flushing what the variables name, nil for nothing.
+    func program(
+        in data: URL, notFlushing variables: [String: String]? = nil
+    ) throws -> TidebellProgram {
         var program = try Built.tidebell()
-        program.dataFolder = mountPoint.appendingPathComponent("data")
-        guard !flushes else { return program }
+        program.dataFolder = data
+        guard let variables else { return program }
         let library = try #require(environment["TIDEBELL_TEST_NO_FLUSH"])
         let wrapper = folder.appendingPathComponent("without-flushing")
+        let assignments = variables.map { "\($0.key)='\($0.value)' " }.joined()
         try """
         #!/bin/sh
-        LD_PRELOAD='\(library)' exec '\(program.executable.path)' "$@"
+        \(assignments)LD_PRELOAD='\(library)' exec '\(program.executable.path)' "$@"
         """.write(to: wrapper, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755], ofItemAtPath: wrapper.path
         )
         program.executable = wrapper
         return program
+    }
+
+    /// Moves a folder to the disk, leaves a link to it, and returns its path there.
+    func takeOver(_ source: URL) throws -> String {
+        let target = mountPoint.appendingPathComponent(source.lastPathComponent)
+        try FileManager.default.copyItem(at: source, to: target)
+        try FileManager.default.removeItem(at: source)
+        try FileManager.default.createSymbolicLink(at: source, withDestinationURL: target)
+        return target.resolvingSymlinksInPath().path
     }
 
     /// Ends the server and loses what it did not flush.

@@ -30,12 +30,12 @@ final class FileWriter: Sendable {
 
     var acknowledged: Int { state.withLock(\.acknowledged.count) }
 
-    /// Saves files until the task is cancelled.
-    func write(seed: UInt64) async throws {
+    /// Saves so many files, or fewer if the task is cancelled.
+    func write(seed: UInt64, upTo count: Int = .max) async throws {
         var random = SeededGenerator(seed: seed)
         let (_, database) = try household.database()
         var number = 0
-        while !Task.isCancelled {
+        while !Task.isCancelled, number < count {
             number += 1
             let name = "file-\(number)"
             let bytes = Data(
@@ -81,5 +81,19 @@ final class FileWriter: Sendable {
                 #expect(SHA256.hash(data: bytes) == expected, "the file of \(name)")
             }
         }
+    }
+
+    /// The names of the acknowledged records whose file is not there as it was.
+    func lost() async throws -> [String] {
+        let (_, database) = try household.database(in: folder)
+        var lost: [String] = []
+        for (name, digest) in state.withLock(\.acknowledged) {
+            // The record of a lost file is an error.
+            let record = try? await database.record(for: CKRecord.ID(recordName: name))
+            let asset: CKAsset? = record?["file"]
+            let bytes = asset?.fileURL.flatMap { try? Data(contentsOf: $0) }  // one that is lost
+            if bytes.map({ SHA256.hash(data: $0) }) != digest { lost.append(name) }
+        }
+        return lost
     }
 }
