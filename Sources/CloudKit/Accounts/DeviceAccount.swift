@@ -6,7 +6,7 @@ import Foundation
 struct DeviceAccount: Hashable, Sendable {
     /// The address of the server.
     let server: String
-    /// The name of the user's record, or the web token where nobody said whose it is.
+    /// The name of the user's record, or the web token where nobody knows whose it is.
     let user: String
     /// Whether ``user`` is a record name.
     let isRecordName: Bool
@@ -14,7 +14,7 @@ struct DeviceAccount: Hashable, Sendable {
     /// The name of the user's record, as far as it is known without asking.
     var recordName: String? { isRecordName ? user : nil }
 
-    /// What tells the account from others, without telling who it is.
+    /// What distinguishes the account from others, without revealing who it is.
     var digest: Data {
         Data(SHA256.hash(data: Data("\(server)\n\(isRecordName)\n\(user)".utf8)))
     }
@@ -25,7 +25,7 @@ struct AccountPin: Hashable, Sendable {
     /// The account; nil when nobody was signed in.
     let account: DeviceAccount?
 
-    /// The account that operations made in this task are for; nil takes who is signed
+    /// The account that operations made in this task are for; nil takes whoever is signed
     /// in when they start.
     @TaskLocal static var current: AccountPin?
 
@@ -53,7 +53,7 @@ enum AccountStanding: Hashable, Sendable {
     /// The operator has disabled the account.
     case restricted
 
-    /// What an answer's error says; nil when it is about something else.
+    /// What an answer's error means; nil when it is about something else.
     init?(_ error: CKError, status: Int) {
         switch (error.code, status) {
         case (.accountTemporarilyUnavailable, _): self = .expired
@@ -63,7 +63,7 @@ enum AccountStanding: Hashable, Sendable {
         }
     }
 
-    /// The status an app is told, when the server could be asked.
+    /// The status an app gets, when the server could be asked.
     var status: CKAccountStatus? {
         switch self {
         case .unknown: nil
@@ -80,7 +80,7 @@ enum AccountStanding: Hashable, Sendable {
 
 extension CKError {
     /// The error an app gets: of a disabled account the same as without one (ACCT-3);
-    /// the account's status tells the difference.
+    /// the account's status shows the difference.
     var ofAccount: CKError {
         code == .managedAccountRestricted ? CKError(.notAuthenticated, userInfo: userInfo) : self
     }

@@ -5,9 +5,9 @@ internal import TidebellWire
 /// Who is signed in on a device: from its configuration, from `tidebell login`, or by
 /// a test, and kept up to date while the program runs (ACCT-2).
 ///
-/// ``KnownAccounts`` decides; this reads and writes the file, and tells the app. The file
+/// ``KnownAccounts`` decides; this reads and writes the file, and notifies the app. The file
 /// of `tidebell login` is looked at before each request, and once in ``watchInterval``
-/// for who only waits for `CKAccountChanged`. (Linux has no file events in Dispatch; one
+/// for whoever only waits for `CKAccountChanged`. (Linux has no file events in Dispatch; one
 /// `stat` a second costs less than a thread for inotify, and works on every file system.)
 final class DeviceAccounts: Sendable {
     /// How soon a waiting program sees that another process signed in or out.
@@ -73,13 +73,13 @@ final class DeviceAccounts: Sendable {
 
     // MARK: - Watching
 
-    /// Begins to tell of changes in a container.
+    /// Begins to report changes in a container.
     func follow(_ container: String) {
         refresh()
         perform(known.withLock { $0.follow(container) })
     }
 
-    /// Begins to tell of changes in the container that somebody signs in to first.
+    /// Begins to report changes in the container that somebody signs in to first.
     func followOnlyContainer() {
         perform(known.withLock { $0.followOnlyContainer() })
     }
@@ -97,7 +97,7 @@ final class DeviceAccounts: Sendable {
         return stream
     }
 
-    /// Waits until the app was told of every change so far.
+    /// Waits until the app was notified of every change so far.
     func flush() async {
         await withCheckedContinuation { continuation in
             posts.async { continuation.resume() }
@@ -112,7 +112,7 @@ final class DeviceAccounts: Sendable {
         perform(known.withLock { $0.learn(standing, of: token, in: container) })
     }
 
-    /// Puts the token that an answer brought in the place of the one it was sent with.
+    /// Replaces the token that a request was sent with by the one that its answer brought.
     func renew(_ old: String, by new: String, in container: String) {
         perform(known.withLock { $0.renew(old, by: new, in: container) })
     }
@@ -144,8 +144,8 @@ final class DeviceAccounts: Sendable {
         case .nothing: break
         case .watchFile: watch()
         case .replaceInFile(let old, let new): replace(old, by: new)
-        case .tellApp: post()
-        case .tellAppAndListeners:
+        case .notifyApp: post()
+        case .notifyAppAndListeners:
             let listeners = listeners.withLock { Array($0.values) }
             for listener in listeners { listener.yield() }
             post()
@@ -173,10 +173,10 @@ final class DeviceAccounts: Sendable {
         refresh()
     }
 
-    /// Tells the app; apart from the caller, as it may do anything there.
+    /// Notifies the app; apart from the caller, as it may do anything there.
     private func post() {
         posts.async {
-            // Kept until it is told: an ID may be another device's once this one is gone.
+            // Kept until the app is notified: an ID may be another device's once this one is gone.
             let device = ObjectIdentifier(self)
             NotificationCenter.default.post(
                 name: .CKAccountChanged, object: nil, userInfo: [Self.deviceKey: device]

@@ -31,13 +31,13 @@ package struct DeviceLogin: Sendable {
         self.transport = transport
     }
 
-    /// The environment where none is said.
+    /// The environment where none is given.
     package var environment: String { configuration.environment }
 
-    /// The address of the server where none is said.
+    /// The address of the server where none is given.
     package var server: String { configuration.server.absoluteString }
 
-    /// The container where none is said.
+    /// The container where none is given.
     package var defaultContainer: String? { configuration.defaultContainer }
 
     /// Whether an environment variable names a web token, which wins over all sessions.
@@ -46,7 +46,7 @@ package struct DeviceLogin: Sendable {
     /// Returns the sessions of the device.
     package func sessions() throws(CKError) -> [SignedInSession] { try file.read() }
 
-    /// Signs a user in to a container, in place of whoever was.
+    /// Signs a user in to a container, replacing whoever was.
     ///
     /// - Parameters:
     ///   - server: The server's address; nil takes the configured one.
@@ -85,12 +85,12 @@ package struct DeviceLogin: Sendable {
             answer = try await connection(to: container, configuration)
                 .send(SignIn.self, request, needsUser: request.user == nil).value
         } catch {
-            guard configuration.webAuthToken != nil, error.tellsOfNoSession else { throw error }
+            guard configuration.webAuthToken != nil, error.meansNoSession else { throw error }
             throw .local(
                 .notAuthenticated,
                 "The server does not take this web token in \(container) "
                     + "(\(configuration.environment)): it is unknown or has ended, or it was made "
-                    + "for another container or environment; say --container and --environment as "
+                    + "for another container or environment; give --container and --environment as "
                     + "it was made."
             )
         }
@@ -103,12 +103,12 @@ package struct DeviceLogin: Sendable {
             user: answer.user,
             userRecordName: answer.userRecordName
         )
-        let before = (try? sessions())?.first { $0.isOfSamePlace(as: session) }
+        let before = (try? sessions())?.first { $0.hasSameAddress(as: session) }
         try file.change { sessions in
-            sessions.removeAll { $0.isOfSamePlace(as: session) }
+            sessions.removeAll { $0.hasSameAddress(as: session) }
             sessions.append(session)
         }
-        // The old token is of no use any more; a server that cannot be told refuses it when
+        // The old token is of no use any more; a server that cannot be reached refuses it when
         // it expires.
         if let before {
             try? await end(before, keepsDevice: before.account == session.account)
@@ -116,7 +116,7 @@ package struct DeviceLogin: Sendable {
         return session
     }
 
-    /// Signs out of containers: of those `isWanted` says. Works without the server too,
+    /// Signs out of the containers that `isWanted` chooses. Works without the server too,
     /// which then refuses the tokens only when they expire.
     ///
     /// - Returns: The sessions that ended, with why the server does not know, if so.
@@ -126,7 +126,7 @@ package struct DeviceLogin: Sendable {
         let ended = try sessions().filter(isWanted)
         guard !ended.isEmpty else { return [] }
         try file.change { sessions in
-            sessions.removeAll { session in ended.contains { $0.isOfSamePlace(as: session) } }
+            sessions.removeAll { session in ended.contains { $0.hasSameAddress(as: session) } }
         }
         var results: [(session: SignedInSession, failure: CKError?)] = []
         for session in ended {
@@ -134,8 +134,8 @@ package struct DeviceLogin: Sendable {
                 try await end(session)
                 results.append((session, nil))
             } catch {
-                // Who is told that nobody is signed in has what they wanted.
-                results.append((session, error.tellsOfNoSession ? nil : error))
+                // An answer that nobody is signed in is what the caller wanted.
+                results.append((session, error.meansNoSession ? nil : error))
             }
         }
         return results
@@ -218,7 +218,7 @@ package struct DeviceLogin: Sendable {
         try DeviceConfiguration.address(session.server)
     }
 
-    /// The container as the configuration alone says, whoever is signed in.
+    /// The container by the configuration alone, whoever is signed in.
     private func connection(
         to container: String,
         _ configuration: DeviceConfiguration
@@ -233,9 +233,9 @@ package struct DeviceLogin: Sendable {
 }
 
 extension CKError {
-    /// Whether the server says that the session of the request has ended, or that it never
+    /// Whether the server reports that the session of the request has ended, or that it never
     /// knew one: not that the API token is wrong.
-    fileprivate var tellsOfNoSession: Bool {
+    fileprivate var meansNoSession: Bool {
         switch code {
         case .accountTemporarilyUnavailable, .managedAccountRestricted: true
         case .notAuthenticated: localizedDescription == WireProtocol.needsAuthorization

@@ -12,13 +12,13 @@ struct KnownAccounts: Sendable {
         case nothing
         /// Look at the file from time to time, from now on.
         case watchFile
-        /// Put a renewed token in the file, in the place of the one it was sent with.
+        /// Replace the token that a request was sent with, in the file, by the renewed one.
         case replaceInFile(old: String, new: String)
-        /// Tell the app that an account stands otherwise with its server.
-        case tellApp
-        /// Tell the app, and who listens to the pushes of a user, that somebody signed in
+        /// Notify the app that the server treats an account differently than before.
+        case notifyApp
+        /// Notify the app, and whoever listens to the pushes of a user, that somebody signed in
         /// or out.
-        case tellAppAndListeners
+        case notifyAppAndListeners
     }
 
     /// A look at the file that has begun.
@@ -49,13 +49,13 @@ struct KnownAccounts: Sendable {
     private var followed: [String: Followed] = [:]
     /// Whether the container is followed that somebody signs in to first.
     private var followsOnlyContainer = false
-    /// What the file said, and which file that was.
+    /// What the file held, and which file that was.
     private var sessions: Result<[SignedInSession], CKError> = .success([])
     private var stamp: SessionFile.Stamp?
     private var begunReadings = 0
     private var lastReading = 0
     private var override = Override.none
-    /// The tokens that took the place of those of the configuration.
+    /// The tokens that replaced those of the configuration.
     private var renewed: [String: String] = [:]
 
     /// Begins with a configuration.
@@ -87,7 +87,7 @@ struct KnownAccounts: Sendable {
 
     // MARK: - Following
 
-    /// Begins to tell of changes in a container.
+    /// Begins to report changes in a container.
     mutating func follow(_ container: String) -> Action {
         if followed[container] == nil {
             followed[container] = Followed(account: (try? configuration(of: container))?.account)
@@ -95,7 +95,7 @@ struct KnownAccounts: Sendable {
         return watch()
     }
 
-    /// Begins to tell of changes in the container that somebody signs in to first.
+    /// Begins to report changes in the container that somebody signs in to first.
     mutating func followOnlyContainer() -> Action {
         followsOnlyContainer = true
         return watch()
@@ -116,7 +116,7 @@ struct KnownAccounts: Sendable {
         return Reading(number: begunReadings, stamp: stamp)
     }
 
-    /// Takes what the file said, unless it was read again meanwhile: what was read first
+    /// Takes what the file held, unless it was read again meanwhile: what was read first
     /// must not come back.
     mutating func take(
         _ sessions: Result<[SignedInSession], CKError>, from reading: Reading
@@ -128,7 +128,7 @@ struct KnownAccounts: Sendable {
         return settle()
     }
 
-    // MARK: - What servers say
+    // MARK: - What servers answer
 
     /// Takes note of how the server took a request with a token.
     mutating func learn(
@@ -142,10 +142,10 @@ struct KnownAccounts: Sendable {
         known.standing = standing
         known.token = token
         followed[container] = known
-        return before != .unknown && before != standing ? .tellApp : .nothing
+        return before != .unknown && before != standing ? .notifyApp : .nothing
     }
 
-    /// Puts the token that an answer brought in the place of the one it was sent with.
+    /// Replaces the token that a request was sent with by the one that its answer brought.
     ///
     /// Of several processes and requests whose answers bring one, the first counts: the
     /// others compare, and find the old token gone.
@@ -174,7 +174,7 @@ struct KnownAccounts: Sendable {
         return settle()
     }
 
-    /// Compares every container with what was told of it last.
+    /// Compares every container with what was reported of it last.
     private mutating func settle() -> Action {
         var hasChanged = false
         if followsOnlyContainer, let container = onlyContainer {
@@ -183,7 +183,7 @@ struct KnownAccounts: Sendable {
             if followed[container] == nil { followed[container] = Followed(account: nil) }
         }
         for (container, known) in followed {
-            // A file that cannot be read says nothing about who is signed in.
+            // A file that cannot be read does not show who is signed in.
             guard let (configuration, account) = try? configuration(of: container) else {
                 continue
             }
@@ -196,7 +196,7 @@ struct KnownAccounts: Sendable {
                 hasChanged = true
             }
         }
-        return hasChanged ? .tellAppAndListeners : .nothing
+        return hasChanged ? .notifyAppAndListeners : .nothing
     }
 }
 
@@ -229,7 +229,7 @@ extension KnownAccounts {
         return (configuration, account(token))
     }
 
-    /// The session of the file that counts for a container; none when variables say
+    /// The session of the file that counts for a container; none when variables decide
     /// otherwise.
     private func session(
         of container: String, _ configuration: DeviceConfiguration
@@ -243,7 +243,7 @@ extension KnownAccounts {
         if let session = sessions.first(where: { $0.environment == configuration.environment }) {
             return session
         }
-        // Signing in says the environment where nothing else does.
+        // The sign-in decides the environment where nothing else does.
         let isGiven = configuration.given.contains(.environment)
         return !isGiven && sessions.count == 1 ? sessions.first : nil
     }
@@ -264,7 +264,7 @@ extension SignedInSession {
 }
 
 extension DeviceConfiguration {
-    /// Returns the configuration with what a session says.
+    /// Returns the configuration with the values of a session.
     fileprivate func signedIn(_ session: SignedInSession) throws(CKError) -> DeviceConfiguration {
         var result = self
         result.server = try Self.address(session.server)

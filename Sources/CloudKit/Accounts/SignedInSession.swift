@@ -39,7 +39,7 @@ package struct SignedInSession: Sendable, Hashable {
     }
 
     /// Whether the session is of the same container and environment.
-    func isOfSamePlace(as other: SignedInSession) -> Bool {
+    func hasSameAddress(as other: SignedInSession) -> Bool {
         container == other.container && environment == other.environment
     }
 
@@ -90,7 +90,7 @@ struct SessionFile: Sendable {
     /// The most sessions of a device.
     static let maximumSessions = 1000
 
-    /// What tells that a file is another one than before.
+    /// What distinguishes a file from the one that was read before.
     struct Stamp: Equatable, Sendable {
         var inode: UInt64
         var size: Int64
@@ -106,7 +106,7 @@ struct SessionFile: Sendable {
 
     private var path: String { state.folder.appendingPathComponent(Self.name).path }
 
-    /// Returns what tells the file from the one before; nil when there is none.
+    /// Returns what distinguishes the file from the one before; nil when there is none.
     func stamp() -> Stamp? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

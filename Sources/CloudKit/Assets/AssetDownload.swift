@@ -7,14 +7,14 @@ extension DatabaseConnection {
     /// with `assetNotAvailable` (ASSET-9). Some files are on the way at a time, and
     /// results are in the order of the records.
     ///
-    /// Fails when it says nothing about the records: cancelled, no network, nobody signed
-    /// in. Nothing may be told then of what came with them, such as a change token.
+    /// Fails for reasons that are not the records': cancelled, no network, nobody signed
+    /// in. Nothing may be reported then of what came with them, such as a change token.
     ///
-    /// - Parameter progress: Told how much of a record's files is there, by the record's
-    ///   place.
+    /// - Parameter notify: Called with how much of a record's files is there, by the
+    ///   record's index.
     func withAssets(
         _ records: [Result<CKRecord, CKError>], _ options: RequestOptions,
-        progress tell: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
+        progress notify: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
     ) async throws(CKError) -> [Result<CKRecord, CKError>] {
         var wanted: [(record: Int, asset: CKAsset, field: CKAsset.Field)] = []
         for (index, record) in records.enumerated() {
@@ -24,7 +24,7 @@ extension DatabaseConnection {
         guard !wanted.isEmpty else { return records }
         let files = wanted
         let progress = TransferProgress(
-            of: files.map { (owner: $0.record, size: $0.asset.stored?.size ?? 0) }, tell: tell
+            of: files.map { (owner: $0.record, size: $0.asset.stored?.size ?? 0) }, notify: notify
         )
         let results = await inParallel(files.count) { index in
             await AssetDownload(
@@ -50,15 +50,15 @@ extension CKRecord {
         in database: DatabaseConnection
     ) -> [(asset: CKAsset, field: CKAsset.Field)] {
         fields.flatMap { field -> [(asset: CKAsset, field: CKAsset.Field)] in
-            let place = CKAsset.Field(
+            let assetField = CKAsset.Field(
                 container: database.container.identifier, scope: database.scope,
                 recordID: recordID, key: field.key
             )
             switch field.value {
-            case .asset(let asset): return [(asset, place)]
+            case .asset(let asset): return [(asset, assetField)]
             case .list(let elements):
                 return elements.compactMap { element in
-                    if case .asset(let asset) = element { (asset, place) } else { nil }
+                    if case .asset(let asset) = element { (asset, assetField) } else { nil }
                 }
             default: return []
             }
@@ -67,7 +67,7 @@ extension CKRecord {
 }
 
 extension CKError.Code {
-    /// Whether a download that failed so says nothing about its file: the next one would
+    /// Whether a download fails like this whatever its file is: the next one would
     /// fail alike. Anything else is about one file, which must not keep others away.
     fileprivate var stopsDownloads: Bool {
         switch self {
@@ -87,7 +87,7 @@ private struct AssetDownload: Sendable {
     let field: CKAsset.Field
     let database: DatabaseConnection
     let options: RequestOptions
-    /// Told how many bytes are there.
+    /// Called with how many bytes are there.
     let moved: @Sendable (Int64) -> Void
 
     func run() async -> Result<Void, CKError> {
@@ -113,16 +113,16 @@ private struct AssetDownload: Sendable {
 
     private func download() async throws {
         guard let stored = asset.stored, let url = stored.downloadURL else {
-            throw StagedFile.Mismatch(description: "the server did not say where it is")
+            throw StagedFile.Mismatch(description: "the server did not name its URL")
         }
         let path = try AssetUploads.path(of: url)
-        let configuration = try database.container.place().configuration
+        let configuration = try database.container.address().configuration
         let staging = AssetStaging(of: configuration)
         let date = database.container.session.date
-        let (place, file) = try await AssetFile.onDisk {
+        let (fileURL, file) = try await AssetFile.onDisk {
             staging.purgeIfDue(receiving: stored.size, now: date())
-            let place = try staging.makePlace()
-            return (place, try StagedFile(place))
+            let fileURL = try staging.makeFileURL()
+            return (fileURL, try StagedFile(fileURL))
         }
         try await receive(path, size: stored.size, into: file)
         let stamp = try await AssetFile.onDisk {
@@ -130,7 +130,7 @@ private struct AssetDownload: Sendable {
                 size: stored.size, checksum: stored.fileChecksum, at: date()
             )
         }
-        asset.setDownloaded(to: place, stamp: stamp)
+        asset.setDownloaded(to: fileURL, stamp: stamp)
     }
 
     /// Receives the file; a connection that is lost is taken up where it broke.
@@ -151,7 +151,7 @@ private struct AssetDownload: Sendable {
             } catch let error as EarlyEnd {
                 failure = error.failure
                 // Answers that end in order may be cut short on the way once; a file that
-                // is too short ends at one place.
+                // is too short always ends at the same byte.
                 emptyAnswers = file.size == start ? emptyAnswers + 1 : 0
                 guard emptyAnswers < Self.mostEmptyAnswers else {
                     throw StagedFile.Mismatch(
@@ -226,7 +226,7 @@ private struct AssetDownload: Sendable {
                 try await AssetFile.onDisk { try file.write(chunk) }
                 moved(file.size)
             }
-            // A cancelled reader is told of an end that is none.
+            // A cancelled reader sees the end of the stream, although more would come.
             try Task.checkCancellation()
         }
     }

@@ -66,7 +66,7 @@ final class AssetFile: @unchecked Sendable {
 
     private func readPiece() throws(CKError) -> [UInt8]? {
         let rest = stamp.size - position
-        // One byte more tells whether the file has grown.
+        // One byte more shows whether the file has grown.
         let wanted = Int(min(Int64(Self.pieceSize), rest + 1))
         let start = position
         let piece = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in

@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-/// Where a record that is to be saved holds an asset, and what the save says for it.
+/// Where a record that is to be saved holds an asset, and what the save sends for it.
 struct AssetSlot: Sendable {
     /// What is sent as the value.
     enum Value: Sendable {
@@ -14,7 +14,7 @@ struct AssetSlot: Sendable {
 
     let asset: CKAsset
     let field: CKAsset.Field
-    /// The place in a list; nil for a value that is no list.
+    /// The index in a list; nil for a value that is no list.
     let index: Int?
     var value: Value
 
@@ -98,7 +98,7 @@ extension WireAsset {
 }
 
 extension CKAsset.StoredFile {
-    /// What an answer says about a file.
+    /// Takes an answer's description of a file.
     init(_ wire: WireAsset) {
         self.init(
             fileChecksum: wire.fileChecksum, size: wire.size,
@@ -109,7 +109,7 @@ extension CKAsset.StoredFile {
 }
 
 extension ModifyRecords.Operation {
-    /// Puts the value of an asset into the place that waits for it.
+    /// Puts the value of an asset into the slot that waits for it.
     mutating func fill(_ slot: AssetSlot, with stored: CKAsset.StoredFile) {
         guard case .some(.some(var field)) = fields.values[slot.field.key] else { return }
         let value = TidebellWire.FieldValue.asset(WireAsset(stored))

@@ -35,8 +35,8 @@ struct AssetStaging: Sendable {
             )
     }
 
-    /// Returns a new place for a file, whose folder exists.
-    func makePlace() throws -> URL {
+    /// Returns a new URL for a file, whose folder exists.
+    func makeFileURL() throws -> URL {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
@@ -92,15 +92,15 @@ final class StagedFile: @unchecked Sendable {
 
     /// The bytes that came so far.
     private(set) var size: Int64 = 0
-    private let place: URL
+    private let url: URL
     private let draft: String
     private let descriptor: Int32
     private var checksum = Insecure.SHA1()
 
     /// Creates the file.
-    init(_ place: URL) throws {
-        self.place = place
-        draft = place.path + ".part"
+    init(_ url: URL) throws {
+        self.url = url
+        draft = url.path + ".part"
         descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure() }
         checksum.update(data: FileChecksum.salt)
@@ -128,7 +128,7 @@ final class StagedFile: @unchecked Sendable {
         }
     }
 
-    /// Gives the file its name if it is what the server said; returns its stamp.
+    /// Gives the file its name if it is what the server described; returns its stamp.
     func finish(
         size expected: Int64, checksum text: String, at date: Date
     ) throws -> FileStamp {
@@ -139,7 +139,7 @@ final class StagedFile: @unchecked Sendable {
             throw Mismatch(description: "its checksum is not the one the record names")
         }
         setModificationDate(date, of: descriptor)
-        guard rename(draft, place.path) == 0, let stamp = FileStamp(descriptor: descriptor)
+        guard rename(draft, url.path) == 0, let stamp = FileStamp(descriptor: descriptor)
         else { throw Self.failure() }
         return stamp
     }

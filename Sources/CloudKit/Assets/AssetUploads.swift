@@ -6,7 +6,7 @@ internal import TidebellWire
 struct AssetUploads: Sendable {
     /// The most files on the way at a time: so many connections, and pieces in memory.
     static let parallelTransfers = 4
-    /// Files whose places are asked for together: few enough that no place expires
+    /// Files whose upload paths are asked for together: few enough that no path expires
     /// before its turn.
     static let filesPerRequest = 16
 
@@ -34,19 +34,21 @@ struct AssetUploads: Sendable {
     ///
     /// What a long-lived operation has uploaded before is not uploaded again.
     ///
-    /// - Parameter moved: Told how many bytes of a file were read, by the file's place.
+    /// - Parameter moved: Called with how many bytes of a file were read, by the file's index.
     func upload(
         _ files: [File], moved: @escaping @Sendable (Int, Int64) -> Void
     ) async -> [Result<CKAsset.StoredFile, CKError>] {
         var results = files.map { file in
             options.journal?.uploadedFile(named: file.name).map(Result<_, CKError>.success)
         }
-        for places in results.indices.filter({ results[$0] == nil }).chunked(
+        for indices in results.indices.filter({ results[$0] == nil }).chunked(
             by: Self.filesPerRequest
         ) {
-            let places = Array(places)
-            let uploaded = await uploadTogether(places.map { files[$0] }) { moved(places[$0], $1) }
-            for (place, result) in zip(places, uploaded) { results[place] = result }
+            let indices = Array(indices)
+            let uploaded = await uploadTogether(indices.map { files[$0] }) {
+                moved(indices[$0], $1)
+            }
+            for (index, result) in zip(indices, uploaded) { results[index] = result }
         }
         return results.compactMap { $0 }
     }
@@ -54,28 +56,28 @@ struct AssetUploads: Sendable {
     private func uploadTogether(
         _ files: [File], moved: @escaping @Sendable (Int, Int64) -> Void
     ) async -> [Result<CKAsset.StoredFile, CKError>] {
-        let places: [String]
+        let paths: [String]
         do {
-            places = try await askForPlaces(files)
+            paths = try await askForUploadPaths(files)
         } catch {
             return files.map { _ in .failure(error) }
         }
         return await inParallel(files.count) { index in
-            await upload(files[index], to: places[index]) { moved(index, $0) }
+            await upload(files[index], to: paths[index]) { moved(index, $0) }
         }
     }
 
-    /// Uploads a file; a connection that is lost has it begin again at a new place.
+    /// Uploads a file; a connection that is lost has it begin again at a new path.
     private func upload(
-        _ file: File, to place: String, moved: @escaping @Sendable (Int64) -> Void
+        _ file: File, to path: String, moved: @escaping @Sendable (Int64) -> Void
     ) async -> Result<CKAsset.StoredFile, CKError> {
-        var place = place
+        var path = path
         var attempt = 0
         while true {
             attempt += 1
             let failure: RequestFailure
             do {
-                return .success(try await send(file, to: place, moved: moved))
+                return .success(try await send(file, to: path, moved: moved))
             } catch {
                 failure = error
             }
@@ -87,14 +89,14 @@ struct AssetUploads: Sendable {
             else { return .failure(failure.error) }
             do {
                 try await database.container.session.clock.sleep(for: delay)
-                place = try await askForPlaces([file])[0]
+                path = try await askForUploadPaths([file])[0]
             } catch {
                 return .failure(error as? CKError ?? .cancelled())
             }
         }
     }
 
-    private func askForPlaces(_ files: [File]) async throws(CKError) -> [String] {
+    private func askForUploadPaths(_ files: [File]) async throws(CKError) -> [String] {
         let request = UploadAssets.Request(
             zoneID: zoneID,
             tokens: files.map { file in
@@ -105,23 +107,23 @@ struct AssetUploads: Sendable {
             }
         )
         let answer = try await database.send(
-            // Each place is for one file, and not for long.
+            // Each path is for one file, and not for long.
             UploadAssets.self, request, options, isKept: false
         )
-        var places: [String] = []
-        for token in answer.value.tokens { places.append(try Self.path(of: token.url)) }
-        return places
+        var paths: [String] = []
+        for token in answer.value.tokens { paths.append(try Self.path(of: token.url)) }
+        return paths
     }
 
     private func send(
-        _ file: File, to place: String, moved: @escaping @Sendable (Int64) -> Void
+        _ file: File, to path: String, moved: @escaping @Sendable (Int64) -> Void
     ) async throws(RequestFailure) -> CKAsset.StoredFile {
         let container = database.container
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
         do {
             let source = try AssetFile(file.url, of: file.slot.field.name)
             let request = TransportRequest(
-                method: "POST", path: place,
+                method: "POST", path: path,
                 headers: options.headers(hasBody: false)
                     + [("Content-Type", "application/octet-stream")]
             )
@@ -161,7 +163,7 @@ struct AssetUploads: Sendable {
     static func path(of url: String) throws(CKError) -> String {
         guard let start = url.range(of: WirePath.Root.assets.prefix) else {
             throw .local(
-                .assetNotAvailable, "The server names a place for files that is not its own.")
+                .assetNotAvailable, "The server names an upload URL that is not its own.")
         }
         return String(url[start.lowerBound...])
             .replacingOccurrences(of: WireProtocol.fileNamePlaceholder, with: "asset")
@@ -169,7 +171,7 @@ struct AssetUploads: Sendable {
 }
 
 extension CKAsset.StoredFile {
-    /// Reads what the place answered that took the file.
+    /// Reads the answer to the upload of a file.
     fileprivate init(receipt: [UInt8]) throws {
         self.init(
             try JSONReader.read(receipt) { try UploadAssets.Receipt(from: &$0).singleFile }

@@ -85,10 +85,10 @@ extension CKAsset {
         set { state.withLock { $0.stored = newValue } }
     }
 
-    /// Everything at once, for who decides by it.
+    /// Everything at once, for callers that decide by it.
     var snapshot: State { state.current }
 
-    /// Takes over the place the content was downloaded to.
+    /// Takes over the URL the content was downloaded to.
     func setDownloaded(to url: URL, stamp: FileStamp) {
         state.withLock { state in
             state.fileURL = url

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What tells whether a file is still the one it was: which file, how long, when
+/// What shows whether a file is still the one it was: which file, how long, when
 /// written.
 struct FileStamp: Sendable, Equatable {
     var device: UInt64

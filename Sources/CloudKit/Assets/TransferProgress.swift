@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells the app how far the files of each record are.
+/// Reports to the app how far the files of each record are.
 ///
-/// A record is whole only when it is saved or handed over, so what is told here stays
+/// A record is whole only when it is saved or handed over, so what is reported here stays
 /// below 1; it falls when a transfer begins again (SAVE-19).
 final class TransferProgress: Sendable {
     /// The least share of a record's bytes that is news.
     private static let step = 0.05
-    /// The share that is told at most.
+    /// The largest share that is reported.
     private static let most = 0.99
 
     /// The files of one record together.
     private struct Share {
         var moved = 0.0
         var total = 0.0
-        var told = 0.0
+        var reported = 0.0
     }
 
     private struct State {
@@ -26,21 +26,21 @@ final class TransferProgress: Sendable {
 
     private let state: Locked<State>
     private let owners: [Int]
-    private let tell: @Sendable (Int, Double) -> Void
+    private let notify: @Sendable (Int, Double) -> Void
 
     /// Begins with nothing moved.
     ///
     /// - Parameters:
     ///   - files: The record of each file, by a number, and its size.
-    ///   - tell: Called with a record's number and its share of 1.
+    ///   - notify: Called with a record's number and its share of 1.
     init(
-        of files: [(owner: Int, size: Int64)], tell: @escaping @Sendable (Int, Double) -> Void
+        of files: [(owner: Int, size: Int64)], notify: @escaping @Sendable (Int, Double) -> Void
     ) {
         var state = State(positions: files.map { _ in 0 })
         for file in files { state.shares[file.owner, default: Share()].total += Double(file.size) }
         self.state = Locked(state)
         owners = files.map(\.owner)
-        self.tell = tell
+        self.notify = notify
     }
 
     /// Notes how many bytes of a file have moved.
@@ -52,16 +52,16 @@ final class TransferProgress: Sendable {
             state.positions[file] = position
             let value = min(Self.most, share.moved / share.total)
             // What went back is news again when it comes.
-            share.told = min(share.told, value)
-            let isNews = value - share.told >= Self.step
-            if isNews { share.told = value }
+            share.reported = min(share.reported, value)
+            let isNews = value - share.reported >= Self.step
+            if isNews { share.reported = value }
             state.shares[owners[file]] = share
-            // Behind the lock, so that nothing is told after the end.
-            if isNews { tell(owners[file], value) }
+            // Behind the lock, so that nothing is reported after the end.
+            if isNews { notify(owners[file], value) }
         }
     }
 
-    /// Tells nothing more: who reads a file for the network may do so a moment longer
+    /// Reports nothing more: whoever reads a file for the network may do so a moment longer
     /// than the transfer lasts.
     func end() {
         state.withLock { $0.hasEnded = true }

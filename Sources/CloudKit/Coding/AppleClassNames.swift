@@ -3,7 +3,7 @@ import CoreLocation
 import Foundation
 
 // Archives of Apple's systems name the Objective-C classes. Foundation on Linux finds
-// a class by such a name only when it was told, before it reads: so we tell it when
+// a class by such a name only when it was registered, before it reads: so we register it when
 // the program starts, in the list of functions the loader calls before `main`.
 #if os(Linux)
     @section(".init_array")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// The bytes of a predicate: each node is a tag and what the tag says.
+// The bytes of a predicate: each node is a tag and what the tag announces.
 
 private enum TreeTag: UInt8 {
     case alwaysFalse = 0

@@ -28,7 +28,7 @@ extension NSCoder {
         return try? ArchiveBlob.value(type, from: bytes)
     }
 
-    /// Tells whether the archive holds something under `key`.
+    /// Returns whether the archive holds something under `key`.
     ///
     /// NB: on Linux, asking for a key that is missing ends the process, and so does
     /// asking a coder that only writes.

@@ -24,7 +24,7 @@ enum PredicateArchive {
         try reader.predicateTree().predicate
     }
 
-    /// Tells whether both are the same object, are made alike, or ask the same of
+    /// Returns whether both are the same object, are made alike, or ask the same of
     /// CloudKit's server.
     static func isEqual(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
         if left === right { return true }
@@ -34,7 +34,7 @@ enum PredicateArchive {
             // What CloudKit refuses is compared by how it is made alone.
             return false
         }
-        // All of them must hold: their order says nothing, nor does saying one twice.
+        // All of them must hold: their order does not matter, nor does a repeated one.
         return Set(leftTerms) == Set(rightTerms)
     }
 }

@@ -33,7 +33,7 @@ extension NSNotification.Name {
 }
 
 extension CKContainer {
-    /// Tells whether a user is signed in (ACCT-1).
+    /// Returns whether a user is signed in (ACCT-1).
     ///
     /// Available means that the device has a web token which the server accepts. When the
     /// server cannot be asked, the status is `couldNotDetermine`, with an error.
@@ -81,7 +81,7 @@ extension CKContainer {
 
     private func fetchAccountStatus() async -> (CKAccountStatus, CKError?) {
         do {
-            guard try connection.place().account != nil else { return (.noAccount, nil) }
+            guard try connection.address().account != nil else { return (.noAccount, nil) }
             _ = try await connection.fetchCaller(requestOptions)
             return (.available, nil)
         } catch {

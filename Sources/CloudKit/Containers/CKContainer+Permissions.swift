@@ -25,11 +25,11 @@ public struct CKContainerApplicationPermissions: OptionSet, Sendable {
 public enum CKContainerApplicationPermissionStatus: Int, Sendable {
     /// The app has not asked yet.
     case initialState = 0
-    /// The answer could not be had; an error says why.
+    /// The answer could not be had; an error describes why.
     case couldNotComplete = 1
-    /// The user said no.
+    /// The user refused.
     case denied = 2
-    /// The user said yes.
+    /// The user agreed.
     case granted = 3
 }
 
@@ -58,7 +58,7 @@ extension CKContainer {
             (CKContainerApplicationPermissionStatus, (any Error)?) -> Void
     }
 
-    /// Tells how the user answered to a permission, without asking (ACCT-6).
+    /// Returns how the user answered to a permission, without asking (ACCT-6).
     @available(*, deprecated, message: "No longer supported.")
     @preconcurrency
     public func status(
@@ -92,8 +92,8 @@ extension CKContainer {
 
     /// Asks the user for a permission (ACCT-6).
     ///
-    /// The answer is kept on the server, for the user and the container: who answered on
-    /// one device is not asked on another. Linux has nobody to show a question to: who did
+    /// The answer is kept on the server, for the user and the container: whoever answered on
+    /// one device is not asked on another. Linux has nobody to show a question to: whoever did
     /// not deny it before, with `tidebell permission deny`, is taken to agree.
     @available(*, deprecated, message: "No longer supported.")
     public func requestApplicationPermission(

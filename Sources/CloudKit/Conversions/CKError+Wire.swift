@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-// The one place where failures of requests become CKErrors: of the transport, of an
+// The only code that turns failures of requests into CKErrors: of the transport, of an
 // HTTP status, of a server error code (web-services 3.3, ERR-50).
 extension CKError {
     /// Creates the error of a request or item the server refused.
@@ -106,7 +106,7 @@ extension CKError.Code {
         }
     }
 
-    /// Whether a request that failed so says nothing about its items: the next one of
+    /// Whether a request fails like this whatever its items are: the next one of
     /// the same operation would fail alike.
     var concernsWholeOperation: Bool {
         switch self {
@@ -129,7 +129,7 @@ extension CKError.ServerReport {
     /// The longest wait taken from a header, in seconds: a year.
     private static let maximumRetryAfter = 31_536_000.0
 
-    /// What an answer's header says about its request.
+    /// What an answer's header reports about its request.
     init(_ response: TransportResponse, container: String?) {
         self.init(
             requestUUID: response.header(WireProtocol.requestUUIDHeader),

@@ -35,10 +35,10 @@ extension WireSort {
             self.init(
                 try WireFilter.Subject(key: key),
                 ascending: descriptor.ascending,
-                relativeLocation: order.relativeLocation.map { place in
+                relativeLocation: order.relativeLocation.map { location in
                     WireLocation(
-                        latitude: place.coordinate.latitude,
-                        longitude: place.coordinate.longitude
+                        latitude: location.coordinate.latitude,
+                        longitude: location.coordinate.longitude
                     )
                 }
             )
@@ -58,7 +58,7 @@ extension CKQueryCursor {
     /// Creates the cursor of the request that goes on.
     convenience init(_ request: QueryRecords.Request) {
         var rest = request
-        // Each operation says by itself how much it wants.
+        // Each operation decides by itself how much it wants.
         rest.resultsLimit = nil
         rest.desiredKeys = nil
         self.init(data: Data(JSONWriter.write { rest.write(to: &$0) }))

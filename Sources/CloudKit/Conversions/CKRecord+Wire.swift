@@ -79,7 +79,7 @@ extension CKRecord.State {
     }
 }
 
-/// What of a record goes to the server: taken once, so that it can be told from what
+/// What of a record goes to the server: taken once, so that it can be distinguished from what
 /// the app changes while the save is under way.
 struct SentRecord: Sendable {
     /// The change tag; nil for a record the server does not know.
@@ -114,7 +114,7 @@ struct SentRecord: Sendable {
 }
 
 extension CKRecord.ServerState {
-    /// What an answer says about a record beside its fields.
+    /// What an answer holds about a record beside its fields.
     init(_ wire: WireRecord, in database: DatabaseConnection) {
         self.init(
             recordChangeTag: wire.recordChangeTag.isEmpty ? nil : wire.recordChangeTag,

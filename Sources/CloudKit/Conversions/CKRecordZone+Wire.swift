@@ -3,7 +3,7 @@ import Foundation
 internal import TidebellWire
 
 extension CKRecordZone.State {
-    /// What an answer says about a zone (ZONE-3).
+    /// What an answer holds about a zone (ZONE-3).
     init(_ wire: WireZone) {
         self.init()
         capabilities =

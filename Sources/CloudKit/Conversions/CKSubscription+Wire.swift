@@ -121,7 +121,7 @@ extension CKSubscription {
 }
 
 extension WireNotificationInfo {
-    /// Creates the info for a request; empty lists say nothing and are not sent.
+    /// Creates the info for a request; empty lists mean nothing and are not sent.
     fileprivate init(_ values: CKNotificationInfo.Values) {
         let values = values.withoutEmptyLists
         self.init()

@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-// How zones and users are named: the app says "the current user", the wire says who
+// How zones and users are named: the app writes "the current user", the wire names who
 // that is (ZONE-8).
 extension DatabaseConnection {
     /// Returns a zone's ID for a request: the current user's zones without an owner.
@@ -33,7 +33,7 @@ extension DatabaseConnection {
     }
 
     /// Returns the ID of the user who created or changed a record; nil when the answer
-    /// does not say.
+    /// does not name it.
     ///
     /// - Parameter zoneID: The zone of the record, as the answer names it.
     func userRecordID(_ wire: String, zoneID: ZoneID) -> CKRecord.ID? {
@@ -48,7 +48,7 @@ extension DatabaseConnection {
 }
 
 extension ContainerConnection {
-    /// The signed-in user's record name, as far as answers told it.
+    /// The signed-in user's record name, as far as answers contained it.
     var userRecordName: String? {
         identifier.flatMap { session.userRecordName(in: $0) }
     }

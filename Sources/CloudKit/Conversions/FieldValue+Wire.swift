@@ -147,7 +147,7 @@ extension Date {
     /// Whether this is a time at all; what a calculation with no result makes is none.
     var isFinite: Bool { timeIntervalSinceReferenceDate.isFinite }
 
-    /// The time for the wire, rounded; times beyond what the wire can say become the
+    /// The time for the wire, rounded; times beyond what the wire can express become the
     /// first or last it can.
     var millisecondsSince1970: Int64 {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()

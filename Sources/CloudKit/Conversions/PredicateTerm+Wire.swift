@@ -33,9 +33,9 @@ extension NSPredicate {
 
 extension NSPredicate {
     /// Whether the predicate compares users with the current one, whose record name a
-    /// request must say.
+    /// request must contain.
     var namesCurrentUser: Bool {
-        // One that is refused names nobody; why it is, is told when it is sent.
+        // One that is refused names nobody; the reason is reported when it is sent.
         guard let terms = try? PredicateTree(self)?.terms() else { return false }
         return terms.contains { $0.subject.isUser && $0.value.namesCurrentUser }
     }
@@ -170,7 +170,7 @@ extension CKRecord.Reference {
         }
         guard let name = context.database.container.userRecordName else {
             throw PredicateRefusal(
-                "Who the current user is, is not known yet: ask the container for the user's "
+                "The current user is not known yet: ask the container for the user's "
                     + "record ID first."
             )
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// What changed since a token. Each call is one request, and tells whether more is coming
+// What changed since a token. Each call is one request, and returns whether more is coming
 // (TOK-27).
 extension CKDatabase {
     /// Fetches which custom zones changed since a token; nil is the complete state.

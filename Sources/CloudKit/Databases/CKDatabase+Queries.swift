@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// Searching for records. Each call is one page of results; the cursor tells whether there
+// Searching for records. Each call is one page of results; the cursor shows whether there
 // is more (QUERY-16).
 extension CKDatabase {
     /// Searches for records, and hands over the first page of them.
     ///
     /// No zone is every zone; a shared database demands one (QUERY-12, QUERY-13). Records
-    /// beyond the first page are not told of: use ``CKQueryOperation`` for many.
+    /// beyond the first page are not returned: use ``CKQueryOperation`` for many.
     @available(
         *, deprecated,
         renamed: "fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)"
@@ -132,7 +132,7 @@ extension CKDatabase {
         return try await value(of: operation) { operation.collect($0) }
     }
 
-    /// Returns the first page; the name tells it from the deprecated forms.
+    /// Returns the first page; the name distinguishes it from the deprecated forms.
     private func page(
         of query: CKQuery,
         inZoneWith zoneID: CKRecordZone.ID?,

@@ -43,7 +43,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     /// Which of the container's databases this is.
     open var databaseScope: CKDatabase.Scope { scope }
 
-    /// Whether requests of another database object go to the same place in the same way.
+    /// Whether requests of another database object go to the same address in the same way.
     func isInterchangeable(with other: CKDatabase) -> Bool {
         self === other
             || !conveniences.areSet && !other.conveniences.areSet && scope == other.scope

@@ -19,7 +19,7 @@ extension DeviceConfiguration {
     /// The longest configuration file that is read, in bytes.
     static let maximumFileSize = 64 << 10
 
-    /// The address where `tidebell serve` listens unless told otherwise.
+    /// The address where `tidebell serve` listens unless configured otherwise.
     static let defaultServer = "http://127.0.0.1:8642"
 
     /// Reads the configuration from environment variables and `device.json`.
@@ -94,7 +94,7 @@ private struct DeviceFile {
     var environment: String?
     var container: String?
 
-    /// Reads the file; a file that does not exist says nothing.
+    /// Reads the file; a file that does not exist sets nothing.
     static func read(_ url: URL) throws(CKError) -> DeviceFile {
         guard FileManager.default.fileExists(atPath: url.path) else { return DeviceFile() }
         do {

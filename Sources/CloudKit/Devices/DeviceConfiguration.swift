@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a device is told from outside the source: its server, its tokens, its folder.
+/// What is configured for a device outside the source: its server, its tokens, its folder.
 ///
 /// | environment variable | key in `device.json` | meaning |
 /// |---|---|---|
@@ -12,7 +12,7 @@ import Foundation
 /// | `TIDEBELL_CONTAINER` | `container` | the container `CKContainer.default()` returns |
 /// | `TIDEBELL_HOME` | – | folder of the device's state; `$HOME/.tidebell` when not set |
 ///
-/// Variables win over who signed in with `tidebell login`, who wins over the file
+/// Variables win over a sign-in with `tidebell login`, which wins over the file
 /// `device.json` in that folder.
 package struct DeviceConfiguration: Sendable {
     /// The server's address.
@@ -25,10 +25,10 @@ package struct DeviceConfiguration: Sendable {
     package var environment: String
     /// The identifier of the default container.
     package var defaultContainer: String?
-    /// The device, as the server tells it from the user's other ones.
+    /// The ID by which the server distinguishes the device from the user's other ones.
     package var deviceID: String
-    /// What was said by environment variables, which win over `tidebell login`; of the
-    /// environment, also what `device.json` says.
+    /// What environment variables set, which win over `tidebell login`; of the
+    /// environment, also what `device.json` sets.
     package var given: Set<Given>
 
     /// A setting that signing in also knows.

@@ -19,8 +19,7 @@ package final class DeviceSession: Sendable {
     /// for the network; others wait their turn.
     static let maximumRunningOperations = 256
 
-    /// The configuration, or why there is none; who is signed in is said by
-    /// ``accounts``.
+    /// The configuration, or why there is none; ``accounts`` knows who is signed in.
     let configuration: Result<DeviceConfiguration, CKError>
     /// Who is signed in.
     let accounts: DeviceAccounts
@@ -46,7 +45,7 @@ package final class DeviceSession: Sendable {
     /// The journals of long-lived operations this process works on, by operation.
     let journals = Locked<[String: WeakJournal]>([:])
 
-    private let userRecordNames = Locked<[UserPlace: String]>([:])
+    private let userRecordNames = Locked<[UserKey: String]>([:])
     private let defaultContainer = Locked(WeakContainer())
     private let onlyContainer = Locked<String?>(nil)
 
@@ -141,31 +140,31 @@ package final class DeviceSession: Sendable {
         return HTTPTransport(server: configuration.server)
     }
 
-    /// The signed-in user's record name in a container, as far as answers told it.
+    /// The signed-in user's record name in a container, as far as answers contained it.
     func userRecordName(in container: String) -> String? {
         guard let account = accounts.knownAccount(of: container) else { return nil }
         return account.recordName
-            ?? userRecordNames.withLock { $0[UserPlace(container: container, account: account)] }
+            ?? userRecordNames.withLock { $0[UserKey(container: container, account: account)] }
     }
 
     /// Remembers the signed-in user's record name in a container.
     func learn(userRecordName: String, in container: String) {
         guard let account = accounts.knownAccount(of: container) else { return }
         userRecordNames.withLock {
-            $0[UserPlace(container: container, account: account)] = userRecordName
+            $0[UserKey(container: container, account: account)] = userRecordName
         }
     }
 
     // MARK: - For tests
 
-    /// Signs a user in to all containers, in place of whoever was; returns when the app
-    /// was told.
+    /// Signs a user in to all containers, replacing whoever was; returns when the app
+    /// was notified.
     package func signIn(webAuthToken: String, user: String) async {
         accounts.signIn(token: webAuthToken, user: user)
         await accounts.flush()
     }
 
-    /// Signs the user out; returns when the app was told.
+    /// Signs the user out; returns when the app was notified.
     package func signOut() async {
         accounts.signOut()
         await accounts.flush()
@@ -173,7 +172,7 @@ package final class DeviceSession: Sendable {
 }
 
 /// A user in a container.
-private struct UserPlace: Hashable {
+private struct UserKey: Hashable {
     var container: String
     var account: DeviceAccount
 }
@@ -196,7 +195,7 @@ private struct NoTransport: Transport {
 
 extension Notification {
     /// Whether an account notification is about another device of the same process; one
-    /// that does not say is about all.
+    /// that names no device is about all.
     func isOfOther(than device: DeviceSession) -> Bool {
         userInfo?[DeviceAccounts.deviceKey] != nil && !isOf(device)
     }

@@ -28,10 +28,10 @@ struct DeviceState: Sendable {
                 NewIdentifier.make().lowercased(), of: Self.deviceIDFile, isDurable: true
             )
             defer { unlink(draft.path) }
-            let place = folder.appendingPathComponent(Self.deviceIDFile).path
-            if link(draft.path, place) != 0, try read(Self.deviceIDFile) == nil {
+            let path = folder.appendingPathComponent(Self.deviceIDFile).path
+            if link(draft.path, path) != 0, try read(Self.deviceIDFile) == nil {
                 // An empty file, as a loss of power may leave it.
-                _ = rename(draft.path, place)
+                _ = rename(draft.path, path)
             }
             guard let made = try read(Self.deviceIDFile) else { throw StateError(errno) }
             return made

@@ -2,7 +2,7 @@
 import Foundation
 
 extension CKError {
-    /// What a server tells about a failed request, beside code and reason (ERR-5).
+    /// What a server reports about a failed request, beside code and reason (ERR-5).
     struct ServerReport: Sendable {
         /// The ID of the request, to find it in the logs of the server.
         var requestUUID: String?

@@ -83,7 +83,7 @@ final class CKStoredError: NSError, @unchecked Sendable {
 }
 
 extension CKError: Hashable {
-    /// Tells whether both have the same number and equal details.
+    /// Returns whether both have the same number and equal details.
     public static func == (lhs: CKError, rhs: CKError) -> Bool {
         lhs._nsError.isEqual(rhs._nsError)
     }

@@ -40,7 +40,7 @@ open class CKNotification: NSObject, __CKRemoteNotification, @unchecked Sendable
         content.ownerRecordName.map { CKRecordID(unchecked: $0, zoneID: .default) }
     }
 
-    /// Whether the push was too small for all the server wanted to say (NOTIF-7).
+    /// Whether the push was too small for all the server wanted to send (NOTIF-7).
     open var isPruned: Bool { content.isPruned }
 
     /// The ID of the subscription that fired.
@@ -133,7 +133,7 @@ extension __CKRemoteNotification {
     /// Creates a notification of the dictionary an app receives with a push.
     ///
     /// The result is a ``CKQueryNotification``, ``CKRecordZoneNotification`` or
-    /// ``CKDatabaseNotification`` where the push says so (NOTIF-1). Nil when the push
+    /// ``CKDatabaseNotification`` where the push is of that kind (NOTIF-1). Nil when the push
     /// is not one of CloudKit (PUSH-16), or not of the class the initializer is called on.
     public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
         // NB: not in one step: casting the optional, optimized code casts what is not there.

@@ -27,13 +27,13 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
         super.init(content, type: NotificationType.query.rawValue)
     }
 
-    /// What happened to the record; an update when the push does not say.
+    /// What happened to the record; an update when the push does not name it.
     open var queryNotificationReason: CKQueryNotification.Reason { reason }
 
     /// The values of the desired keys, by field; nil when the push has none (NOTIF-5, PUSH-23).
     open var recordFields: [String: Any]? { fields.current }
 
-    /// The ID of the record; nil when the push does not say (NOTIF-10).
+    /// The ID of the record; nil when the push does not name it (NOTIF-10).
     open var recordID: CKRecord.ID? {
         content.recordName.map { CKRecordID(unchecked: $0, zoneID: content.zoneID ?? .default) }
     }

@@ -11,7 +11,7 @@ open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
         super.init(content, type: NotificationType.recordZone.rawValue)
     }
 
-    /// The zone that changed; nil when the push does not say (NOTIF-10).
+    /// The zone that changed; nil when the push does not name it (NOTIF-10).
     open var recordZoneID: CKRecordZone.ID? { content.zoneID }
 
     /// The database of the zone (PUSH-19).

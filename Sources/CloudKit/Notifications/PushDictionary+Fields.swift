@@ -7,7 +7,7 @@ internal import TidebellWire
 extension PushDictionary {
     /// Every value by its key; locations and references as objects of their classes.
     ///
-    /// NB: times stay numbers, milliseconds since 1970: a push does not say which
+    /// NB: times stay numbers, milliseconds since 1970: a push does not show which
     /// numbers are times.
     func fieldValues(zoneOwner: ZoneOwner) -> [String: Any] {
         values.mapValues { value in

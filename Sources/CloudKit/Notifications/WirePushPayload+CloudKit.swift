@@ -2,7 +2,7 @@
 internal import TidebellWire
 
 extension WirePushPayload {
-    /// The database; the private one when the push does not say or names no known one.
+    /// The database; the private one when the push names none or no known one.
     var databaseScope: CKDatabase.Scope {
         switch scope {
         case .public: .public
@@ -11,7 +11,7 @@ extension WirePushPayload {
         }
     }
 
-    /// The zone; nil when the push does not say.
+    /// The zone; nil when the push does not name it.
     var zoneID: CKRecordZoneID? {
         zone.map {
             CKRecordZoneID(

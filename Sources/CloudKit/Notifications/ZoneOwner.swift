@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import TidebellWire
 
-/// Tells which of the zones a push names are the user's own (NOTIF-10).
+/// Decides which of the zones a push names are the user's own (NOTIF-10).
 ///
 /// The push itself knows: zones of the private database are, that of the public
-/// database counts as such, and it says whose subscription fired. No signed-in user
+/// database counts as such, and it names whose subscription fired. No signed-in user
 /// has to be known, so that a push can be read before the first request.
 struct ZoneOwner {
     /// The database; nil when the push names none that is known.

@@ -49,7 +49,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// What a save does when the server's record is another version.
     open var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
 
-    /// A mark that comes back with the tokens of zones fetched later, to tell which of
+    /// A mark that comes back with the tokens of zones fetched later, to show which of
     /// the own changes they include (TOK-24).
     open var clientChangeTokenData: Data?
 

@@ -15,7 +15,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     // Sendable: as with every operation, one thread sets the properties before it starts;
     // `start()` takes what it needs of them, and what changes later is behind a lock.
 
-    /// A string that tells an operation from all others.
+    /// A string that distinguishes an operation from all others.
     public typealias ID = String
 
     private let execution = Locked(Execution())
@@ -24,7 +24,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// The device the operation was made on, for an operation without a database.
     let device: DeviceSession = .current ?? .process
 
-    /// Whom the operation is for; nil takes who is signed in when it starts.
+    /// Whom the operation is for; nil takes whoever is signed in when it starts.
     var account = AccountPin.current
 
     /// The container the operation was added to; nil for none.
@@ -48,7 +48,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// The ID of the operation; the server puts it into its log (OP-10).
     public internal(set) var operationID: CKOperation.ID
 
-    /// How the operation runs; the group's default where nothing is said (OP-2).
+    /// How the operation runs; the group's default where nothing is set (OP-2).
     ///
     /// Never nil; setting nil resets it.
     open var configuration: CKOperation.Configuration! {
@@ -56,7 +56,7 @@ open class CKOperation: Operation, @unchecked Sendable {
         set { explicitConfiguration = newValue?.copied() ?? CKOperation.Configuration() }
     }
 
-    /// How important the work is to the user, as ``configuration`` says it.
+    /// How important the work is to the user, as set in ``configuration``.
     open override var qualityOfService: QualityOfService {
         get { explicitConfiguration.qualityOfService }
         set { explicitConfiguration.qualityOfService = newValue }
@@ -72,7 +72,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// keep, on a device without a state folder, or beyond 200 operations or 64 MB.
     open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
-    /// Returns the work, which keeps to what the operation is told now (OP-4).
+    /// Returns the work, which keeps to the operation's present properties (OP-4).
     ///
     /// Concrete operations override it. The work's result is the last callback.
     func plan() -> OperationPlan { { _ in .none } }
@@ -97,7 +97,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Starts the operation; a second call does nothing (OP-4).
     ///
-    /// One that was cancelled before tells so in its callbacks, and finishes.
+    /// An operation that was cancelled before reports this in its callbacks, and finishes.
     open override func start() {
         let isFirst = execution.withLock { execution in
             defer { execution.wasStarted = true }
@@ -118,7 +118,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     /// of the subclass returns.
     open override func main() { beginWork() }
 
-    /// Begins the work, which keeps to what the operation is told now; once.
+    /// Begins the work, which keeps to the operation's present properties; once.
     private func beginWork() {
         let isFirst = execution.withLock { execution in
             guard !execution.hasBegun, execution.phase == .running else { return false }
@@ -155,7 +155,7 @@ open class CKOperation: Operation, @unchecked Sendable {
         // Transferred: called on the operation's callback queue only.
         let persisted = UnsafeTransfer(longLivedOperationWasPersistedBlock)
         // The bridge from operations, which outlive the call that starts them, to
-        // structured concurrency: the only place where an operation starts a task.
+        // structured concurrency: nowhere else does an operation start a task.
         let task = Task(priority: run.callbacks.priority) {
             guard let journal = known ?? draft?.keep() else {
                 return await self.carryOut(plan, run)
@@ -234,7 +234,7 @@ struct LastCallback: @unchecked Sendable {
 
 /// A value that is handed over from one task to another, and used by one at a time.
 struct UnsafeTransfer<Value>: @unchecked Sendable {
-    // Sendable: whoever makes one says why.
+    // Sendable: whoever makes one documents why.
     let value: Value
 
     init(_ value: Value) {

@@ -9,8 +9,8 @@ extension CKOperation {
 
 /// How operations run. Known as `CKOperation.Configuration`.
 ///
-/// Remembers which properties were set: an operation takes from its group what it was
-/// not told itself (OP-2).
+/// Remembers which properties were set: an operation takes from its group what was
+/// not set for it (OP-2).
 /// See <https://developer.apple.com/documentation/cloudkit/ckoperation/configuration-swift.class>.
 open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     // Sendable: the state is behind a lock.
@@ -85,11 +85,11 @@ extension CKOperationConfiguration: NSCopying {
 }
 
 extension CKOperationConfiguration {
-    /// The properties that were set; nil where nothing was said.
+    /// The properties that were set; nil where nothing was set.
     struct Values: Sendable {
-        /// The wait for an answer when nothing is said, in seconds (OP-6).
+        /// The wait for an answer when nothing is set, in seconds (OP-6).
         static let defaultRequestTimeout: TimeInterval = 60
-        /// The time for an operation when nothing is said: a week, in seconds (LIMIT-14).
+        /// The time for an operation when nothing is set: a week, in seconds (LIMIT-14).
         static let defaultResourceTimeout: TimeInterval = 604_800
 
         var container: CKContainer?
@@ -99,7 +99,7 @@ extension CKOperationConfiguration {
         var timeoutIntervalForRequest: TimeInterval?
         var timeoutIntervalForResource: TimeInterval?
 
-        /// Returns these values, with `defaults` where nothing was said (OP-2).
+        /// Returns these values, with `defaults` where nothing was set (OP-2).
         func merged(over defaults: Values) -> Values {
             Values(
                 container: container ?? defaults.container,

@@ -67,7 +67,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     /// The ID of the group.
     public let operationGroupID: String
 
-    /// What the group's operations take where they say nothing themselves (OP-2).
+    /// What the group's operations take where they set nothing themselves (OP-2).
     ///
     /// Never nil; setting nil resets it.
     open var defaultConfiguration: CKOperation.Configuration! {

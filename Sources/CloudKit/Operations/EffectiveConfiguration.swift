@@ -35,7 +35,7 @@ struct EffectiveConfiguration: Sendable {
         }
     }
 
-    /// Whether failures of the network are waited out instead of told (OP-5).
+    /// Whether failures of the network are waited out instead of reported (OP-5).
     var waitsForNetwork: Bool {
         isLongLived || qualityOfService == .utility || qualityOfService == .background
     }

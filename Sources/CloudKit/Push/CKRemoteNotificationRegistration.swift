@@ -28,7 +28,7 @@ public final class CKRemoteNotificationRegistration: Sendable {
         ready: @escaping @Sendable () -> Void = {}
     ) async throws(CKError) -> CKRemoteNotificationRegistration {
         let registration = CKRemoteNotificationRegistration()
-        // Of several results the first counts: a failure after the success is told by
+        // Of several results the first counts: a failure after the success is reported by
         // `failure`.
         let (results, report) = AsyncStream<Result<Void, CKError>>.makeStream(
             bufferingPolicy: .bufferingOldest(1)
@@ -54,7 +54,7 @@ public final class CKRemoteNotificationRegistration: Sendable {
     }
 
     /// Ends the registration: no further push is handed over, a push that is being
-    /// handled sees its task cancelled, and the server is told how far the app came.
+    /// handled sees its task cancelled, and the server learns how far the app came.
     public func cancel() {
         state.withLock { $0.task }?.cancel()
     }

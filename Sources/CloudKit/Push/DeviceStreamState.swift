@@ -19,7 +19,7 @@ struct DeviceStreamState: Sendable {
     enum Opening: Equatable {
         /// Open the stream behind a push; nil leaves it to the server where it begins.
         case open(after: String?)
-        /// Load the cursor of the user, who is another one, and begin with it.
+        /// Load the cursor of the user, who is not the previous one, and begin with it.
         case loadCursor
     }
 
@@ -27,9 +27,9 @@ struct DeviceStreamState: Sendable {
     enum Reaction: Equatable {
         /// Nothing.
         case none
-        /// Tell that the device is registered and the stream live; keep a cursor, if any.
+        /// Report that the device is registered and the stream live; keep a cursor, if any.
         case begin(keeping: String?)
-        /// Hand a payload to the app, and say so afterwards.
+        /// Hand a payload to the app, and acknowledge it afterwards.
         case handOver(String, id: String?)
         /// Acknowledge, since the push was handled before.
         case acknowledge
@@ -53,7 +53,7 @@ struct DeviceStreamState: Sendable {
     private var account: AccountPin
     /// The last push that was handled, or where the first stream began.
     private var cursor: String?
-    /// The last one the server was told of.
+    /// The last one that was acknowledged to the server.
     private var acknowledged: String?
     /// The pushes that were handled in this process, as far back as remembered.
     private var handledIDs = RecentIDs()
@@ -67,7 +67,7 @@ struct DeviceStreamState: Sendable {
         /// Whether the app is handling a push.
         var isHandling = false
         /// Whether anything came since the last look.
-        var wasHeard = false
+        var hasReceived = false
         var silentChecks = 0
     }
 
@@ -75,7 +75,7 @@ struct DeviceStreamState: Sendable {
     ///
     /// - Parameters:
     ///   - container: The container's identifier, for pushes that the device makes.
-    ///   - acknowledges: Whether the server is told how far the device came.
+    ///   - acknowledges: Whether the server learns how far the device came.
     ///   - cursor: The last push that was handled; nil on a device that never had one.
     init(of container: String, acknowledges: Bool, as account: AccountPin, at cursor: String?) {
         self.container = container
@@ -104,7 +104,7 @@ struct DeviceStreamState: Sendable {
 
     /// Takes bytes of the stream, and returns the events they complete.
     mutating func receive(_ chunk: [UInt8]) throws(ServerSentEventError) -> [ServerSentEvent] {
-        connection.wasHeard = true
+        connection.hasReceived = true
         let events = try connection.parser.consume(chunk)
         // One that ends with its first words, each time, is tried ever more seldom.
         if connection.isReady { schedule.reset() }
@@ -112,12 +112,12 @@ struct DeviceStreamState: Sendable {
     }
 
     /// Looks whether the connection has been silent for too long: whoever pulled the plug
-    /// did not say so. To be asked ``silenceChecks`` times in ``silenceLimit``.
+    /// did not close it. To be asked ``silenceChecks`` times in ``silenceLimit``.
     mutating func isLost() -> Bool {
-        // While the app handles a push nobody reads, so nothing can be heard.
-        let isSilent = !connection.isHandling && !connection.wasHeard
+        // While the app handles a push nobody reads, so nothing can be received.
+        let isSilent = !connection.isHandling && !connection.hasReceived
         connection.silentChecks = isSilent ? connection.silentChecks + 1 : 0
-        connection.wasHeard = false
+        connection.hasReceived = false
         return connection.silentChecks >= Self.silenceChecks
     }
 
@@ -162,8 +162,8 @@ struct DeviceStreamState: Sendable {
         guard let start, start != connection.sentCursor else { return .begin(keeping: nil) }
         cursor = start
         acknowledged = start
-        // The server does not know the cursor: its log is another one, whose IDs say
-        // nothing about pushes of the old one.
+        // The server does not know the cursor: its log is another one, whose IDs mean
+        // nothing for pushes of the old one.
         if connection.sentCursor != nil { handledIDs.removeAll() }
         return .begin(keeping: start)
     }
@@ -178,7 +178,7 @@ struct DeviceStreamState: Sendable {
     }
 
     /// The payload of the push that stands for those the server's log no longer has: it
-    /// says of no subscription that there may be news, and that it does not say everything.
+    /// names no subscription, states that there may be news, and that it is not complete.
     /// Apps fetch on such a push, as they do on one of a database.
     private func gapPayload(_ id: UUID) -> String {
         var payload = WirePushPayload(kind: .database, scope: .private)
@@ -191,14 +191,14 @@ struct DeviceStreamState: Sendable {
 
     // MARK: - Acknowledging
 
-    /// How far the server is to be told that the app came; nil when it knows, or when the
+    /// How far the app came, to be reported to the server; nil when it knows, or when the
     /// user is another one.
     func cursorToAcknowledge(as account: AccountPin) -> String? {
         guard acknowledges, account == self.account, cursor != acknowledged else { return nil }
         return cursor
     }
 
-    /// Notes that the server was told how far the app came.
+    /// Notes that the server knows how far the app came.
     mutating func wasAcknowledged(_ cursor: String, as account: AccountPin) {
         if account == self.account { acknowledged = cursor }
     }

@@ -13,14 +13,14 @@ struct NotificationCursor: Sendable {
     /// Creates the cursor of a listener for whoever is signed in to a container.
     init(
         of listener: NotificationReceiver.Listener,
-        in place: ContainerConnection.Place,
+        at address: ContainerConnection.Address,
         on session: DeviceSession
     ) {
         self.session = session
         // Each user's log is another one.
-        let user = place.account?.recordName.map { "-\($0)" } ?? ""
+        let user = address.account?.recordName.map { "-\($0)" } ?? ""
         let suffix = listener == .app ? "" : "-sync"
-        let name = "\(place.container)-\(place.configuration.environment)\(user)\(suffix)"
+        let name = "\(address.container)-\(address.configuration.environment)\(user)\(suffix)"
         fileName = "notifications-\(name).cursor"
     }
 

@@ -18,10 +18,10 @@ final class NotificationReceiver: Sendable {
 
     /// Whose pushes they are: each listener has a cursor of its own.
     enum Listener: Sendable {
-        /// The app, which is told every push once, whatever happens.
+        /// The app, which receives every push once, whatever happens.
         case app
         /// Sync engines, for which pushes are hints. They acknowledge nothing: the server
-        /// could forget what the app was not told yet.
+        /// could forget what the app has not received yet.
         case syncEngine
     }
 
@@ -45,12 +45,12 @@ final class NotificationReceiver: Sendable {
         self.container = container
         self.listener = listener
         self.action = action
-        let place = try container.place()
-        let cursor = NotificationCursor(of: listener, in: place, on: container.session)
+        let address = try container.address()
+        let cursor = NotificationCursor(of: listener, at: address, on: container.session)
         let stream = DeviceStreamState(
-            of: place.container,
+            of: address.container,
             acknowledges: listener == .app,
-            as: AccountPin(account: place.account),
+            as: AccountPin(account: address.account),
             at: cursor.load()
         )
         state = Locked(State(stream: stream, cursor: cursor))
@@ -75,7 +75,7 @@ final class NotificationReceiver: Sendable {
             for await end in group { if let end { return end } }
             return nil
         }
-        // Being cancelled must not keep the server from hearing how far the app came.
+        // Being cancelled must not keep the server from learning how far the app came.
         await Task { await self.acknowledge(timeout: Self.farewellTimeout) }.value
         return failure
     }
@@ -112,12 +112,12 @@ final class NotificationReceiver: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // Before the user is asked for: no change is missed.
                 let changes = self.container.session.accounts.changes()
-                let place = try self.container.place()
-                let cursor = self.beginConnection(in: place)
+                let address = try self.container.address()
+                let cursor = self.beginConnection(at: address)
                 group.addTask {
-                    try await self.receive(after: cursor, in: place, ready: ready, signal: signal)
+                    try await self.receive(after: cursor, at: address, ready: ready, signal: signal)
                 }
-                group.addTask { try await self.waitForOtherUser(than: place, changes) }
+                group.addTask { try await self.waitForOtherUser(than: address, changes) }
                 group.addTask { try await self.waitForSilence() }
                 defer { group.cancelAll() }
                 try await group.next()
@@ -132,12 +132,12 @@ final class NotificationReceiver: Sendable {
     }
 
     /// Begins a connection for the user who is signed in; returns their cursor.
-    private func beginConnection(in place: ContainerConnection.Place) -> String? {
-        let account = AccountPin(account: place.account)
+    private func beginConnection(at address: ContainerConnection.Address) -> String? {
+        let account = AccountPin(account: address.account)
         switch state.withLock({ $0.stream.connect(as: account) }) {
         case .open(let cursor): return cursor
         case .loadCursor:
-            let file = NotificationCursor(of: listener, in: place, on: container.session)
+            let file = NotificationCursor(of: listener, at: address, on: container.session)
             let cursor = file.load()
             state.withLock { state in
                 state.cursor = file
@@ -149,12 +149,12 @@ final class NotificationReceiver: Sendable {
 
     /// Ends the connection when its user is signed in no more.
     private func waitForOtherUser(
-        than place: ContainerConnection.Place,
+        than address: ContainerConnection.Address,
         _ changes: AsyncStream<Void>
     ) async throws {
         for await _ in changes {
-            let now = container.session.accounts.account(of: place.container)
-            guard now == place.account else {
+            let now = container.session.accounts.account(of: address.container)
+            guard now == address.account else {
                 throw TransportError.connectionLost("another user signed in")
             }
         }
@@ -174,11 +174,11 @@ final class NotificationReceiver: Sendable {
 
     private func receive(
         after cursor: String?,
-        in place: ContainerConnection.Place,
+        at address: ContainerConnection.Address,
         ready: @Sendable () -> Void,
         signal: @Sendable () -> Void
     ) async throws {
-        let stream = try await open(after: cursor, in: place)
+        let stream = try await open(after: cursor, at: address)
         for try await chunk in stream.chunks {
             for event in try state.withLock({ try $0.stream.receive(chunk) }) {
                 switch state.withLock({ $0.stream.take(event, newID: NewIdentifier.uuid()) }) {
@@ -201,19 +201,19 @@ final class NotificationReceiver: Sendable {
     }
 
     private func open(
-        after cursor: String?, in place: ContainerConnection.Place
+        after cursor: String?, at address: ContainerConnection.Address
     ) async throws -> TransportStream {
         let request = TransportRequest(
             method: "GET",
             path: try container.path(
                 of: StreamNotifications.self,
                 parameters: cursor.map { [(WireProtocol.cursor, $0)] } ?? [],
-                in: place
+                at: address
             ),
             headers: RequestOptions().headers(hasBody: false)
                 + [("Accept", ServerSentEvent.contentType)]
         )
-        let stream = try await container.session.transport(to: place.configuration)
+        let stream = try await container.session.transport(to: address.configuration)
             .stream(request)
         let response = TransportResponse(
             status: stream.status,
@@ -224,7 +224,7 @@ final class NotificationReceiver: Sendable {
             let report = CKError.ServerReport(response, container: container.identifier)
             throw CKError.server(response, report: report).ofAccount
         }
-        try container.take(response, in: place)
+        try container.take(response, at: address)
         return stream
     }
 
@@ -243,13 +243,13 @@ final class NotificationReceiver: Sendable {
         return Dictionary(uniqueKeysWithValues: object.map { (AnyHashable($0.key), $0.value) })
     }
 
-    /// Tells the server how far the app came, unless it knows. When that fails, the next
-    /// time will tell as well.
+    /// Reports to the server how far the app came, unless it knows. When that fails, the
+    /// next report covers it as well.
     private func acknowledge(timeout: Duration = RequestOptions.defaultTimeout) async {
-        guard let place = try? container.place() else { return }
-        let account = AccountPin(account: place.account)
+        guard let address = try? container.address() else { return }
+        let account = AccountPin(account: address.account)
         guard let cursor = state.withLock({ $0.stream.cursorToAcknowledge(as: account) }),
-            let path = try? container.path(of: AcknowledgeNotifications.self, in: place)
+            let path = try? container.path(of: AcknowledgeNotifications.self, at: address)
         else { return }
         let request = TransportRequest(
             method: "POST",
@@ -259,7 +259,7 @@ final class NotificationReceiver: Sendable {
                 AcknowledgeNotifications.Request(cursor: cursor).write(to: &$0)
             }
         )
-        let transport = container.session.transport(to: place.configuration)
+        let transport = container.session.transport(to: address.configuration)
         let response = try? await transport.send(request, timeout: timeout)
         guard response?.status == 200 else { return }
         state.withLock { $0.stream.wasAcknowledged(cursor, as: account) }

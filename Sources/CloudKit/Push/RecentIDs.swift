@@ -6,7 +6,7 @@ struct RecentIDs: Sendable {
     private var oldest = 0
     private var ids: Set<String> = []
 
-    /// Tells whether an ID is remembered.
+    /// Returns whether an ID is remembered.
     func contains(_ id: String) -> Bool { ids.contains(id) }
 
     /// Remembers an ID, and forgets the oldest beyond `limit`.

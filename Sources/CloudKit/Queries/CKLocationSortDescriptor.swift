@@ -2,21 +2,21 @@
 import CoreLocation
 import Foundation
 
-/// Sorts records by the distance of a location field from a place, the nearest first
+/// Sorts records by the distance of a location field from a location, the nearest first
 /// (QUERY-9).
 ///
 /// See <https://developer.apple.com/documentation/cloudkit/cklocationsortdescriptor>.
 // NB: Sendable on Apple's systems; Foundation on Linux rules that out for all descriptors.
 open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
-    private let place: CLLocation
+    private let location: CLLocation
 
     /// Creates a descriptor.
     ///
     /// - Parameters:
     ///   - key: The name of a field that holds locations.
-    ///   - relativeLocation: The place that distances are measured from.
+    ///   - relativeLocation: The location that distances are measured from.
     public init(key: String, relativeLocation: CLLocation) {
-        place = relativeLocation
+        location = relativeLocation
         super.init(
             keyPath: \Any.self,
             ascending: true,
@@ -33,7 +33,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
         if values == nil { coder.failDecoding(of: CKLocationSortDescriptor.self) }
         self.init(
             key: values?.key ?? "",
-            relativeLocation: values?.place ?? CLLocation(latitude: 0, longitude: 0)
+            relativeLocation: values?.location ?? CLLocation(latitude: 0, longitude: 0)
         )
     }
 
@@ -42,11 +42,11 @@ open class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
 
     /// Writes the descriptor to a keyed archive.
     open func encode(with coder: NSCoder) {
-        coder.encodeArchiveBlob(Values(key: key ?? "", place: place))
+        coder.encodeArchiveBlob(Values(key: key ?? "", location: location))
     }
 
-    /// The place from which distances are measured.
-    open var relativeLocation: CLLocation { place }
+    /// The location from which distances are measured.
+    open var relativeLocation: CLLocation { location }
 
     /// Returns the descriptor itself, which never changes.
     open override func copy(with zone: NSZone? = nil) -> Any { self }
@@ -56,23 +56,23 @@ extension CKLocationSortDescriptor {
     /// The archived state of a descriptor.
     struct Values: ArchiveValue {
         var key: String
-        var place: CLLocation
+        var location: CLLocation
 
         static var kind: ArchiveKind { .locationSortDescriptor }
 
-        init(key: String, place: CLLocation) {
+        init(key: String, location: CLLocation) {
             self.key = key
-            self.place = place
+            self.location = location
         }
 
         init(from reader: inout BlobReader) throws(BlobError) {
             key = try reader.string()
-            place = try reader.location()
+            location = try reader.location()
         }
 
         func write(to writer: inout BlobWriter) {
             writer.write(key)
-            writer.write(place)
+            writer.write(location)
         }
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Where the results of a query go on; Swift code says `CKQueryOperation.Cursor`.
+/// Where the results of a query go on; Swift code writes `CKQueryOperation.Cursor`.
 ///
-/// A place in the order of the results, not a snapshot of them (QUERY-17). Compares by
+/// A position in the order of the results, not a snapshot of them (QUERY-17). Compares by
 /// identity, as Apple's class does.
 /// See <https://developer.apple.com/documentation/cloudkit/ckqueryoperation/cursor-swift.class>.
 open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {

@@ -4,7 +4,7 @@ import Foundation
 /// The description of an object that is an argument of formats: a text to C formats,
 /// the object itself to predicate formats.
 ///
-/// Foundation on Linux puts a text into every C list of arguments in place of an object;
+/// Foundation on Linux puts a text into every C list of arguments instead of an object;
 /// this one remembers what it stands for.
 final class DescribedObject: NSString {
     /// The object.

@@ -3,7 +3,7 @@ import Foundation
 
 extension NSPredicate {
     /// Creates a predicate of what the macro `#Predicate` wrote; nil when a format cannot
-    /// say it.
+    /// express it.
     ///
     /// Takes comparisons, `&&`, `||`, `!`, `contains` of lists and ranges, and
     /// `starts(with:)`. The names of fields are those of properties: the dates of a

@@ -36,7 +36,7 @@ private final class SortOrderProbe {
 struct SortOrder: Sendable {
     /// The field; nil sorts the objects themselves.
     var key: String?
-    /// The place from which distances are measured; nil to compare values.
+    /// The location from which distances are measured; nil to compare values.
     var relativeLocation: CLLocation?
 
     /// Compares two objects, upwards; missing values are first.
@@ -53,8 +53,8 @@ struct SortOrder: Sendable {
     private func value(of object: Any) -> PredicateValue {
         let value = key.map { PredicateEvaluation.value(atPath: $0, of: object) }
         guard let relativeLocation else { return value ?? PredicateValue(object) }
-        guard case .scalar(.location(let place))? = value else { return .null }
-        return .scalar(.double(place.distance(from: relativeLocation)))
+        guard case .scalar(.location(let location))? = value else { return .null }
+        return .scalar(.double(location.distance(from: relativeLocation)))
     }
 }
 

@@ -6,7 +6,7 @@ extension NSPredicate {
     ///
     /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(format:arguments:)>.
     ///
-    /// - Precondition: The format is one, and the list holds what its conversions say:
+    /// - Precondition: The format is one, and the list holds what its conversions describe:
     ///   `%d` an `Int32`, `%ld` an `Int`, `%f` a `Double`, `%@` and `%K` an object.
     public convenience init(format predicateFormat: String, arguments argList: CVaListPointer) {
         let arguments: [Any]
@@ -45,23 +45,23 @@ struct PredicateArguments {
         var lexer = PredicateLexer(format)
         while case let token = try lexer.next(), token != .end {
             guard case .argument(let letter, let index) = token else { continue }
-            let place = index ?? arguments.count
-            guard place < Self.maximumCount else {
+            let position = index ?? arguments.count
+            guard position < Self.maximumCount else {
                 throw lexer.failure("a format has at most \(Self.maximumCount) arguments")
             }
             let size = lexer.spelling.filter { "hlqzjtL".contains($0) }
             let argument = Argument(conversion: Conversion(letter), size: size)
             // What no conversion asks for is passed over as a word of the machine.
-            while arguments.count <= place {
+            while arguments.count <= position {
                 arguments.append(Argument(conversion: .signed, size: "l"))
             }
-            arguments[place] = argument
+            arguments[position] = argument
         }
     }
 
     /// Returns the arguments of a list.
     ///
-    /// - Precondition: It holds what the format says.
+    /// - Precondition: It holds what the format describes.
     func read(_ list: CVaListPointer) -> [Any] {
         guard !arguments.isEmpty else { return [] }
         let format = arguments.map(\.cFormat).joined(separator: "|")

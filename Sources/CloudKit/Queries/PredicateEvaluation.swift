@@ -17,7 +17,7 @@ struct PredicateEvaluation {
         self.variables = variables
     }
 
-    /// Tells whether the object matches.
+    /// Returns whether the object matches.
     func holds(_ tree: PredicateTree) -> Bool {
         switch tree {
         case .constant(let value): value
@@ -49,7 +49,7 @@ struct PredicateEvaluation {
         switch expression {
         case .value(let value): value
         case .list(let elements): .list(elements.map(value))
-        case .function(let function, let parameters) where !function.isPlace:
+        case .function(let function, let parameters) where !function.givesElement:
             function.value(parameters.map(value))
         case .keyPath, .itself, .variable, .function, .path, .subquery:
             PredicateValue(source(of: expression))
@@ -63,7 +63,7 @@ struct PredicateEvaluation {
         case .itself: object
         case .variable(let name): variables[name]
         case .path(let start, let path): Self.follow(path, from: source(of: start))
-        case .function(let function, let parameters) where function.isPlace:
+        case .function(let function, let parameters) where function.givesElement:
             element(function, of: parameters)
         case .subquery(let collection, let variable, let condition):
             elements(of: collection)?.filter { element in
@@ -79,10 +79,10 @@ struct PredicateEvaluation {
     }
 
     /// An element of a list, or what a dictionary has for a key.
-    private func element(_ place: PredicateFunction, of parameters: [PredicateOperand]) -> Any? {
+    private func element(_ function: PredicateFunction, of parameters: [PredicateOperand]) -> Any? {
         guard let collection = parameters.first else { return nil }
         let elements = elements(of: collection)
-        switch (place, parameters.last.map(value)) {
+        switch (function, parameters.last.map(value)) {
         case (.first, _): return elements?.first
         case (.last, _): return elements?.last
         case (_, .scalar(.int64(let index))?):

@@ -80,7 +80,7 @@ enum PredicateFunction: String, Sendable, CaseIterable {
     }
 
     /// Whether the function gives an element as it is.
-    var isPlace: Bool { self == .element || self == .first || self == .last }
+    var givesElement: Bool { self == .element || self == .first || self == .last }
 
     /// The sign a calculation is written with; nil for other functions.
     var sign: String? {
@@ -95,9 +95,9 @@ enum PredicateFunction: String, Sendable, CaseIterable {
     }
 
     /// What the word in brackets behind a list asks for; nil for other words.
-    init?(place: String) {
-        guard ["FIRST", "LAST", "SIZE"].contains(place.uppercased()) else { return nil }
-        self.init(rawValue: "[\(place.uppercased())]")
+    init?(inBrackets word: String) {
+        guard ["FIRST", "LAST", "SIZE"].contains(word.uppercased()) else { return nil }
+        self.init(rawValue: "[\(word.uppercased())]")
     }
 
     /// The classes `CAST` makes, by name.

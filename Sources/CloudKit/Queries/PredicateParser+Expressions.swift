@@ -51,8 +51,8 @@ extension PredicateParser {
             let collection = try expression(node)
             try countOperation()
             try advance()
-            if let place = try place() {
-                node = .expression(.function(place, [collection]))
+            if let function = try bracketFunction() {
+                node = .expression(.function(function, [collection]))
             } else {
                 node = .expression(.function(.element, [collection, try nestedExpression()]))
             }
@@ -81,8 +81,10 @@ extension PredicateParser {
     }
 
     /// Reads FIRST, LAST or SIZE when nothing else stands in the brackets.
-    private mutating func place() throws(PredicateFormatError) -> PredicateFunction? {
-        guard let place = keyword.flatMap(PredicateFunction.init(place:)) else { return nil }
+    private mutating func bracketFunction() throws(PredicateFormatError) -> PredicateFunction? {
+        guard let function = keyword.flatMap(PredicateFunction.init(inBrackets:)) else {
+            return nil
+        }
         // A field may have that name as well: `a[first + 1]`.
         let start = self
         try advance()
@@ -90,7 +92,7 @@ extension PredicateParser {
             self = start
             return nil
         }
-        return place
+        return function
     }
 
     private mutating func primary() throws(PredicateFormatError) -> Node {
@@ -178,7 +180,7 @@ extension PredicateParser {
         "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "TOKENMATCHES",
     ]
 
-    /// Tells whether a key path would be read as something else.
+    /// Returns whether a key path would be read as something else.
     static func isKeyword(_ path: String) -> Bool {
         let word = path.uppercased()
         return reserved.contains(word) || constants.contains(word) || word.hasPrefix("SELF.")

@@ -27,7 +27,7 @@ struct PredicateParser {
     private var depth = 0
     private var operations = 0
 
-    /// Returns what `format` says with `arguments` in the places of `%@` and its like.
+    /// Returns what `format` describes with `arguments` for `%@` and its like.
     static func parse(
         _ format: String,
         _ arguments: [Any] = []
@@ -160,7 +160,7 @@ struct PredicateParser {
         return word.uppercased()
     }
 
-    /// Tells whether a sign is next.
+    /// Returns whether a sign is next.
     func isAt(symbol: String) -> Bool { token == .symbol(symbol) }
 
     private func isAt(keyword: String) -> Bool { self.keyword == keyword }
@@ -199,8 +199,8 @@ struct PredicateParser {
     }
 
     /// Returns the predicate a node must be.
-    // NB: mutating, so that a failure names the place behind the node: others read
-    // the place before the node is read.
+    // NB: mutating, so that a failure names the position behind the node: others read
+    // the position before the node is read.
     mutating func predicate(_ node: Node) throws(PredicateFormatError) -> PredicateTree {
         guard case .predicate(let tree) = node else {
             throw failure("expected an operator such as == or CONTAINS")

@@ -84,7 +84,7 @@ extension PredicateTree {
     }
 }
 
-/// The one way to tell a constant predicate from a block without calling the block.
+/// The one way to distinguish a constant predicate from a block without calling the block.
 ///
 /// A protocol because Foundation marks the property deprecated: its text is of no
 /// use elsewhere, but exact for constants.
@@ -95,7 +95,7 @@ private protocol PredicateFormatting {
 extension NSPredicate: PredicateFormatting {}
 
 extension NSPredicate {
-    /// Creates a predicate of a format, with `args` in the places of `%@`, `%K` and the
+    /// Creates a predicate of a format, with `args` for `%@`, `%K` and the
     /// conversions of `printf`.
     ///
     /// Understands Apple's syntax. What CloudKit cannot ask of its server, such as `OR`,

@@ -11,7 +11,7 @@ struct PredicateTerm: Sendable, Hashable {
     var comparator: WireFilter.Comparator
     var subject: WireFilter.Subject
     var value: PredicateValue
-    /// The radius in metres, of a search around a place.
+    /// The radius in metres, of a search around a location.
     var distance: Double?
 
     /// Creates a term.
@@ -31,7 +31,7 @@ struct PredicateTerm: Sendable, Hashable {
     static let nothing = PredicateTerm(.in, .system(.recordName), .list([]))
 }
 
-/// Why CloudKit does not take a predicate, as sentences that say what to do instead.
+/// Why CloudKit does not take a predicate, as sentences that describe what to do instead.
 struct PredicateRefusal: Error, Hashable {
     let reason: String
 
@@ -50,7 +50,7 @@ extension PredicateValue {
         case .scalar(.reference(let reference)):
             .scalar(.reference(CKRecordReference(recordID: reference.recordID, action: .none)))
         case .scalar(.location(let location)):
-            .scalar(.location(location.place))
+            .scalar(.location(location.coordinateOnly))
         case .list(let elements): .list(elements.map(\.asSent))
         case .null, .scalar, .other: self
         }
@@ -59,7 +59,7 @@ extension PredicateValue {
 
 extension CLLocation {
     /// A location of the same coordinate with nothing measured.
-    var place: CLLocation {
+    var coordinateOnly: CLLocation {
         CLLocation(
             coordinate: coordinate,
             altitude: 0,

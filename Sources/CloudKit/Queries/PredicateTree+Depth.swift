@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PredicateTree {
-    /// Tells whether the tree has at most so many levels, counted as archives count them:
+    /// Returns whether the tree has at most so many levels, counted as archives count them:
     /// every compound, comparison, expression, and list in a value is one.
     func hasDepth(upTo levels: Int) -> Bool {
         guard levels > 0 else { return false }

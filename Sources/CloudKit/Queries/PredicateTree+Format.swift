@@ -3,7 +3,7 @@ import Foundation
 
 // How predicates are written, in the manner of Apple's `predicateFormat`.
 extension PredicateTree: CustomStringConvertible {
-    /// The predicate as a format; what formats cannot say stands in angle brackets.
+    /// The predicate as a format; what formats cannot express stands in angle brackets.
     var description: String { format { $0.description } }
 
     /// Returns the predicate as a format whose values `write` writes.
@@ -73,9 +73,9 @@ extension PredicateOperand: CustomStringConvertible {
         case .first, .last, .size:
             return texts.joined() + function.rawValue
         case .element where texts.count == 2:
-            // NB: `#` says that a field is meant, not a place such as FIRST.
-            let isPlace = PredicateFunction(place: texts[1]) != nil
-            return "\(texts[0])[\(isPlace ? "#" : "")\(texts[1])]"
+            // NB: `#` marks that a field is meant, not a keyword such as FIRST.
+            let isKeyword = PredicateFunction(inBrackets: texts[1]) != nil
+            return "\(texts[0])[\(isKeyword ? "#" : "")\(texts[1])]"
         default: break
         }
         if texts.count == 2, let sign = function.sign {

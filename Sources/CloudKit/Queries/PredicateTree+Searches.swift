@@ -3,7 +3,7 @@ import CoreLocation
 import Foundation
 internal import TidebellWire
 
-// Searches by words and around places.
+// Searches by words and around locations.
 extension PredicateComparison {
     /// The field of all words, by the name CloudKit's first version gave it.
     fileprivate static let allTokens = "allTokens"
@@ -54,7 +54,7 @@ extension PredicateComparison {
         )
     }
 
-    /// Returns the term of `distanceToLocation:fromLocation:(field, place) < radius`; nil
+    /// Returns the term of `distanceToLocation:fromLocation:(field, location) < radius`; nil
     /// for other comparisons (QUERY-9).
     func distanceSearch() throws(PredicateRefusal) -> PredicateTerm? {
         let parameters: [PredicateOperand]
@@ -73,18 +73,18 @@ extension PredicateComparison {
             case .value(let radius) = radius, let metres = radius.number, metres.isFinite
         else {
             throw PredicateRefusal(
-                "'\(PredicateTree.comparison(self))' is no search around a place CloudKit knows: "
-                    + "write distanceToLocation:fromLocation:(field, %@) < radius in metres."
+                "'\(PredicateTree.comparison(self))' is no search around a location CloudKit "
+                    + "knows: write distanceToLocation:fromLocation:(field, %@) < radius in metres."
             )
         }
         switch (parameters[0], parameters[1]) {
-        case (.keyPath(let key), .value(.scalar(.location(let place)))),
-            (.value(.scalar(.location(let place))), .keyPath(let key)):
-            try check(place)
+        case (.keyPath(let key), .value(.scalar(.location(let location)))),
+            (.value(.scalar(.location(let location))), .keyPath(let key)):
+            try check(location)
             return PredicateTerm(
                 .near,
                 try WireFilter.Subject(key: key),
-                .scalar(.location(place)),
+                .scalar(.location(location)),
                 distance: metres
             )
         default:

@@ -131,11 +131,11 @@ extension PredicateComparison {
         }
     }
 
-    /// Fails for a place that is none.
+    /// Fails for a location whose coordinates are not finite.
     func check(_ location: CLLocation) throws(PredicateRefusal) {
         let coordinate = location.coordinate
         guard coordinate.latitude.isFinite, coordinate.longitude.isFinite else {
-            throw PredicateRefusal("'\(format)' compares with a place that is none.")
+            throw PredicateRefusal("'\(format)' compares with a location that is none.")
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A predicate as its format says it (QUERY-2): everything NSPredicate can say, of
+/// A predicate as its format describes it (QUERY-2): everything NSPredicate can express, of
 /// which CloudKit takes a part (``PredicateTerm``).
 indirect enum PredicateTree: Sendable, Hashable {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.

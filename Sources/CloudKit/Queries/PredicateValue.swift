@@ -72,7 +72,7 @@ enum PredicateValue: Sendable, Hashable {
     }
 }
 
-/// An object of a class CloudKit does not know; compared as the class says.
+/// An object of a class CloudKit does not know; compared by the class's own rules.
 struct PredicateObject: Hashable, @unchecked Sendable {
     // Sendable: kept to be compared and named, never changed.
 

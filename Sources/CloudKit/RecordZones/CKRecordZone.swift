@@ -86,7 +86,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// What an archive holds of the zone.
     var archivedValues: Values { Values(zoneID: identity, state: state.current) }
 
-    /// Takes over what the server says about the zone after a save.
+    /// Takes over what the server returns about the zone after a save.
     func applyServerState(_ newState: State) {
         state.current = newState
     }

@@ -81,7 +81,7 @@ final class AppleAsset: NSObject, NSSecureCoding {
     /// Where the file was.
     let fileURL: URL?
 
-    /// Reads the place of the file.
+    /// Reads the URL of the file.
     init?(coder: NSCoder) {
         fileURL = coder.appleObject(NSURL.self, forKey: "AssetFileURL") as URL?
     }

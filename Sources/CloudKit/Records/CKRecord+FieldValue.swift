@@ -20,7 +20,7 @@ extension CKRecord {
         case date(Date)
         /// Bytes.
         case bytes(Data)
-        /// A place.
+        /// A location.
         case location(CLLocation)
         /// A link to a record.
         case reference(CKRecordReference)
@@ -128,7 +128,7 @@ extension CKRecord.FieldValue {
         case date = 4
         /// Bytes.
         case bytes = 5
-        /// A place.
+        /// A location.
         case location = 6
         /// A link to a record.
         case reference = 7

@@ -110,7 +110,7 @@ extension CKRecord {
 
 // What operations do with a record between the program and the wire.
 extension CKRecord {
-    /// Creates a record a server told of, without changes.
+    /// Creates a record that a server returned, without changes.
     convenience init(
         fetched identity: Identity,
         server: ServerState,

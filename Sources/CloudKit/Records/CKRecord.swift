@@ -87,7 +87,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     /// The identity of the record.
     open var recordID: CKRecord.ID { identity.recordID }
 
-    /// The version of the record the server last told of; new with every save (SAVE-4).
+    /// The version of the record the server last returned; new with every save (SAVE-4).
     open var recordChangeTag: String? { serverState.recordChangeTag }
 
     /// The ID of the user who created the record.
@@ -138,7 +138,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
     /// The fields that the server keeps encrypted (REC-11).
     ///
-    /// They are encrypted there and not on the device: who runs the server can read them.
+    /// They are encrypted there and not on the device: whoever runs the server can read them.
     open var encryptedValues: any CKRecordKeyValueSetting & Sendable {
         EncryptedRecordValues(of: self)
     }

@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-// For whom a request is sent, and what its answer says about them.
+// For whom a request is sent, and what its answer reports about them.
 extension ContainerConnection {
     /// Sends a call once, for whoever it is planned for.
     ///
@@ -12,26 +12,26 @@ extension ContainerConnection {
         _ call: WebServicesCall,
         _ options: RequestOptions
     ) async throws(RequestFailure) -> TransportResponse {
-        var place = try place(for: options)
+        var address = try address(for: options)
         var hasReadAnew = false
         while true {
             let failure: RequestFailure
             do {
-                return try await send(call, options, in: place)
+                return try await send(call, options, at: address)
             } catch {
                 failure = error
             }
-            let token = place.configuration.webAuthToken
+            let token = address.configuration.webAuthToken
             guard let standing = failure.standing, let token else { throw failure }
-            let now = try self.place(for: options)
+            let now = try self.address(for: options)
             if !hasReadAnew, now.configuration.webAuthToken != token {
                 hasReadAnew = true
-                place = now
+                address = now
                 continue
             }
-            session.accounts.learn(standing, of: token, in: place.container)
+            session.accounts.learn(standing, of: token, in: address.container)
             guard !call.needsUser else { throw failure }
-            place.configuration.webAuthToken = nil
+            address.configuration.webAuthToken = nil
         }
     }
 
@@ -42,29 +42,29 @@ extension ContainerConnection {
 
     /// Returns the way of files, which need no user but those of a request's user.
     func transport(_ options: RequestOptions) throws(RequestFailure) -> any Transport {
-        session.transport(to: try place(for: options).configuration)
+        session.transport(to: try address(for: options).configuration)
     }
 
-    /// Returns the place of a request, or fails when its user is gone.
-    private func place(for options: RequestOptions) throws(RequestFailure) -> Place {
+    /// Returns the address of a request, or fails when its user is gone.
+    private func address(for options: RequestOptions) throws(RequestFailure) -> Address {
         do {
-            let place = try place()
-            try options.account?.check(place.account)
-            return place
+            let address = try address()
+            try options.account?.check(address.account)
+            return address
         } catch {
             throw RequestFailure(error)
         }
     }
 
-    /// Takes what an answer says about the user: that they are known, and which token to
+    /// Takes what an answer reports about the user: that they are known, and which token to
     /// use from now on. Fails when they are not signed in any more: what was answered is
     /// theirs, not the app's user's.
-    func take(_ response: TransportResponse, in place: Place) throws(CKError) {
-        let token = place.configuration.webAuthToken
+    func take(_ response: TransportResponse, at address: Address) throws(CKError) {
+        let token = address.configuration.webAuthToken
         if let token, let next = response.header(WireProtocol.webAuthTokenHeader), !next.isEmpty {
-            session.accounts.renew(token, by: next, in: place.container)
+            session.accounts.renew(token, by: next, in: address.container)
         }
-        try AccountPin(account: place.account).check(try self.place().account)
-        session.accounts.learn(.good, of: token, in: place.container)
+        try AccountPin(account: address.account).check(try self.address().account)
+        session.accounts.learn(.good, of: token, in: address.container)
     }
 }

@@ -4,15 +4,15 @@ internal import TidebellWire
 
 extension ContainerConnection {
     /// The device's configuration for whoever is signed in to the container now, and the
-    /// container's identifier, or the error that says what to configure.
+    /// container's identifier, or the error that names what to configure.
     func configured() throws(CKError) -> (DeviceConfiguration, container: String) {
-        let place = try place()
-        return (place.configuration, place.container)
+        let address = try address()
+        return (address.configuration, address.container)
     }
 
-    /// The container of whoever is signed in now, or the error that says what to
+    /// The container of whoever is signed in now, or the error that names what to
     /// configure.
-    func place() throws(CKError) -> Place {
+    func address() throws(CKError) -> Address {
         _ = try session.configuration.get()
         guard let identifier else {
             throw .local(
@@ -29,11 +29,11 @@ extension ContainerConnection {
             )
         }
         let (configuration, account) = try session.accounts.configuration(of: identifier)
-        return Place(container: identifier, configuration: configuration, account: account)
+        return Address(container: identifier, configuration: configuration, account: account)
     }
 
     /// A container of whoever is signed in: where a request goes, and for whom.
-    struct Place: Sendable {
+    struct Address: Sendable {
         /// The container's identifier.
         let container: String
         /// The device's configuration, with the user's tokens.
@@ -47,41 +47,41 @@ extension ContainerConnection {
         AccountPin(account: identifier.flatMap { session.accounts.account(of: $0) })
     }
 
-    /// Returns path and query of a call, or the error that says what to configure.
-    func path(of call: WebServicesCall, in place: Place) throws(CKError) -> String {
-        try path(call.route.path, call.scope, needsUser: call.needsUser, in: place)
+    /// Returns path and query of a call, or the error that names what to configure.
+    func path(of call: WebServicesCall, at address: Address) throws(CKError) -> String {
+        try path(call.route.path, call.scope, needsUser: call.needsUser, at: address)
     }
 
     /// Returns path and query of an endpoint that is in no database and needs a user.
     func path(
         of endpoint: any WireEndpoint.Type,
         parameters: [(String, String)] = [],
-        in place: Place
+        at address: Address
     ) throws(CKError) -> String {
-        try path(endpoint.route.path, nil, needsUser: true, in: place)
+        try path(endpoint.route.path, nil, needsUser: true, at: address)
             + parameters.map { "&\($0.0)=\(Self.percentEncoded($0.1))" }.joined()
     }
 
     private func path(
-        _ path: WirePath, _ scope: DatabaseScope?, needsUser: Bool, in place: Place
+        _ path: WirePath, _ scope: DatabaseScope?, needsUser: Bool, at address: Address
     ) throws(CKError) -> String {
-        try path.text(in: place.container, place.configuration.environment, scope)
-            + query(place, needsUser: needsUser)
+        try path.text(in: address.container, address.configuration.environment, scope)
+            + query(address, needsUser: needsUser)
     }
 
-    private func query(_ place: Place, needsUser: Bool) throws(CKError) -> String {
-        let configuration = place.configuration
+    private func query(_ address: Address, needsUser: Bool) throws(CKError) -> String {
+        let configuration = address.configuration
         guard let apiToken = configuration.apiToken else {
             throw .local(
                 .notAuthenticated,
-                "This device has no API token: \(Self.login(place)), or set "
+                "This device has no API token: \(Self.login(address)), or set "
                     + Self.remedy(DeviceConfiguration.Variable.apiToken, "apiToken")
             )
         }
         if needsUser && configuration.webAuthToken == nil {
             throw .local(
                 .notAuthenticated,
-                "No user is signed in on this device: \(Self.login(place)), or set "
+                "No user is signed in on this device: \(Self.login(address)), or set "
                     + Self.remedy(DeviceConfiguration.Variable.webAuthToken, "webAuthToken")
             )
         }
@@ -96,8 +96,8 @@ extension ContainerConnection {
         return "?" + pairs.joined(separator: "&")
     }
 
-    private static func login(_ place: Place) -> String {
-        "sign in with tidebell login --container \(place.container)"
+    private static func login(_ address: Address) -> String {
+        "sign in with tidebell login --container \(address.container)"
     }
 
     private static func remedy(_ variable: String, _ member: String) -> String {

@@ -28,7 +28,7 @@ extension ContainerConnection {
     /// its answer.
     ///
     /// - Parameter needsUser: Whether a user must be signed in; nil is what the endpoint
-    ///   says.
+    ///   declares.
     func send<Endpoint: WireEndpoint>(
         _ endpoint: Endpoint.Type,
         _ request: Endpoint.Request,
@@ -42,7 +42,7 @@ extension ContainerConnection {
     }
 
     /// Returns the answer to a call; one without an item for each one asked for fails, since
-    /// items are told apart by their place.
+    /// items are distinguished by their position.
     fileprivate func answer<Endpoint: WireEndpoint>(
         of _: Endpoint.Type,
         to call: WebServicesCall,

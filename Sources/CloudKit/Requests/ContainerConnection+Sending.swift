@@ -97,10 +97,10 @@ extension ContainerConnection {
     func send(
         _ call: WebServicesCall,
         _ options: RequestOptions,
-        in place: Place
+        at address: Address
     ) async throws(RequestFailure) -> TransportResponse {
         guard !Task.isCancelled else { throw RequestFailure(.cancelled()) }
-        let subject = options.operationID.map { _ in throttleSubject(of: call, in: place) }
+        let subject = options.operationID.map { _ in throttleSubject(of: call, at: address) }
         if let subject, let remaining = session.throttles.current.remaining(for: subject) {
             throw RequestFailure(.throttled(subject, for: remaining))
         }
@@ -108,11 +108,11 @@ extension ContainerConnection {
         do {
             let request = TransportRequest(
                 method: call.body == nil ? "GET" : "POST",
-                path: try path(of: call, in: place),
+                path: try path(of: call, at: address),
                 headers: options.headers(hasBody: call.body != nil, requestID: call.requestID),
                 body: call.body
             )
-            response = try await session.transport(to: place.configuration)
+            response = try await session.transport(to: address.configuration)
                 .send(request, timeout: try options.timeoutOfNextRequest())
         } catch {
             throw RequestFailure(error, container: identifier)
@@ -126,7 +126,7 @@ extension ContainerConnection {
             throw RequestFailure(error, status: response.status)
         }
         do {
-            try take(response, in: place)
+            try take(response, at: address)
         } catch {
             throw RequestFailure(error)
         }
@@ -134,10 +134,10 @@ extension ContainerConnection {
     }
 
     private func throttleSubject(
-        of call: WebServicesCall, in place: Place
+        of call: WebServicesCall, at address: Address
     ) -> Throttles.Subject {
         Throttles.Subject(
-            container: place.container, account: place.account, scope: call.scope,
+            container: address.container, account: address.account, scope: call.scope,
             endpoint: call.endpoint, zone: call.zone
         )
     }
@@ -162,7 +162,7 @@ extension ContainerConnection {
 
 extension RequestJournal {
     /// The journal, unless it has another read under the name: that one's answer would be
-    /// told of the wrong records.
+    /// reported for the wrong records.
     fileprivate func ifItKeeps(_ call: WebServicesCall, as name: String) -> RequestJournal? {
         let isOther = call.isRead && sentAt(name) != nil && body(of: name) != call.body
         return isOther ? nil : self

@@ -18,7 +18,7 @@ struct ContainerConnection: Sendable {
     /// The container's identifier; nil as long as the device has no default container.
     var identifier: String? { given ?? session.defaultContainerIdentifier }
 
-    /// Begins to tell the app of changes of the account.
+    /// Begins to notify the app of changes of the account.
     func follow() {
         if let identifier {
             session.accounts.follow(identifier)

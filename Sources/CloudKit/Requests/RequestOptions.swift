@@ -2,9 +2,9 @@
 import Foundation
 internal import TidebellWire
 
-/// How the requests of an operation are sent, apart from what they say.
+/// How the requests of an operation are sent, apart from what they contain.
 struct RequestOptions: Sendable {
-    /// The longest wait for an answer unless an operation says otherwise (LIMIT-14).
+    /// The longest wait for an answer unless an operation sets another (LIMIT-14).
     static let defaultTimeout = Duration.seconds(60)
 
     /// The longest wait for one answer.
@@ -14,9 +14,9 @@ struct RequestOptions: Sendable {
     var operationID: String?
     /// The operation's group.
     var group: GroupMark?
-    /// Whom the requests are for; nil takes who is signed in when one is sent.
+    /// Whom the requests are for; nil takes whoever is signed in when one is sent.
     var account: AccountPin?
-    /// Whether failures of the network are waited out instead of told (OP-5).
+    /// Whether failures of the network are waited out instead of reported (OP-5).
     var waitsForNetwork = false
     /// When the operation must have ended; nil for no such moment.
     var deadline: Deadline?
@@ -62,7 +62,7 @@ final class RequestNames: Sendable {
 
 /// A moment on a device's clock.
 struct Deadline: Sendable {
-    /// How long the operation may take, for the error that says it took longer.
+    /// How long the operation may take, for the error that reports it took longer.
     let interval: Duration
     private let left: @Sendable () -> Duration
 

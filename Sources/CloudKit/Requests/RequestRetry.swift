@@ -4,11 +4,11 @@
 ///
 /// | failure | as a rule | utility, background and long-lived |
 /// |---|---|---|
-/// | connection lost, a place for a file gone | three attempts | until the operation's time is over |
-/// | no route, no answer in time | told at once | likewise |
+/// | connection lost, an upload path gone | three attempts | until the operation's time is over |
+/// | no route, no answer in time | reported at once | likewise |
 /// | the server is busy or throttles: reads | three attempts, waits up to 10 s | likewise |
-/// | the server is busy or throttles: writes | told at once | likewise |
-/// | anything else | told at once | told at once |
+/// | the server is busy or throttles: writes | reported at once | likewise |
+/// | anything else | reported at once | reported at once |
 ///
 /// Only what the server does once is sent again: reads, and writes that have a request
 /// ID. Never earlier than the server asks for; each wait is longer by chance, so that
@@ -56,7 +56,7 @@ struct RequestRetry {
         if waitsForNetwork { return cause == .other ? nil : asked }
         guard attempt < Self.maximumAttempts else { return nil }
         switch cause {
-        case .connectionLost, .placeGone: return .zero
+        case .connectionLost, .uploadPathGone: return .zero
         case .busy where isRead && asked <= Self.longestDelay: return asked
         default: return nil
         }
@@ -95,7 +95,7 @@ struct RequestFailure: Error {
         /// The server has too much to do at the moment.
         case busy
         /// The server awaits the file elsewhere, or not any more.
-        case placeGone
+        case uploadPathGone
         /// The next attempt would fail alike.
         case other
     }
@@ -104,7 +104,7 @@ struct RequestFailure: Error {
     var error: CKError
     /// Why.
     var cause: Cause
-    /// What the error says about the user; nil for nothing.
+    /// What the error shows about the user; nil for nothing.
     var standing: AccountStanding?
     /// Whether the server may have done what was asked.
     var mayBeDone = false
@@ -117,7 +117,7 @@ struct RequestFailure: Error {
         mayBeDone = status == 502 || status == 504
         switch error.code {
         case .serviceUnavailable, .requestRateLimited, .zoneBusy: cause = .busy
-        case .assetNotAvailable where status != 0: cause = .placeGone
+        case .assetNotAvailable where status != 0: cause = .uploadPathGone
         default: cause = .other
         }
     }

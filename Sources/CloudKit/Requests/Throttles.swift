@@ -68,12 +68,12 @@ struct Throttles: Sendable {
 extension CKError {
     /// Creates the error of a request that is not sent, as the server asked to wait.
     static func throttled(_ subject: Throttles.Subject, for remaining: Duration) -> CKError {
-        // Rounded up: who waits so long may send.
+        // Rounded up: whoever waits so long may send.
         let seconds = (remaining.seconds * 1000).rounded(.up) / 1000
-        let place = subject.scope.map { "the \($0.rawValue) database of " } ?? ""
+        let database = subject.scope.map { "the \($0.rawValue) database of " } ?? ""
         return .local(
             .requestRateLimited,
-            "The server asked to wait: requests of this kind (\(subject.endpoint)) to \(place)"
+            "The server asked to wait: requests of this kind (\(subject.endpoint)) to \(database)"
                 + "'\(subject.container)' may be sent again in \(seconds) seconds, others now.",
             userInfo: [
                 CKErrorRetryAfterKey: seconds, CKError.ReportKey.container: subject.container,

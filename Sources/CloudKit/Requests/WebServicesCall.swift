@@ -45,7 +45,7 @@ struct WebServicesCall: Sendable {
 /// What an endpoint answered, and under which ID the server logged it.
 struct WebServicesAnswer<Value: Sendable>: Sendable {
     var value: Value
-    /// What errors of single items say about the request (ERR-5).
+    /// What errors of single items report about the request (ERR-5).
     var report: CKError.ServerReport
 
     /// Returns the answer with a part of the value.

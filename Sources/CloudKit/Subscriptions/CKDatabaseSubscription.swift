@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-/// A wish to be told about any change in the custom zones of a database (SUB-7, SUB-8).
+/// A wish to be notified of any change in the custom zones of a database (SUB-7, SUB-8).
 ///
 /// May be saved in the private and the shared database (SUB-2).
 /// See <https://developer.apple.com/documentation/cloudkit/ckdatabasesubscription>.

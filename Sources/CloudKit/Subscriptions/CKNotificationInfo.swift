@@ -2,12 +2,12 @@
 import Foundation
 
 extension CKSubscription {
-    /// What the pushes of a subscription say and do.
+    /// What the pushes of a subscription contain and do.
     // NB: Foundation on Linux cannot archive nested classes.
     public typealias NotificationInfo = CKNotificationInfo
 }
 
-/// What the pushes of a subscription say and do. Known as `CKSubscription.NotificationInfo`.
+/// What the pushes of a subscription contain and do. Known as `CKSubscription.NotificationInfo`.
 ///
 /// Everything is optional (NINFO-1). Changes count once the subscription is saved
 /// again (SUB-69). Compares by value.
@@ -213,7 +213,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// A hash of the alert's text: parts may change while the object is in a set.
     open override var hash: Int { values.alertBody.hashValue }
 
-    /// The parts that say something, as text, for logs and debuggers.
+    /// The parts that are set, as text, for logs and debuggers.
     open override var description: String {
         "<CKNotificationInfo: alertBody=\(alertBody ?? "nil"), title=\(title ?? "nil"), "
             + "shouldSendContentAvailable=\(shouldSendContentAvailable)>"

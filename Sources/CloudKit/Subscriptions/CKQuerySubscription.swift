@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-/// A wish to be told about changes of single records that match a predicate (SUB-23).
+/// A wish to be notified of changes of single records that match a predicate (SUB-23).
 ///
 /// May be saved in the public and the private database (SUB-4).
 /// See <https://developer.apple.com/documentation/cloudkit/ckquerysubscription>.

@@ -2,7 +2,7 @@
 import Foundation
 internal import TidebellWire
 
-/// A wish to be told about any change of a record in a zone (SUB-53).
+/// A wish to be notified of any change of a record in a zone (SUB-53).
 ///
 /// May be saved in the private database, for custom zones (SUB-3, SUB-6).
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordzonesubscription>.

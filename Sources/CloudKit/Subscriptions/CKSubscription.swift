@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A wish to be told about changes on the server; the common part of three kinds (SUB-1).
+/// A wish to be notified of changes on the server; the common part of three kinds (SUB-1).
 ///
 /// Abstract: create a ``CKQuerySubscription``, ``CKRecordZoneSubscription`` or
 /// ``CKDatabaseSubscription``. Compares by value.
@@ -53,7 +53,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     /// The kind of the subscription.
     open var subscriptionType: CKSubscription.SubscriptionType { kind }
 
-    /// What the pushes of the subscription say; setting keeps a copy (SUB-69).
+    /// What the pushes of the subscription contain; setting keeps a copy (SUB-69).
     ///
     /// Nil stands for a push that shows nothing (SUB-68).
     open var notificationInfo: CKSubscription.NotificationInfo? {
@@ -87,7 +87,7 @@ extension CKSubscription {
         /// The name of the subscription.
         var subscriptionID: String
 
-        /// What the pushes say.
+        /// What the pushes contain.
         var notificationInfo: CKNotificationInfo?
     }
 

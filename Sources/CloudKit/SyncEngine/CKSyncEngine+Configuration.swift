@@ -16,7 +16,7 @@ extension CKSyncEngine {
 
         /// Whether the engine syncs by itself; true by default (SYNC-5).
         ///
-        /// If so, it sends soon after changes are added, fetches when a push says that
+        /// If so, it sends soon after changes are added, fetches when a push reports that
         /// something changed, and tries again after errors that pass. If not, it does
         /// nothing but what `fetchChanges(_:)` and `sendChanges(_:)` ask for.
         public var automaticallySync: Bool

@@ -12,7 +12,7 @@ extension CKSyncEngine {
             /// These zones.
             case zoneIDs([CKRecordZone.ID])
 
-            /// Tells whether records of a zone are fetched.
+            /// Returns whether records of a zone are fetched.
             public func contains(_ zoneID: CKRecordZone.ID) -> Bool {
                 switch self {
                 case .all: true

@@ -24,7 +24,7 @@ extension CKSyncEngine {
         /// The zone is to be deleted.
         case deleteZone(CKRecordZone.ID)
 
-        /// Tells whether both do the same with zones of the same ID: zones themselves
+        /// Returns whether both do the same with zones of the same ID: zones themselves
         /// compare by identity.
         public static func == (lhs: Self, rhs: Self) -> Bool {
             switch (lhs, rhs) {
@@ -58,7 +58,7 @@ extension CKSyncEngine {
 
 /// A change to one item; two changes of the same item cannot both be pending (SYNC-19).
 protocol PendingChange: Hashable, Sendable {
-    /// What tells items apart.
+    /// What distinguishes items.
     associatedtype ItemID: Hashable & Sendable
 
     /// The item that is saved or deleted.

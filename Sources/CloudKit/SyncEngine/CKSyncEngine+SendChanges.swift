@@ -14,7 +14,7 @@ extension CKSyncEngine {
             /// Those of these records.
             case recordIDs([CKRecord.ID])
 
-            /// Tells whether changes of a record are sent.
+            /// Returns whether changes of a record are sent.
             public func contains(_ recordID: CKRecord.ID) -> Bool {
                 switch self {
                 case .all: true
@@ -24,12 +24,12 @@ extension CKSyncEngine {
                 }
             }
 
-            /// Tells whether a change is sent.
+            /// Returns whether a change is sent.
             public func contains(_ pendingChange: CKSyncEngine.PendingRecordZoneChange) -> Bool {
                 contains(pendingChange.itemID)
             }
 
-            /// Tells whether the zone itself is saved or deleted: with a scope of
+            /// Returns whether the zone itself is saved or deleted: with a scope of
             /// records, the zones they are in.
             func contains(zone zoneID: CKRecordZone.ID) -> Bool {
                 switch self {

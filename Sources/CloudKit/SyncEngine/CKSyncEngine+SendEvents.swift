@@ -54,7 +54,7 @@ extension CKSyncEngine.Event {
     /// What failed stays pending when trying again can help: the network, the server or
     /// the account were not there, the change was held up by another of its atomic zone,
     /// or the user's quota is used up (SYNC-20); and whenever the request failed as a whole,
-    /// which says nothing about its changes. All else is not pending any more; add it again
+    /// which shows nothing about its changes. All else is not pending any more; add it again
     /// once the cause is gone (SYNC-27).
     // NB: Apple's engine forgets changes that failed with batchRequestFailed or
     // quotaExceeded (SYNC-21); ours does not.

@@ -14,7 +14,7 @@ extension CKSyncEngine {
             /// What the app may have kept: what it was given last or gave itself, and what
             /// it is being given.
             var kept: [Serialization?]
-            /// Whom to tell that the app changed something.
+            /// The listener to notify when the app changes something.
             weak var listener: (any SyncStateListener)?
         }
 
@@ -60,7 +60,7 @@ extension CKSyncEngine {
 
         /// Adds records to send; the engine sends them soon (SYNC-19).
         ///
-        /// Each record is to be sent once: a save takes the place of an earlier deletion
+        /// Each record is to be sent once: a save replaces an earlier deletion
         /// of the same record, and the other way round.
         public func add(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
             guard !pendingRecordZoneChanges.isEmpty else { return }
@@ -78,7 +78,7 @@ extension CKSyncEngine {
 
         /// Adds zones to send; the engine sends them soon, before all records (SYNC-13).
         ///
-        /// Each zone is to be sent once: a save takes the place of an earlier deletion of
+        /// Each zone is to be sent once: a save replaces an earlier deletion of
         /// the same zone, and the other way round.
         public func add(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
             guard !pendingDatabaseChanges.isEmpty else { return }
@@ -105,7 +105,7 @@ extension CKSyncEngine {
     }
 }
 
-/// Who hears of what the app changes in a sync engine's state.
+/// A listener that is notified of what the app changes in a sync engine's state.
 protocol SyncStateListener: AnyObject, Sendable {
     /// The app changed the state.
     ///
@@ -120,7 +120,7 @@ extension CKSyncEngine.State {
     /// The state as it is now.
     var values: SyncState { stored.withLock { $0.values } }
 
-    /// Says whom to tell what the app changes.
+    /// Sets the listener to notify of what the app changes.
     func setListener(_ listener: any SyncStateListener) {
         stored.withLock { $0.listener = listener }
     }

@@ -3,8 +3,8 @@ import Foundation
 
 /// Keeps an app's records the same on all devices of a user.
 ///
-/// Create one early, give it what it last gave you as its state, and tell ``state`` what
-/// is to be sent; the engine does the rest: it fetches when a push says that something
+/// Create one early, give it what it last gave you as its state, and add to ``state`` what
+/// is to be sent; the engine does the rest: it fetches when a push reports that something
 /// changed, sends soon after changes were added, waits and tries again when the network,
 /// the server or the account is not there. It calls your delegate for every step, and
 /// only there does it hand over records.
@@ -38,7 +38,7 @@ public final class CKSyncEngine: Sendable {
     ///
     /// Without a signed-in user it rests until one signs in (SYNC-2). While an engine of
     /// the same delegate, database and options lives that was made with this state, or
-    /// gave it last, the new one takes its place: both have one ``state``, and nothing
+    /// gave it last, the new one replaces it: both have one ``state``, and nothing
     /// that was added since is lost. With any other state, also nil, it starts from that.
     /// - Precondition: The database is the private or the shared one.
     public init(_ configuration: CKSyncEngine.Configuration) {

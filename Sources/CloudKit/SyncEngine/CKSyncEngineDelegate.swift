@@ -5,7 +5,7 @@
 /// The engine calls one method at a time and waits until it returns (SYNC-10). Do not
 /// call `fetchChanges(_:)`, `sendChanges(_:)` or `flushState()` of the engine from here:
 /// they would wait for the call they are made from. The program ends with a sentence that
-/// says so, unless the call is made in another task that the method waits for, which cannot
+/// explains it, unless the call is made in another task that the method waits for, which cannot
 /// be seen from here: then both wait for ever.
 /// See <https://developer.apple.com/documentation/cloudkit/cksyncenginedelegate-1q7g8>.
 public protocol CKSyncEngineDelegate: AnyObject, Sendable {

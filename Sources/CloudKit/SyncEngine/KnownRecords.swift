@@ -4,9 +4,9 @@ import Foundation
 /// The records that an app has from the server, as far as its sync engine knows: what was
 /// fetched and what was sent.
 ///
-/// When a zone has to be fetched whole, because its token is expired, the server tells what
-/// there is, and not what is gone. Whoever is known and does not come is gone: the app is
-/// told of it as of any deletion.
+/// When a zone has to be fetched whole, because its token is expired, the server returns what
+/// there is, and not what is gone. A record that is known and does not come is gone: it is
+/// reported to the app like any deletion.
 struct KnownRecords: Sendable, Equatable {
     /// The most records that are known, of all zones together: a bound for the state that the
     /// app keeps (about 50 bytes each). Of further ones it is not noticed that they are gone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sync engines of the process, by their delegates: who makes an engine in place of
+/// The sync engines of the process, by their delegates: an engine that is made to replace
 /// another goes on with what that one knows (SYNC-1).
 ///
 /// Apps make an engine twice without meaning to, as when one is made lazily and another
@@ -9,7 +9,7 @@
 enum LivingSyncEngines {
     private static let engines = Locked<[ObjectIdentifier: [WeakSyncEngine]]>([:])
 
-    /// Returns the engine that one of this configuration takes the place of, if any.
+    /// Returns the engine that one of this configuration replaces, if any.
     static func engine(replacedBy configuration: CKSyncEngine.Configuration) -> CKSyncEngine? {
         let delegateID = ObjectIdentifier(configuration.delegate)
         // Held outside the lock, which the end of an engine takes.
@@ -35,7 +35,7 @@ enum LivingSyncEngines {
 
 /// An engine as long as the app keeps it.
 struct WeakSyncEngine: Sendable {
-    /// What tells it from all others, also while it ends.
+    /// What distinguishes it from all others, also while it ends.
     let id: ObjectIdentifier
     /// The engine.
     private(set) weak var engine: CKSyncEngine?

@@ -2,16 +2,17 @@
 
 /// The changes that are to be sent, each item once, in order (SYNC-19).
 ///
-/// A change of an item takes the place of the opposite one and goes to the end; the same
-/// change again stays where it is, and one that could not be sent goes to the end. Every addition has a number of its own, so that a
-/// change that was made again while it was being sent is not taken for sent.
+/// A change of an item replaces the opposite one and goes to the end; the same
+/// change again stays where it is, and one that could not be sent goes to the end. Every
+/// addition has a number of its own, so that a change that was made again while it was
+/// being sent is not taken for sent.
 struct PendingChangeList<Change: PendingChange>: Sendable {
     /// The number of an addition; grows with each.
     typealias Edition = UInt64
 
     private struct Entry {
         var change: Change
-        var place: Edition
+        var position: Edition
         var edition: Edition
     }
 
@@ -25,23 +26,23 @@ struct PendingChangeList<Change: PendingChange>: Sendable {
     }
 
     /// The changes in order.
-    var changes: [Change] { entries.values.sorted { $0.place < $1.place }.map(\.change) }
+    var changes: [Change] { entries.values.sorted { $0.position < $1.position }.map(\.change) }
 
     /// Whether nothing is to be sent.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a change; tells whether the changes differ now.
+    /// Adds a change; returns whether the changes differ now.
     @discardableResult
     mutating func add(_ change: Change) -> Bool {
         edition += 1
         let known = entries[change.itemID]
         let isKnown = known?.change == change
-        let place = isKnown ? known?.place ?? edition : edition
-        entries[change.itemID] = Entry(change: change, place: place, edition: edition)
+        let position = isKnown ? known?.position ?? edition : edition
+        entries[change.itemID] = Entry(change: change, position: position, edition: edition)
         return !isKnown
     }
 
-    /// Removes a change; the opposite one of the same item stays. Tells whether it was there.
+    /// Removes a change; the opposite one of the same item stays. Returns whether it was there.
     @discardableResult
     mutating func remove(_ change: Change) -> Bool {
         guard entries[change.itemID]?.change == change else { return false }
@@ -50,7 +51,7 @@ struct PendingChangeList<Change: PendingChange>: Sendable {
     }
 
     /// Removes a change unless it was added again after `edition`, or is another by now.
-    /// Tells whether it was removed.
+    /// Returns whether it was removed.
     @discardableResult
     mutating func remove(_ change: Change, addedUpTo edition: Edition) -> Bool {
         guard let entry = entries[change.itemID], entry.change == change,
@@ -67,7 +68,7 @@ struct PendingChangeList<Change: PendingChange>: Sendable {
             entry.edition <= edition
         else { return }
         self.edition += 1
-        entry.place = self.edition
+        entry.position = self.edition
         entries[change.itemID] = entry
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// What became of zones that were sent.
 struct SentZones: Sendable {
-    /// What the delegate is told.
+    /// The event that the delegate receives.
     let event: CKSyncEngine.Event.SentDatabaseChanges
     /// The errors of zones.
     let errors: [CKRecordZone.ID: CKError]
@@ -45,7 +45,7 @@ struct SentZones: Sendable {
     /// Whether a change is to be sent again.
     func isStillPending(_ change: CKSyncEngine.PendingDatabaseChange) -> Bool {
         guard let error = errors[change.itemID] else { return false }
-        // A request that failed as a whole says nothing about what it was to change.
+        // A request that failed as a whole shows nothing about what it was to change.
         return whole != nil || error.code.keepsChangePending
     }
 }
@@ -54,7 +54,7 @@ struct SentZones: Sendable {
 struct SentRecords: Sendable {
     /// What was sent.
     let changes: [CKSyncEngine.PendingRecordZoneChange]
-    /// What the delegate is told.
+    /// The event that the delegate receives.
     let event: CKSyncEngine.Event.SentRecordZoneChanges
     /// The errors of records.
     let errors: [CKRecord.ID: CKError]
@@ -104,7 +104,7 @@ struct SentRecords: Sendable {
     /// Whether a change is to be sent again.
     func isStillPending(_ change: CKSyncEngine.PendingRecordZoneChange) -> Bool {
         guard let error = errors[change.itemID] else { return false }
-        // A request that failed as a whole says nothing about what it was to change.
+        // A request that failed as a whole shows nothing about what it was to change.
         if error.code == whole?.code { return true }
         if crowdedZoneIDs.contains(change.itemID.zoneID) { return true }
         return error.code.keepsChangePending

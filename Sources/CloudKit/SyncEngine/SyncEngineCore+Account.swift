@@ -3,11 +3,11 @@ import Foundation
 
 // Whose data is synced (SYNC-2, SYNC-17).
 extension SyncEngineCore {
-    /// Makes sure that a user is signed in, and tells the delegate when it is another one
+    /// Makes sure that a user is signed in, and notifies the delegate when it is another one
     /// than the state is of.
     ///
     /// Fails with `notAuthenticated` when nobody is, and with what kept the server from
-    /// saying so.
+    /// answering.
     // NB: a token that the server refuses is no sign-out: apps delete their data then. Only
     // a device without any token has no user.
     func ensureAccount() async throws(CKError) {
@@ -15,19 +15,19 @@ extension SyncEngineCore {
         guard !isAccountKnown || account != pin else { return }
         var previous = state.values.userRecordName
         if hasSignedOut, let user = previous {
-            await tellAccount(.signOut(previousUser: .user(user)), user: nil)
+            await reportAccount(.signOut(previousUser: .user(user)), user: nil)
             previous = nil
         }
         let current = try await container.fetchCaller(RequestOptions(account: pin))
         switch previous {
         case current: break
-        case nil: await tellAccount(.signIn(currentUser: .user(current)), user: current)
+        case nil: await reportAccount(.signIn(currentUser: .user(current)), user: current)
         case let previous?:
             let change = AccountChangeType.switchAccounts(
                 previousUser: .user(previous),
                 currentUser: .user(current)
             )
-            await tellAccount(change, user: current)
+            await reportAccount(change, user: current)
         }
         account = pin
         isAccountKnown = true
@@ -37,12 +37,13 @@ extension SyncEngineCore {
 
     /// Whether the device has no user, as far as it knows by itself.
     var hasSignedOut: Bool {
-        guard let place = try? container.place() else { return false }
-        return place.configuration.webAuthToken == nil
+        guard let address = try? container.address() else { return false }
+        return address.configuration.webAuthToken == nil
     }
 
-    private func tellAccount(_ change: AccountChangeType, user: String?) async {
-        await tell(.accountChange(CKSyncEngine.Event.AccountChange(changeType: change))) { state in
+    private func reportAccount(_ change: AccountChangeType, user: String?) async {
+        await report(.accountChange(CKSyncEngine.Event.AccountChange(changeType: change))) {
+            state in
             // What was added before the first sign-in belongs to whoever signs in.
             if state.userRecordName != nil { state.reset() }
             state.userRecordName = user

@@ -14,7 +14,7 @@ extension SyncEngineCore {
 
     private func performFetch(_ context: FetchContext) async throws(CKError) {
         try await ensureAccount()
-        await tell(.willFetchChanges(CKSyncEngine.Event.WillFetchChanges(context: context)))
+        await report(.willFetchChanges(CKSyncEngine.Event.WillFetchChanges(context: context)))
         var failures = SyncFailures()
         let requests = SyncRequests(
             database, for: account, group: context.options.operationGroup
@@ -25,7 +25,7 @@ extension SyncEngineCore {
         } catch {
             failures.end(error)
         }
-        await tell(.didFetchChanges(CKSyncEngine.Event.DidFetchChanges(context: context)))
+        await report(.didFetchChanges(CKSyncEngine.Event.DidFetchChanges(context: context)))
         try failures.check()
     }
 
@@ -33,9 +33,9 @@ extension SyncEngineCore {
 
     private func fetchZones(_ requests: SyncRequests) async throws(CKError) {
         var token = state.values.databaseToken
-        // The zones that exist, when a token was too old to tell which ones are gone.
+        // The zones that exist, when a token was too old to find which ones are gone.
         var listed: Set<CKRecordZone.ID>?
-        // Before the list: a push may tell of a zone that is made meanwhile.
+        // Before the list: a push may report a zone that is made meanwhile.
         let known = state.values.knownZoneIDs
         while true {
             var page: SyncRequests.DatabasePage
@@ -55,14 +55,14 @@ extension SyncEngineCore {
                 page.deletions += gone.map { .init(zoneID: $0, reason: .deleted) }
             }
             // Until the list is whole, the next attempt has to begin it anew.
-            await tellZones(page, movesToken: listed == nil || !page.moreComing)
+            await reportZones(page, movesToken: listed == nil || !page.moreComing)
             guard page.moreComing else { return }
             guard page.token != token else { throw .standsStill(CKError.ServerReport()) }
             token = page.token
         }
     }
 
-    private func tellZones(_ page: SyncRequests.DatabasePage, movesToken: Bool) async {
+    private func reportZones(_ page: SyncRequests.DatabasePage, movesToken: Bool) async {
         let note: StateChange = { state in
             if movesToken { state.databaseToken = page.token }
             for change in page.modifications { state.noteChanges(in: change.zoneID) }
@@ -76,7 +76,7 @@ extension SyncEngineCore {
                 modifications: page.modifications,
                 deletions: page.deletions
             )
-            await tell(.fetchedDatabaseChanges(event), after: note)
+            await report(.fetchedDatabaseChanges(event), after: note)
         }
     }
 
@@ -92,11 +92,11 @@ extension SyncEngineCore {
             guard !Task.isCancelled else { throw .cancelled() }
             seen.insert(zoneID)
             let begin = CKSyncEngine.Event.WillFetchRecordZoneChanges(zoneID: zoneID)
-            await tell(.willFetchRecordZoneChanges(begin))
+            await report(.willFetchRecordZoneChanges(begin))
             let error = await fetchZone(zoneID, requests)
             let end = CKSyncEngine.Event.DidFetchRecordZoneChanges(zoneID: zoneID, error: error)
-            await tell(.didFetchRecordZoneChanges(end)) { state in
-                // That it is gone is told with the zones, now or next time.
+            await report(.didFetchRecordZoneChanges(end)) { state in
+                // That it is gone is reported with the zones, now or next time.
                 if error?.code.meansZoneIsGone == true { state.noteFetched(zoneID) }
             }
             guard let error, !error.code.meansZoneIsGone else { continue }
@@ -140,7 +140,7 @@ extension SyncEngineCore {
                 continue
             }
             for (recordID, error) in page.failures { unreadable[AnyHashable(recordID)] = error }
-            await tellRecords(page, of: zoneID, isFromStart: token == nil)
+            await reportRecords(page, of: zoneID, isFromStart: token == nil)
             guard page.moreComing else { break }
             guard page.token != token else { return .standsStill(CKError.ServerReport()) }
             token = page.token
@@ -148,9 +148,9 @@ extension SyncEngineCore {
         return unreadable.isEmpty ? nil : .partial(unreadable)
     }
 
-    /// Tells a page of a zone. What the app has and a fetch from the start did not bring is
-    /// told as deleted with its last page, unless the app is about to save it.
-    private func tellRecords(
+    /// Reports a page of a zone. What the app has and a fetch from the start did not bring is
+    /// reported as deleted with its last page, unless the app is about to save it.
+    private func reportRecords(
         _ page: SyncRequests.ZonePage,
         of zoneID: CKRecordZone.ID,
         isFromStart: Bool
@@ -165,12 +165,12 @@ extension SyncEngineCore {
             }
             page.deletions += known.doubtful(in: zoneID)
         }
-        let told = page
+        let reported = page
         let note: StateChange = { state in
-            state.zoneTokens[zoneID] = told.token
+            state.zoneTokens[zoneID] = reported.token
             if isFromStart { state.knownRecords.doubt(zoneID) }
-            state.knownRecords.note(told)
-            if !told.moreComing { state.noteFetched(zoneID) }
+            state.knownRecords.note(reported)
+            if !reported.moreComing { state.noteFetched(zoneID) }
         }
         if page.modifications.isEmpty && page.deletions.isEmpty {
             await change(note)
@@ -179,13 +179,13 @@ extension SyncEngineCore {
                 modifications: page.modifications,
                 deletions: page.deletions
             )
-            await tell(.fetchedRecordZoneChanges(event), after: note)
+            await report(.fetchedRecordZoneChanges(event), after: note)
         }
     }
 }
 
 extension KnownRecords {
-    /// Notes what a page says of records.
+    /// Notes what a page contains of records.
     fileprivate mutating func note(_ page: SyncRequests.ZonePage) {
         for change in page.modifications {
             confirm(change.record.recordID, change.record.recordType)

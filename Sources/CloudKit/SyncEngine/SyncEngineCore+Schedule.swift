@@ -3,7 +3,7 @@ import Foundation
 
 /// What runs beside the attempts of a sync engine.
 struct SyncBackground: Sendable {
-    /// Does what the schedule says, and listens.
+    /// Follows the schedule, and listens.
     var tasks: [Task<Void, Never>] = []
     /// Whether all of it has ended.
     private(set) var hasEnded = false
@@ -11,7 +11,7 @@ struct SyncBackground: Sendable {
     var registration: CKRemoteNotificationRegistration?
     /// Whose pushes they are.
     var listener: AccountPin?
-    /// Hears of changes of the account.
+    /// Receives changes of the account.
     nonisolated(unsafe) var observer: (any NSObjectProtocol)?
     // Unsafe: only handed back to the notification centre, which any thread may do.
 
@@ -27,9 +27,9 @@ struct SyncBackground: Sendable {
 
 // What the engine does by itself (SYNC-5).
 extension SyncEngineCore {
-    /// Begins to do by itself what the schedule says.
+    /// Begins to follow the schedule by itself.
     func beginSchedule() {
-        // The first fetch comes once changes that follow are told.
+        // The first fetch comes once the stream reports the changes that follow.
         want(.send)
         // They live as long as the engine, which no task can wait for.
         let tasks = [Task { await self.runSchedule() }, Task { await self.keepListening() }]
@@ -60,7 +60,7 @@ extension SyncEngineCore {
                 let error = await run(work)
                 let jitter = container.session.jitter()
                 schedule.withLock { schedule in
-                    // Asked inside: a sign-in that comes later is told to the schedule.
+                    // Asked inside: a sign-in that comes later is reported to the schedule.
                     schedule.ended(
                         work, error, at: elapsed(), isSignedOut: hasSignedOut, jitter: jitter
                     )
@@ -96,7 +96,7 @@ extension SyncEngineCore {
     /// The ID of the subscription that engines of all devices share (SUB-67).
     static let ownSubscriptionID = "cloudkit-sync-engine"
 
-    /// Listens to what is told, again whenever that has ended (SYNC-7).
+    /// Listens to pushes, again whenever the stream has ended (SYNC-7).
     ///
     /// As long as it cannot, the engine looks for changes itself, each time it tries.
     private func keepListening() async {
@@ -134,7 +134,7 @@ extension SyncEngineCore {
         }
     }
 
-    /// Makes sure that changes are told, and begins to listen (SYNC-6).
+    /// Makes sure that changes are pushed, and begins to listen (SYNC-6).
     private func listen() async throws(CKError) -> CKRemoteNotificationRegistration {
         try await attempt("listen") { () async throws(CKError) in
             try await self.ensureAccount()
@@ -146,7 +146,7 @@ extension SyncEngineCore {
         let registration = try await CKRemoteNotificationRegistration.start(receiver) {
             [weak self] in
             self?.noteNetwork()
-            // What was told while the stream was down may be more than the server keeps.
+            // What was pushed while the stream was down may be more than the server keeps.
             self?.want(.fetch)
         }
         let listener = account

@@ -37,7 +37,7 @@ extension SyncEngineCore {
 
     private func performSend(_ context: SendContext) async throws(CKError) {
         try await ensureAccount()
-        await tell(.willSendChanges(CKSyncEngine.Event.WillSendChanges(context: context)))
+        await report(.willSendChanges(CKSyncEngine.Event.WillSendChanges(context: context)))
         var ledger = Ledger(
             context: context,
             requests: SyncRequests(
@@ -50,11 +50,11 @@ extension SyncEngineCore {
             if await sendZones(&ledger) { continue }
             guard await sendBatch(&ledger) else { break }
         }
-        await tell(.didSendChanges(CKSyncEngine.Event.DidSendChanges(context: context)))
+        await report(.didSendChanges(CKSyncEngine.Event.DidSendChanges(context: context)))
         try ledger.failures.check()
     }
 
-    /// Notes what is sent; says what is wrong when all of it was sent in this attempt, and
+    /// Notes what is sent; returns what is wrong when all of it was sent in this attempt, and
     /// nothing was added since. Of changes that only the app knows of it knows that, too.
     private func note(
         _ changes: [CKSyncEngine.PendingRecordZoneChange],
@@ -78,7 +78,7 @@ extension SyncEngineCore {
 
     // MARK: - Zones
 
-    /// Sends the zones of one request; tells whether there were any.
+    /// Sends the zones of one request; returns whether there were any.
     private func sendZones(_ ledger: inout Ledger) async -> Bool {
         let before = state.values
         let changes = zonesToSend(ledger).prefix(Self.maximumZones)
@@ -87,7 +87,7 @@ extension SyncEngineCore {
         let sent = await SentZones(Array(changes), ledger.requests)
         if let error = sent.whole { ledger.failures.end(error) }
         for (zoneID, error) in sent.errors { ledger.failures.add(error, of: zoneID) }
-        await tell(.sentDatabaseChanges(sent.event)) { state in
+        await report(.sentDatabaseChanges(sent.event)) { state in
             for change in changes where !sent.isStillPending(change) {
                 state.pendingZones.remove(change, addedUpTo: before.pendingZones.edition)
             }
@@ -112,7 +112,7 @@ extension SyncEngineCore {
 
     // MARK: - Records
 
-    /// Sends the delegate's next batch; tells whether there may be more to send.
+    /// Sends the delegate's next batch; returns whether there may be more to send.
     private func sendBatch(_ ledger: inout Ledger) async -> Bool {
         // What the app adds from here on may be newer than the records in the batch, and
         // stays to be sent.
@@ -136,7 +136,7 @@ extension SyncEngineCore {
             ledger.failures.add(error, of: recordID)
             ledger.failedRecords.insert(recordID)
         }
-        await tell(.sentRecordZoneChanges(sent.event)) { state in
+        await report(.sentRecordZoneChanges(sent.event)) { state in
             for record in sent.event.savedRecords {
                 state.knownRecords.confirm(record.recordID, record.recordType)
             }

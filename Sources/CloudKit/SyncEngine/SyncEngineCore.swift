@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The working half of a ``CKSyncEngine``; lives as long as the engine, those that took
-/// its place, or a sync it is in the middle of.
+/// The working half of a ``CKSyncEngine``; lives as long as the engine, those that
+/// replaced it, or a sync it is in the middle of.
 ///
 /// Two locks order everything. One lets a single attempt to sync run at a time; the other
 /// lets a single call of the delegate run at a time, and what the engine changes in its
@@ -32,7 +32,7 @@ final class SyncEngineCore: Sendable {
 
     let database: CKDatabase
     let state: CKSyncEngine.State
-    /// What tells the delegate from all others, also when it is gone.
+    /// What distinguishes the delegate from all others, also when it is gone.
     let delegateID: ObjectIdentifier
     let automaticallySync: Bool
     /// The subscription the app wants to be used.
@@ -63,7 +63,7 @@ final class SyncEngineCore: Sendable {
         running.withLock { $0.delegate = configuration.delegate }
     }
 
-    /// Whether an engine of this configuration takes the place of the present one.
+    /// Whether an engine of this configuration replaces the present one.
     func goesOn(with configuration: CKSyncEngine.Configuration) -> Bool {
         running.withLock { $0.delegate } === configuration.delegate
             && database.isInterchangeable(with: configuration.database)
@@ -118,7 +118,7 @@ final class SyncEngineCore: Sendable {
     /// - Parameters:
     ///   - before: Changes the state at once before.
     ///   - after: Changes the state once the delegate has handled the event.
-    func tell(
+    func report(
         _ event: CKSyncEngine.Event,
         before: StateChange? = nil,
         after: StateChange? = nil
@@ -127,7 +127,7 @@ final class SyncEngineCore: Sendable {
             if let before { state.update(before) }
             await call { await $0.handleEvent(event, syncEngine: $1) }
             if let after { state.update(after) }
-            await tellState()
+            await reportState()
         }
     }
 
@@ -135,7 +135,7 @@ final class SyncEngineCore: Sendable {
     func change(_ body: StateChange) async {
         await calls.withLock {
             state.update(body)
-            await tellState()
+            await reportState()
         }
     }
 
@@ -145,7 +145,7 @@ final class SyncEngineCore: Sendable {
     ) async -> Answer? {
         await calls.withLock {
             let answer = await call(body)
-            await tellState()
+            await reportState()
             return answer
         }
     }
@@ -153,10 +153,10 @@ final class SyncEngineCore: Sendable {
     /// Hands the delegate the newest state unless it has it.
     func flushState() async {
         checkOutsideDelegate("flushState()")
-        await calls.withLock { await tellState() }
+        await calls.withLock { await reportState() }
     }
 
-    private func tellState() async {
+    private func reportState() async {
         guard let serialization = state.takeUpdate() else { return }
         let update = CKSyncEngine.Event.StateUpdate(stateSerialization: serialization)
         await call { await $0.handleEvent(.stateUpdate(update), syncEngine: $1) }
@@ -177,7 +177,7 @@ final class SyncEngineCore: Sendable {
         return await body(delegate, engine)
     }
 
-    /// What tells the current task from all others that exist now.
+    /// What distinguishes the current task from all others that exist now.
     private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     private var isInsideDelegate: Bool {
@@ -258,7 +258,7 @@ extension SyncEngineCore: SyncStateListener {
             guard let self else { return }
             await calls.withLock {
                 running.withLock { $0.isFlushComing = false }
-                await tellState()
+                await reportState()
             }
         }
     }

@@ -25,7 +25,7 @@ extension CKError.Code {
         }
     }
 
-    /// Whether a zone that fails so is gone, which the database's changes tell as well.
+    /// Whether a zone that fails so is gone, which the database's changes report as well.
     var meansZoneIsGone: Bool { self == .zoneNotFound || self == .userDeletedZone }
 }
 

@@ -103,11 +103,11 @@ struct SyncRequests: Sendable {
                 }
             }
         }
-        let told = records.current
+        let collected = records.current
         return ZonePage(
-            modifications: told.modifications,
-            deletions: told.deletions,
-            failures: told.failures,
+            modifications: collected.modifications,
+            deletions: collected.deletions,
+            failures: collected.failures,
             token: token,
             moreComing: moreComing
         )

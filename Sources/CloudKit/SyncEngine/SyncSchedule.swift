@@ -158,7 +158,7 @@ struct SyncSchedule: Sendable {
 }
 
 extension CKError.Code {
-    /// Whether the server failed in a way that says nothing about what it was asked.
+    /// Whether the server failed in a way that has nothing to do with what it was asked.
     fileprivate var isServersFault: Bool {
         self == .internalError || self == .serverRejectedRequest
     }

@@ -5,7 +5,7 @@ import Foundation
 struct SyncState: Sendable {
     /// The user whose data the rest is about; nil before the first sign-in.
     var userRecordName: String?
-    /// The database subscription that tells of changes.
+    /// The database subscription that notifies of changes.
     var subscriptionID: CKSubscription.ID?
     /// How far the zones of the database are known; nil when nothing is.
     var databaseToken: CKServerChangeToken?
@@ -13,7 +13,7 @@ struct SyncState: Sendable {
     var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
     /// The records the app has from the server, as far as that is known.
     var knownRecords = KnownRecords()
-    /// The zones that have changes that were not fetched yet, in the order they were told.
+    /// The zones that have changes that were not fetched yet, in the order they were reported.
     private(set) var unfetchedZoneIDs: [CKRecordZone.ID] = []
     /// The records that are to be sent.
     var pendingRecords = PendingChangeList<CKSyncEngine.PendingRecordZoneChange>()
@@ -22,7 +22,7 @@ struct SyncState: Sendable {
     /// Whether the app has changes of its own to send.
     var hasPendingUntrackedChanges = false
 
-    /// The zones the app was told of.
+    /// The zones that were reported to the app.
     var knownZoneIDs: Set<CKRecordZone.ID> { Set(zoneTokens.keys).union(unfetchedZoneIDs) }
 
     /// Notes that a zone has changes.

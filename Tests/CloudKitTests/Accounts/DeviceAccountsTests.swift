@@ -46,7 +46,7 @@ private struct Desk {
             userRecordName: "_\(user)"
         )
         try file().change { sessions in
-            sessions.removeAll { $0.isOfSamePlace(as: session) }
+            sessions.removeAll { $0.hasSameAddress(as: session) }
             sessions.append(session)
         }
     }

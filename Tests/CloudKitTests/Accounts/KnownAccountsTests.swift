@@ -44,10 +44,10 @@ import Testing
             "ACCT-2: signing in, renewing, switching, signing out in another process",
             [
                 (.follow, .watchFile, who: "nobody"), (.follow, .nothing, who: "nobody"),
-                (.file("_anna", "a1"), .tellAppAndListeners, who: "_anna a1"),
+                (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
                 (.file("_anna", "a2"), .nothing, who: "_anna a2"),
-                (.file("_ben", "b1"), .tellAppAndListeners, who: "_ben b1"),
-                (.file([]), .tellAppAndListeners, who: "nobody"),
+                (.file("_ben", "b1"), .notifyAppAndListeners, who: "_ben b1"),
+                (.file([]), .notifyAppAndListeners, who: "nobody"),
             ]
         ),
         Story(
@@ -58,15 +58,15 @@ import Testing
             "ACCT-2: the container somebody signs in to first is followed from then on",
             [
                 (.followOnlyContainer, .watchFile, who: "nobody"),
-                (.file("_anna", "a1"), .tellAppAndListeners, who: "_anna a1"),
-                (.file("_ben", "b1"), .tellAppAndListeners, who: "_ben b1"),
+                (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
+                (.file("_ben", "b1"), .notifyAppAndListeners, who: "_ben b1"),
             ]
         ),
         Story(
             "A file that cannot be read says nothing about who is signed in",
             [
                 (.follow, .watchFile, who: "nobody"),
-                (.file("_anna", "a1"), .tellAppAndListeners, who: "_anna a1"),
+                (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
                 (.damagedFile, .nothing, who: "badContainer"),
                 (.file("_anna", "a1"), .nothing, who: "_anna a1"),
             ]
@@ -75,21 +75,21 @@ import Testing
             "ACCT-1, ACCT-4: a standing that changes is told, the first one is not",
             [
                 (.follow, .watchFile, who: "nobody"),
-                (.file("_anna", "a1"), .tellAppAndListeners, who: "_anna a1"),
+                (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
                 (.standing(.good, of: "a1"), .nothing, who: "_anna a1"),
                 (.standing(.good, of: "a1"), .nothing, who: "_anna a1"),
                 (.standing(.restricted, of: "a0"), .nothing, who: "_anna a1"),
-                (.standing(.restricted, of: "a1"), .tellApp, who: "_anna a1"),
-                (.standing(.good, of: "a1"), .tellApp, who: "_anna a1"),
+                (.standing(.restricted, of: "a1"), .notifyApp, who: "_anna a1"),
+                (.standing(.good, of: "a1"), .notifyApp, who: "_anna a1"),
             ]
         ),
         Story(
             "ACCT-4: signing in again after a refusal is told",
             [
                 (.follow, .watchFile, who: "nobody"),
-                (.file("_anna", "a1"), .tellAppAndListeners, who: "_anna a1"),
+                (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
                 (.standing(.expired, of: "a1"), .nothing, who: "_anna a1"),
-                (.file("_anna", "a2"), .tellAppAndListeners, who: "_anna a2"),
+                (.file("_anna", "a2"), .notifyAppAndListeners, who: "_anna a2"),
                 (.standing(.good, of: "a2"), .nothing, who: "_anna a2"),
             ]
         ),
@@ -118,10 +118,10 @@ import Testing
             token: "c1", hasFile: false,
             [
                 (.follow, .nothing, who: "c1 c1"),
-                (.signIn("anna", token: "a1"), .tellAppAndListeners, who: "anna a1"),
+                (.signIn("anna", token: "a1"), .notifyAppAndListeners, who: "anna a1"),
                 (.renew("a1", by: "a2"), .nothing, who: "anna a2"),
                 (.signIn("anna", token: "a3"), .nothing, who: "anna a3"),
-                (.signOut, .tellAppAndListeners, who: "nobody"),
+                (.signOut, .notifyAppAndListeners, who: "nobody"),
                 (.signOut, .nothing, who: "nobody"),
             ]
         ),
@@ -148,7 +148,7 @@ import Testing
             known.take(.success([Self.session("_ben", "b1")]), from: second),
             known.take(.success([Self.session("_anna", "a1")]), from: first),
         ]
-        #expect(actions == [.tellAppAndListeners, .nothing])
+        #expect(actions == [.notifyAppAndListeners, .nothing])
         #expect(Self.who(known) == "_ben b1")
         let again = [known.beginReading(Self.stamp(2)), known.beginReading(Self.stamp(1))]
         #expect(again.map { $0 != nil } == [false, true])

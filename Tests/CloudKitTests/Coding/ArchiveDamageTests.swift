@@ -80,7 +80,7 @@ import Testing
         Blob(
             "sort descriptor",
             CKLocationSortDescriptor.Values(
-                key: "place", place: CLLocation(latitude: 52.5, longitude: 13.4))
+                key: "place", location: CLLocation(latitude: 52.5, longitude: 13.4))
         ),
         Blob(
             "operation group",

@@ -150,7 +150,7 @@ import Testing
         #expect(
             log.lines == [
                 "token t1",
-                "end internalError: The server says that more changes are coming, but does not "
+                "end internalError: The server reports that more changes are coming, but does not "
                     + "move on.",
             ]
         )

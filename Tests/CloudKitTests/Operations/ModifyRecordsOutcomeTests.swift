@@ -280,8 +280,9 @@ import Testing
             }
         }
         #expect(
-            saved == "true internalError: The server says record 'n' is deleted, but it was to "
-                + "be saved."
+            saved
+                == "true internalError: The server reports that record 'n' is deleted, but it was "
+                + "to be saved."
         )
     }
 }

@@ -97,7 +97,8 @@ import Testing
         #expect(
             results
                 == ["zone 'a'", "subscription 's'"].map {
-                    "internalError: The server says \($0) is deleted, but it was to be saved."
+                    "internalError: The server reports that \($0) is deleted, but it was to be "
+                        + "saved."
                 }
         )
     }

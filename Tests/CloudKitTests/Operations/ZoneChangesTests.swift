@@ -181,7 +181,7 @@ import Testing
         Self.log(operation, log)
         await TestDevice(transport).database.runToEnd(operation)
         let reason =
-            "internalError: The server says that more changes are coming, but does not move on."
+            "internalError: The server reports that more changes are coming, but does not move on."
         #expect(
             log.lines == [
                 "changed x success", "token a a1 nil", "token a a2 nil", "zone a \(reason)",

@@ -152,7 +152,7 @@ struct PredicateRuleTests {
             let noDate = "<Date: \(interval)>' compares with a date that is none."
             #expect(try asked("a < %@", [date]) == "'a < \(noDate)")
             #expect(try asked("a BETWEEN {%@, 1}", [date]).hasSuffix(" with a date that is none."))
-            let noPlace = "compares with a place that is none."
+            let noPlace = "compares with a location that is none."
             let place = CLLocation(latitude: interval, longitude: 0)
             #expect(try asked("a == %@", [place]).hasSuffix(noPlace))
             let near = "distanceToLocation:fromLocation:(a, %@) < 5"

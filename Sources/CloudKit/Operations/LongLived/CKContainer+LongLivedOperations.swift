@@ -24,7 +24,7 @@ extension CKContainer {
 
     /// Returns the IDs of the long-lived operations that are not finished.
     ///
-    /// Those whose callbacks the app has not heard within 24 hours are removed (LIMIT-13).
+    /// Those whose callbacks the app has not received within 24 hours are removed (LIMIT-13).
     public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
         try LongLivedOperations(of: connection)?.ids() ?? []
     }

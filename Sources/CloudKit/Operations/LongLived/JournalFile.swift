@@ -15,15 +15,15 @@ final class JournalFile: Sendable {
     /// The name's end when all answers are there, but not all callbacks were called.
     static let answeredSuffix = ".answered"
 
-    private struct Place {
+    private struct State {
         /// Where the file is; nil when it was removed.
         var url: URL?
         /// Whether the end of the file may be half a frame, which would hide others.
         var isBroken = false
     }
 
-    private let place: Locked<Place>
-    /// The device's date, which the file gets with each frame: it says how old it is.
+    private let state: Locked<State>
+    /// The device's date, which the file gets with each frame: it shows how old the file is.
     private let date: @Sendable () -> Date
 
     /// Takes over a file that exists, and cuts off half a frame at its end: what comes after
@@ -31,7 +31,7 @@ final class JournalFile: Sendable {
     init(at url: URL, date: @escaping @Sendable () -> Date) {
         self.date = date
         let isWhole = (try? Self.cutOffHalfAFrame(of: url.path)) != nil
-        place = Locked(Place(url: url, isBroken: !isWhole))
+        state = Locked(State(url: url, isBroken: !isWhole))
     }
 
     /// Creates a file whose first frame is `first`; nil when it cannot be written.
@@ -50,37 +50,37 @@ final class JournalFile: Sendable {
             return nil  // without a folder there is no long-lived operation
         }
         guard rename(draft.path, url.path) == 0 else { return nil }
-        place = Locked(Place(url: url))
+        state = Locked(State(url: url))
     }
 
     /// Adds a frame; one that does not fit or cannot be written is left out.
     func append(_ frame: [UInt8]) {
-        place.withLock { place in
-            guard let path = place.url?.path, !place.isBroken else { return }
+        state.withLock { state in
+            guard let path = state.url?.path, !state.isBroken else { return }
             do {
                 try Self.write(frame, to: path, flags: O_APPEND, at: date())
             } catch {
-                place.isBroken = true
+                state.isBroken = true
             }
         }
     }
 
     /// Renames the file: nothing more is asked of the server.
     func markAnswered() {
-        place.withLock { place in
-            guard let old = place.url, old.path.hasSuffix(Self.runningSuffix) else { return }
+        state.withLock { state in
+            guard let old = state.url, old.path.hasSuffix(Self.runningSuffix) else { return }
             let new = old.deletingPathExtension().appendingPathExtension(
                 String(Self.answeredSuffix.dropFirst())
             )
-            if rename(old.path, new.path) == 0 { place.url = new }
+            if rename(old.path, new.path) == 0 { state.url = new }
         }
     }
 
     /// Removes the file.
     func remove() {
-        place.withLock { place in
-            if let path = place.url?.path { unlink(path) }
-            place.url = nil
+        state.withLock { state in
+            if let path = state.url?.path { unlink(path) }
+            state.url = nil
         }
     }
 

@@ -37,11 +37,11 @@ struct LongLivedOperation: ArchiveValue {
     static var kind: ArchiveKind { .longLivedOperation }
 }
 
-/// Who started a long-lived operation: nobody else may send it, or hear its answers.
+/// Who started a long-lived operation: nobody else may send it, or receive its answers.
 struct OperationOwner: Sendable, Equatable {
     /// The name of the user's record; nil when the device did not know.
     var userRecordName: String?
-    /// What tells the account from others without naming its token; nil when nobody was
+    /// What distinguishes the account from others without naming its token; nil when nobody was
     /// signed in.
     var accountDigest: Data?
 }
@@ -63,7 +63,7 @@ struct LongLivedDraft: Sendable {
 
     /// Keeps the operation; nil where that is not possible.
     func keep() -> RequestJournal? {
-        // Without configuration every request fails, and says why.
+        // Without configuration every request fails, and its error describes why.
         (try? LongLivedOperations(of: container))?.create(self)
     }
 }

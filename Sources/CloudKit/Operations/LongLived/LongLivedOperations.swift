@@ -5,7 +5,7 @@ import Foundation
 struct LongLivedOperations: Sendable {
     /// The most operations of a container that are kept at a time.
     static let maximumCount = 200
-    /// How long an operation is kept whose callbacks the app never hears, from the
+    /// How long an operation is kept whose callbacks the app never receives, from the
     /// last answer on (LIMIT-13).
     static let retention: TimeInterval = 24 * 3600
     /// How long an operation is kept that never gets all answers: the longest time for
@@ -52,10 +52,10 @@ struct LongLivedOperations: Sendable {
     /// Keeps an operation; nil when it cannot be kept, or too many are.
     func create(_ draft: LongLivedDraft) -> RequestJournal? {
         guard ids().count < Self.maximumCount else { return nil }
-        let place = folder.appendingPathComponent(draft.operationID + JournalFile.runningSuffix)
+        let url = folder.appendingPathComponent(draft.operationID + JournalFile.runningSuffix)
         guard
             let file = JournalFile(
-                at: place, first: draft.bytes, date: container.session.date
+                at: url, first: draft.bytes, date: container.session.date
             )
         else { return nil }
         let journal = RequestJournal(file, of: draft.owner)
@@ -73,24 +73,24 @@ struct LongLivedOperations: Sendable {
         guard ids().contains(id) else { return nil }
         let suffixes = [JournalFile.runningSuffix, JournalFile.answeredSuffix]
         for suffix in suffixes {
-            let place = folder.appendingPathComponent(id + suffix)
-            let frames = JournalFile.frames(of: place)
+            let url = folder.appendingPathComponent(id + suffix)
+            let frames = JournalFile.frames(of: url)
             guard let first = frames.first,
                 let operation = try? ArchiveBlob.value(LongLivedOperation.self, from: first)
             else { continue }
-            return (operation, journal(of: operation, at: place, frames))
+            return (operation, journal(of: operation, at: url, frames))
         }
         return nil
     }
 
     /// The journal this process works with already, or one made of the file.
     private func journal(
-        of operation: LongLivedOperation, at place: URL, _ frames: [[UInt8]]
+        of operation: LongLivedOperation, at url: URL, _ frames: [[UInt8]]
     ) -> RequestJournal {
         container.session.journals.withLock { journals in
             if let known = journals[operation.operationID]?.journal { return known }
             let journal = RequestJournal(
-                JournalFile(at: place, date: container.session.date), of: operation.owner,
+                JournalFile(at: url, date: container.session.date), of: operation.owner,
                 frames: frames.dropFirst()
             )
             journals[operation.operationID] = WeakJournal(journal: journal)

@@ -89,7 +89,7 @@ final class RequestJournal: Sendable {
     }
 
     /// Notes that the operation needs no further answers: it is collected a day later,
-    /// should the app never hear its callbacks.
+    /// should the app never receive its callbacks.
     func isAnswered() {
         file.markAnswered()
     }
@@ -128,7 +128,7 @@ struct SentFrame: ArchiveValue {
     }
 }
 
-/// An answer in a journal; of its header fields only those that errors tell.
+/// An answer in a journal; of its header fields only those that errors report.
 struct ReceivedFrame: ArchiveValue {
     var name: String
     var answer: TransportResponse

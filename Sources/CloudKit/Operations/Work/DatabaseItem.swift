@@ -3,7 +3,7 @@ import Foundation
 
 /// What operations fetch, save and delete by its ID.
 protocol DatabaseItem: Sendable {
-    /// What tells an item from all others of its kind.
+    /// What distinguishes an item from all others of its kind.
     associatedtype ItemID: Hashable & Sendable
 
     /// The item's ID.

@@ -32,7 +32,7 @@ struct FetchDatabaseChangesWork: OperationWork {
 
     func perform(_ ledger: inout OperationLedger) async throws(CKError) -> Value {
         var syncToken = try token?.syncToken()
-        var told: [CKRecordZone.ID: News] = [:]
+        var reported: [CKRecordZone.ID: News] = [:]
         while true {
             let request = FetchDatabaseChanges.Request(
                 syncToken: syncToken,
@@ -40,7 +40,7 @@ struct FetchDatabaseChangesWork: OperationWork {
             )
             let answer = try await database.send(FetchDatabaseChanges.self, request, ledger.options)
             let page = answer.value
-            for zone in page.zones { try tell(zone, ledger.run, &told, answer.report) }
+            for zone in page.zones { try reportZone(zone, ledger.run, &reported, answer.report) }
             let token = CKServerChangeToken(syncToken: page.syncToken)
             guard fetchesAll, page.moreComing else { return (token, page.moreComing) }
             guard page.syncToken != syncToken else { throw .standsStill(answer.report) }
@@ -52,10 +52,10 @@ struct FetchDatabaseChangesWork: OperationWork {
     }
 
     /// Reports a zone, unless the app knows this already from an earlier page (TOK-7).
-    private func tell(
+    private func reportZone(
         _ zone: ZoneResult,
         _ run: OperationRun,
-        _ told: inout [CKRecordZone.ID: News],
+        _ reported: inout [CKRecordZone.ID: News],
         _ report: CKError.ServerReport
     ) throws(CKError) {
         let (wire, news): (ZoneID, News) =
@@ -66,7 +66,7 @@ struct FetchDatabaseChangesWork: OperationWork {
             }
         database.learn(from: wire)
         let zoneID = database.zoneID(wire)
-        guard told.updateValue(news, forKey: zoneID) != news else { return }
+        guard reported.updateValue(news, forKey: zoneID) != news else { return }
         run.callbacks.enqueue {
             switch news {
             case .changed: callbacks.changed?(zoneID)
@@ -103,7 +103,7 @@ extension CKError {
     static func standsStill(_ report: ServerReport) -> CKError {
         .server(
             .internalError,
-            "The server says that more changes are coming, but does not move on.",
+            "The server reports that more changes are coming, but does not move on.",
             report: report
         )
     }

@@ -16,7 +16,7 @@ struct FetchItemsWork<Endpoints: ItemEndpoints>: OperationWork {
         if let itemIDs {
             await fetch(itemIDs.uniqued(), &ledger)
         } else {
-            // There are no IDs to tell a failure of.
+            // There are no IDs to report a failure of.
             try await fetchAll(&ledger)
         }
     }

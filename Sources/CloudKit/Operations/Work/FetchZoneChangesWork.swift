@@ -89,8 +89,8 @@ struct FetchZoneChangesWork: OperationWork {
         let request = FetchZoneChanges.Request(zones: zones.map(\.request))
         let answer = try await database.send(FetchZoneChanges.self, request, ledger.options)
         ledger.report = answer.report
-        // All files before the first callback: a token that is told covers only what was
-        // handed over, so a cancelled page tells nothing.
+        // All files before the first callback: a token that is reported covers only what was
+        // handed over, so a cancelled page reports nothing.
         var found: [[Result<CKRecord, CKError>]] = []
         for (zone, result) in zip(zones, answer.value.zones) {
             found.append(
@@ -105,7 +105,7 @@ struct FetchZoneChangesWork: OperationWork {
                 let error = CKError.server(error, report: answer.report)
                 ledger.settle(zone.zoneID, .failure(error), callbacks.zone)
             case .changes(let page):
-                let next = tell(page, with: records, of: zone, &ledger)
+                let next = reportPage(page, with: records, of: zone, &ledger)
                 if let next { open.append(next) }
                 // A zone for which the page had no room stays where it is; all of them
                 // cannot.
@@ -117,13 +117,13 @@ struct FetchZoneChangesWork: OperationWork {
     }
 
     /// Reports a page; returns how the zone goes on, nil when it has ended.
-    private func tell(
+    private func reportPage(
         _ page: FetchZoneChanges.Page,
         with records: [Result<CKRecord, CKError>],
         of zone: OpenZone,
         _ ledger: inout OperationLedger
     ) -> OpenZone? {
-        tell(page.records, with: records, of: zone.zoneID, &ledger)
+        reportRecords(page.records, with: records, of: zone.zoneID, &ledger)
         let token = CKServerChangeToken(syncToken: page.syncToken)
         let clientData = page.clientChangeToken.map { Data($0) }
         guard fetchesAll, page.moreComing else {
@@ -166,14 +166,14 @@ struct FetchZoneChangesWork: OperationWork {
     }
 
     /// Reports records and deletions in their order.
-    private func tell(
+    private func reportRecords(
         _ results: [RecordResult],
         with records: [Result<CKRecord, CKError>],
         of zoneID: CKRecordZone.ID,
         _ ledger: inout OperationLedger
     ) {
         var records = records.makeIterator()
-        func tell(_ recordName: String) {
+        func reportRecord(_ recordName: String) {
             guard let record = records.next() else { return }
             let recordID = CKRecord.ID(unchecked: recordName, zoneID: zoneID)
             ledger.settle(recordID, record, callbacks.record)
@@ -185,8 +185,8 @@ struct FetchZoneChangesWork: OperationWork {
                 ledger.run.callbacks.enqueue {
                     callbacks.deleted?(recordID, tombstone.recordType ?? "")
                 }
-            case .record(let wire): tell(wire.recordName)
-            case .failed(let name, _): tell(name)
+            case .record(let wire): reportRecord(wire.recordName)
+            case .failed(let name, _): reportRecord(name)
             }
         }
     }

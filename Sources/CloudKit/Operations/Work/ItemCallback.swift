@@ -6,7 +6,7 @@ import Foundation
 struct ItemCallback<ID, Value>: @unchecked Sendable {
     // Sendable: called on the operation's callback queue only.
 
-    /// Tells the app of an item, or why there is none.
+    /// Hands the app an item, or why there is none.
     let call: (ID, Result<Value, CKError>) -> Void
 
     /// Takes the app's blocks.
@@ -21,7 +21,7 @@ struct ItemCallback<ID, Value>: @unchecked Sendable {
 }
 
 extension ItemCallback where ID == CKRecord.ID, Value == CKRecord {
-    /// Takes the app's blocks for records, the old of which hears of no failures.
+    /// Takes the app's blocks for records, the old of which receives no failures.
     init(
         _ new: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)? = nil,
         oldRecord old: ((CKRecord) -> Void)?
@@ -36,11 +36,11 @@ extension ItemCallback where ID == CKRecord.ID, Value == CKRecord {
 struct FetchCallbacks<Item: DatabaseItem>: @unchecked Sendable {
     // Sendable: called on the operation's callback queue only.
 
-    /// Tells how much of an item is there, from 0 to 1.
+    /// Reports how much of an item is there, from 0 to 1.
     let progress: ((Item.ItemID, Double) -> Void)?
-    /// Tells of an item, or why there is none.
+    /// Hands over an item, or why there is none.
     let item: ItemCallback<Item.ItemID, Item>
-    /// Tells how the operation ended; the old block gets what was found.
+    /// Reports how the operation ended; the old block gets what was found.
     let completion: Completion<Void>
 
     /// Takes the app's blocks.
@@ -72,13 +72,13 @@ struct FetchCallbacks<Item: DatabaseItem>: @unchecked Sendable {
 struct ModifyCallbacks<Item: DatabaseItem>: @unchecked Sendable {
     // Sendable: called on the operation's callback queue only.
 
-    /// Tells how much of an item was sent, from 0 to 1.
+    /// Reports how much of an item was sent, from 0 to 1.
     let progress: ((Item, Double) -> Void)?
-    /// Tells whether an item was saved.
+    /// Reports whether an item was saved.
     let save: (Item, Result<Void, CKError>) -> Void
-    /// Tells whether an item was deleted.
+    /// Reports whether an item was deleted.
     let delete: ItemCallback<Item.ItemID, Void>
-    /// Tells how the operation ended; the old block gets what was saved and deleted.
+    /// Reports how the operation ended; the old block gets what was saved and deleted.
     let completion: Completion<Void>
 
     /// Takes the app's blocks.

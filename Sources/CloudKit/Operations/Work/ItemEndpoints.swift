@@ -6,9 +6,9 @@ internal import TidebellWire
 protocol ItemEndpoints: Sendable {
     /// What is fetched, saved and deleted.
     associatedtype Item: DatabaseItem
-    /// What a request to modify says about one item.
+    /// What a request to modify contains about one item.
     associatedtype Operation: Sendable
-    /// What an answer says about one item.
+    /// What an answer contains about one item.
     associatedtype ItemResult: Sendable
 
     /// Asks for all items there are.
@@ -29,7 +29,7 @@ protocol ItemEndpoints: Sendable {
     /// Fetches what saving the items needs to know.
     func prepare(saving items: [Item], _ options: RequestOptions) async throws(CKError)
 
-    /// Returns the operation for a change, or says why it cannot be sent.
+    /// Returns the operation for a change, or fails with why it cannot be sent.
     func operation(for change: Change<Item>) throws(CKError) -> Operation
 
     /// Sends operations; the results are in their order.
@@ -37,7 +37,7 @@ protocol ItemEndpoints: Sendable {
         _ operations: [Operation], _ options: RequestOptions
     ) async throws(CKError) -> WebServicesAnswer<[ItemResult]>
 
-    /// Returns what became of a change; an item that was saved takes what the server says
+    /// Returns what became of a change; an item that was saved takes what the server returns
     /// of it.
     func outcome(
         of change: Change<Item>, _ result: ItemResult, _ report: CKError.ServerReport
@@ -197,7 +197,7 @@ extension CKError {
     static func notSaved(_ item: String, _ report: ServerReport) -> CKError {
         .server(
             .internalError,
-            "The server says \(item) is deleted, but it was to be saved.",
+            "The server reports that \(item) is deleted, but it was to be saved.",
             report: report
         )
     }

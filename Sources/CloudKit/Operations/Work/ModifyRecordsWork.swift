@@ -111,7 +111,7 @@ struct ModifyRecordsWork: OperationWork {
             } else if let sent = namesSent(
                 as: zone.requestName(attempt: 2), ledger.options
             ) {
-                // Whether a file is still there says nothing of what was sent.
+                // Whether a file is still there shows nothing of what was sent.
                 items = toSend.filter { sent.contains($0.recordID.recordName) }
             } else {
                 items = itemsToRepeat(toSend, answer.value.records, isAllOrNothing: isAllOrNothing)

@@ -2,7 +2,7 @@
 import Foundation
 
 /// What became of the items of an operation, and so of the operation; what is noted of an
-/// item is told to the app in the same step.
+/// item is reported to the app in the same step.
 struct OperationLedger {
     /// Where callbacks are called, and how requests are sent.
     let run: OperationRun
@@ -10,7 +10,7 @@ struct OperationLedger {
     private var errors: [AnyHashable: CKError] = [:]
     /// Why the operation failed as a whole.
     private(set) var failure: CKError?
-    /// What the server said about the request that was answered last.
+    /// What the server reported about the request that was answered last.
     var report = CKError.ServerReport()
 
     /// Begins with an operation that was started.
@@ -31,7 +31,7 @@ struct OperationLedger {
         errors[AnyHashable(itemID)] = error
     }
 
-    /// Notes what became of an item, and tells its callback.
+    /// Notes what became of an item, and calls its callback.
     mutating func settle<ID: Hashable & Sendable, Value>(
         _ itemID: ID, _ outcome: Result<Value, CKError>, _ callback: ItemCallback<ID, Value>
     ) {
@@ -39,7 +39,7 @@ struct OperationLedger {
         run.callbacks.enqueue { callback.call(itemID, outcome) }
     }
 
-    /// Notes what became of an item to save or to delete, and tells its callback.
+    /// Notes what became of an item to save or to delete, and calls its callback.
     mutating func settle<Item: DatabaseItem>(
         _ change: Change<Item>,
         _ outcome: Result<Void, CKError>,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The work of an operation: what it was told when it started (OP-4), and what is done
+/// The work of an operation: its properties when it started (OP-4), and what is done
 /// with it.
 protocol OperationWork: Sendable {
     /// What the work is done for; nothing where all of it is handed over item by item.
     associatedtype Value: Sendable
 
-    /// Tells the app how the operation ended.
+    /// Reports to the app how the operation ended.
     var completion: Completion<Value> { get }
 
     /// Does the work, and settles every item once.
@@ -49,14 +49,14 @@ struct RequestWork<Value: Sendable>: OperationWork {
 struct Completion<Value: Sendable>: @unchecked Sendable {
     // Sendable: called on the operation's callback queue only.
 
-    /// Tells the app what the work gave, and what became of its items.
+    /// Reports to the app what the work gave, and what became of its items.
     let call: (Result<Value, CKError>, OperationLedger) -> Void
 
     /// Takes a block that hands over a value.
     ///
     /// - Parameters:
     ///   - block: Gets the value, or why the operation failed as a whole: failing items
-    ///     do not count, they told so themselves (ERR-3).
+    ///     do not count, they were reported themselves (ERR-3).
     ///   - old: Gets the value, if any, and the error of the whole or a summary of those
     ///     of items (ERR-3).
     init(
