@@ -39,7 +39,7 @@ enum FilterRules {
     private static func operandProblem(_ filter: WireFilter) -> String? {
         let isList = filter.value.elements != nil
         switch filter.comparator.operand {
-        case .scalar, .element, .prefix, .tokens, .place:
+        case .scalar, .element, .prefix, .tokens, .location:
             // NB: the words are CloudKit's (QUERY-21).
             if isList {
                 return "Invalid value, expected one value but actual value was a list"
@@ -51,9 +51,9 @@ enum FilterRules {
             if type == nil { return "an empty list needs its type, such as STRING_LIST" }
         }
         switch (filter.comparator.operand, filter.value) {
-        case (.prefix, .string), (.tokens, .string), (.place, .location): return nil
+        case (.prefix, .string), (.tokens, .string), (.location, .location): return nil
         case (.prefix, _), (.tokens, _): return "expected a value of type STRING"
-        case (.place, _): return "expected a value of type LOCATION"
+        case (.location, _): return "expected a value of type LOCATION"
         default: return unqueryable(filter.value.type?.element ?? filter.value.type)
         }
     }
@@ -185,7 +185,7 @@ enum FilterRules {
         case .tokens:
             return field == .string || field == .stringList
                 ? nil : "tokens are looked for in STRING and STRING_LIST, not in \(field.rawValue)"
-        case .place:
+        case .location:
             return field == .location
                 ? nil : "expected a field of type LOCATION, not \(field.rawValue)"
         }

@@ -42,7 +42,7 @@ package struct PreparedFilter: Sendable {
             return .keys(ValueSet(Set(keys)), areComplete: keys.count == elements.count)
         case (.prefix, .string(let text)): return .prefix(CanonicalText(text))
         case (.tokens, let value): return .tokens(ValueSet(value.tokens ?? []))
-        case (.place, .location(let center)):
+        case (.location, .location(let center)):
             return filter.distance.map { .circle(center, radius: $0) } ?? .nothing
         default: return .nothing
         }

@@ -34,7 +34,7 @@ struct CanonicalFilter: Sendable, Hashable {
         case (.list, .list(_, let elements)): operand = keys(elements)
         case (.prefix, .string(let text)): operand = .prefix(text)
         case (.tokens, let value): operand = .tokens(value.tokens ?? [])
-        case (.place, let value):
+        case (.location, let value):
             operand =
                 ComparisonKey(value).map { .circle($0, radius: filter.distance ?? 0) }
                 ?? .other(value)

@@ -154,9 +154,9 @@ extension WireError {
     /// A body that is not what the endpoint expects; the words before the
     /// culprit's path are CloudKit's (web-services 3.3).
     init(malformed error: JSONError) {
-        let place = error.place
+        let path = error.pathText
         self = .badRequest(
-            "BadRequestException: \(error.problem)" + (place.isEmpty ? "" : " in \(place)")
+            "BadRequestException: \(error.problem)" + (path.isEmpty ? "" : " in \(path)")
         )
     }
 }

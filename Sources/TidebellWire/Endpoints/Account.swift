@@ -4,7 +4,7 @@
 package enum SignIn: WireEndpoint {
     package static let route = WireRoute(.of(.ext, "account/signIn"), for: .anyone, .writes)
 
-    /// Whose sign-in it is: who knows the password, or has a web token already.
+    /// Whose sign-in it is: a user who gives the password, or one who has a web token already.
     package struct Request: WireBody, Hashable {
         /// The name of the account; nil where the request carries a web token.
         package var user: String?
@@ -39,7 +39,7 @@ package enum SignIn: WireEndpoint {
         }
     }
 
-    /// The new token, and who it is of.
+    /// The new token, and whose it is.
     package struct Response: WireBody, Hashable {
         package var webAuthToken: String
         package var userRecordName: String

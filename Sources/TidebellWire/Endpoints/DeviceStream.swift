@@ -9,10 +9,10 @@ package enum StreamNotifications: WireEndpoint {
     // It registers the device.
     package static let route = WireRoute(.of(.ext, "notifications/stream"), by: [.get], .repeatable)
 
-    /// The name of the event that says that the device is registered, and where in the log
+    /// The name of the event that reports that the device is registered, and where in the log
     /// the stream begins.
     package static let readyEvent = "ready"
-    /// The name of the event that says that notifications before it are gone.
+    /// The name of the event that reports that notifications before it are gone.
     package static let gapEvent = "gap"
 }
 

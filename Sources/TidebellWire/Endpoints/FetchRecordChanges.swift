@@ -23,7 +23,7 @@ package enum FetchRecordChanges: WireEndpoint {
         }
     }
 
-    /// The answer: a page of changes, oldest first unless the request says
+    /// The answer: a page of changes, oldest first unless the request sets
     /// `reverse`.
     package struct Response: WireBody, Hashable {
         package var records: [RecordResult]
@@ -51,7 +51,7 @@ package enum FetchRecordChanges: WireEndpoint {
 
 extension FetchRecordChanges.Request {
     /// Reads the request; without a zone it is about the default zone, which has
-    /// no changes to tell.
+    /// no changes to return.
     package init(from reader: inout JSONReader) throws {
         self.init(zoneID: ZoneID(zoneName: ZoneID.defaultName))
         try reader.readObject { reader, name in

@@ -28,7 +28,7 @@ package enum FetchZoneChanges: WireEndpoint {
             self.numbersAsStrings = numbersAsStrings
         }
 
-        /// Returns these options, with `defaults` where nothing is said.
+        /// Returns these options, with `defaults` where nothing is set.
         package func merged(over defaults: Options) -> Options {
             Options(
                 resultsLimit: resultsLimit ?? defaults.resultsLimit,

@@ -3,7 +3,7 @@
 /// `/ext/1/{container}/{environment}/notifications/changes`: the caller's log of
 /// notifications (NOTIF-11). An extension.
 package enum FetchNotificationChanges: WireEndpoint {
-    // It notes which read marks were told.
+    // It notes which read marks were returned.
     package static let route = WireRoute(.of(.ext, "notifications/changes"), .repeatable)
 
     /// The request.

@@ -20,7 +20,7 @@ package enum ModifyPermission: WireEndpoint {
 
     /// What is to be done.
     package enum Action: String, Sendable, Hashable {
-        /// Nothing: the answer tells how it stands.
+        /// Nothing: the answer reports the permission.
         case read
         /// The app asks: granted unless the user decided before.
         case request

@@ -8,7 +8,7 @@ package enum QueryRecords: WireEndpoint {
     package struct Request: WireBody, Hashable {
         package var query: WireQuery
         /// The zone to search; nil is the default zone, or all zones if
-        /// ``zoneWide`` says so.
+        /// ``zoneWide`` is set to that.
         package var zoneID: ZoneID?
         /// Whether all zones are searched; makes no difference beside a zone.
         package var zoneWide: Bool

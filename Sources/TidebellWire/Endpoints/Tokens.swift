@@ -10,7 +10,7 @@ package enum CreateToken: WireEndpoint {
         .of(.device, "tokens/create"), or: [.database("tokens/create")], .writes)
 }
 
-/// `tokens/register`: lets a push token tell of this container too (web-services 5.12).
+/// `tokens/register`: lets a push token serve this container too (web-services 5.12).
 package enum RegisterToken: WireEndpoint {
     package typealias Request = TokenRequest
     /// For a token of the server's; for a native one, nothing.
@@ -20,7 +20,7 @@ package enum RegisterToken: WireEndpoint {
 }
 
 /// `/courier/{capability}`: long poll of a web client for its next push, on a URL that was
-/// given to who created the push token (web-services 5.12).
+/// given to whoever created the push token (web-services 5.12).
 package enum PollCourier: WireEndpoint {
     package typealias Request = EmptyBody
     package typealias Response = OtherJSON

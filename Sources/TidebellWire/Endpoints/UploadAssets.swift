@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `assets/upload`: places to send files to (web-services 5.9).
+/// `assets/upload`: URLs to send files to (web-services 5.9).
 package enum UploadAssets: WireEndpoint {
-    // Asked for twice, places that are not used expire.
+    // Asked for twice, URLs that are not used expire.
     package static let route = WireRoute(.database("assets/upload"), .repeatable)
 
     /// A field that is to hold a file.
@@ -56,7 +56,7 @@ package enum UploadAssets: WireEndpoint {
         }
     }
 
-    /// What the place answers that took the file.
+    /// The answer to the upload of a file.
     package struct Receipt: WireBody, Hashable {
         /// The value that a save takes for the field.
         package var singleFile: WireAsset
@@ -68,8 +68,8 @@ package enum UploadAssets: WireEndpoint {
     }
 }
 
-/// `/assets/1/upload/{token}`: takes the bytes of a file, whatever their type is said to
-/// be (web-services 5.9).
+/// `/assets/1/upload/{token}`: takes the bytes of a file, whatever type the request
+/// declares (web-services 5.9).
 package enum ReceiveAsset: WireEndpoint {
     package typealias Request = FileBody
     package typealias Response = UploadAssets.Receipt

@@ -6,7 +6,7 @@
 /// The rule of an endpoint is in `TidebellCore`, what answers it in `TidebellHTTP`, both
 /// as extensions of the same type. ``WireProtocol/endpoints`` lists all of them.
 package protocol WireEndpoint: SendableMetatype {
-    /// What is asked; ``EmptyBody`` where the path says all.
+    /// What is asked; ``EmptyBody`` where the path is all.
     associatedtype Request: Sendable
     /// What is answered.
     associatedtype Response: Sendable
@@ -32,7 +32,7 @@ extension WireBody {
     package var recordZone: ZoneID? { nil }
 }
 
-/// A document that says nothing, `{}`; a request's may also be absent (web-services 1.2).
+/// A document without members, `{}`; a request's may also be absent (web-services 1.2).
 package struct EmptyBody: WireBody, Hashable {
     /// Creates the document.
     package init() {}

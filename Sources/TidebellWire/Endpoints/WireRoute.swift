@@ -52,7 +52,7 @@ package enum WireAccess: Sendable, Hashable {
     case reader
     /// Signed-in users.
     case user
-    /// Everybody with an API token, in any path: who is about to sign in.
+    /// Everybody with an API token, in any path: users who are about to sign in.
     case anyone
     /// The operator, by a management token (`Authorization: Bearer …`).
     case admin

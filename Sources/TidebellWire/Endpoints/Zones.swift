@@ -26,7 +26,7 @@ package struct ZonesResponse: WireBody, Hashable {
     }
 }
 
-/// `zones/list` (web-services 5.8). By GET, the answer says which zones are atomic.
+/// `zones/list` (web-services 5.8). By GET, the answer shows which zones are atomic.
 package enum ListZones: WireEndpoint {
     package typealias Request = EmptyBody
     package typealias Response = ZonesResponse

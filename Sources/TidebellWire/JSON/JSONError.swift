@@ -7,7 +7,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The way from the root to the culprit: member names and `[index]`es.
     package private(set) var path: [String]
 
-    /// Creates an error at the current place.
+    /// Creates an error at the current position.
     package init(_ problem: String, path: [String] = []) {
         self.problem = problem
         self.path = path
@@ -20,11 +20,11 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The culprit and the problem in one sentence part.
     package var description: String {
-        path.isEmpty ? problem : "\(place): \(problem)"
+        path.isEmpty ? problem : "\(pathText): \(problem)"
     }
 
     /// The path as text, such as `operations[0].record.fields`; empty at the root.
-    package var place: String {
+    package var pathText: String {
         path.reduce(into: "") { text, step in
             text += step.hasPrefix("[") || text.isEmpty ? step : ".\(step)"
         }

@@ -19,7 +19,7 @@ package struct PushDictionary {
     /// The raw value of a key.
     package subscript(key: String) -> Any? { values[key] }
 
-    /// Tells whether there is anything under a key.
+    /// Returns whether there is anything under a key.
     package func holds(_ key: String) -> Bool {
         values[key] != nil && !(values[key] is NSNull)
     }

@@ -6,7 +6,7 @@ extension WirePushPayload {
     /// Reads a dictionary; nil when it is not one of CloudKit (PUSH-16).
     ///
     /// Accepts whatever the network sends: unknown keys are ignored, values of the wrong
-    /// type count as missing. The desired fields come apart, since a dictionary does not say
+    /// type count as missing. The desired fields come apart, since a dictionary does not show
     /// of which type they are.
     package static func read(
         _ userInfo: [AnyHashable: Any]
@@ -90,7 +90,7 @@ extension WireAlert {
 }
 
 extension WireSubscription.Kind {
-    /// The member of `ck` that says of the kind (PUSH-17).
+    /// The member of `ck` for the kind (PUSH-17).
     var payloadKey: StaticString {
         switch self {
         case .query: "qry"

@@ -58,7 +58,7 @@ extension WirePushPayload {
 }
 
 extension WireAlert {
-    /// The body where it is the only thing to say, which is then said as a plain
+    /// The body where it is the only part, which is then written as a plain
     /// string (NINFO-2).
     fileprivate var onlyBody: String? {
         var rest = self

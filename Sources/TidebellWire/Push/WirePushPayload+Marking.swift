@@ -4,7 +4,7 @@ extension WirePushPayload {
     private static let beginningOfCK = Array(#""ck":{"#.utf8)
     private static let mark = Array(#""p":1,"#.utf8)
 
-    /// Returns an encoded payload with `p` in its `ck`: it does not say everything
+    /// Returns an encoded payload with `p` in its `ck`: it is not complete
     /// (PUSH-17, NOTIF-7).
     ///
     /// The bytes are ours, so the key stands as we write it; inside a string every

@@ -7,7 +7,7 @@ package enum RecordEvent: Int, Sendable, Hashable {
     case deleted = 3
 }
 
-/// What a push says: Apple's part `aps` and CloudKit's part `ck` (PUSH-16).
+/// The content of a push: Apple's part `aps` and CloudKit's part `ck` (PUSH-16).
 ///
 /// Each property is one that a push may lack. The server's pruning takes all but kind,
 /// subscription and database, which it never takes (PRUNE-6).
@@ -56,7 +56,7 @@ package struct WirePushPayload: Sendable, Hashable {
     /// was read from a dictionary, whose values have no types.
     package var desiredFields: [DesiredField] = []
 
-    /// Creates a payload that says nothing.
+    /// Creates an empty payload.
     package init() {}
 
     /// Creates a payload that names its subscription, if any, and nothing else.

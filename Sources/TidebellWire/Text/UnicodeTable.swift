@@ -2,13 +2,13 @@
 import Foundation
 import Synchronization
 
-/// What Unicode says of scalars, kept by pages of 256, each made when a text first needs it.
+/// What Unicode defines for scalars, kept by pages of 256, each made when a text first needs it.
 ///
 /// Foundation's normalization of a whole text takes a time that grows with the square of what has
 /// accents; of single scalars it is asked once.
 struct UnicodeTable {
-    /// A mark or letter, and the class that says where it stands among marks (0: it stays where it
-    /// is).
+    /// A mark or letter, and the class that decides where it stands among marks (0: it stays where
+    /// it is).
     struct Part: Sendable {
         var scalar: Unicode.Scalar
         var combiningClass: UInt8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The raw values of `CKError.Code` that the server tells or means (ERR-10 to ERR-46).
+/// The raw values of `CKError.Code` that the server sends or means (ERR-10 to ERR-46).
 ///
 /// The client's public type has the same ones once more, since an enumeration's are
 /// literals; a test holds them together.

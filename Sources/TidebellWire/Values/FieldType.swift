@@ -19,7 +19,7 @@ package enum FieldType: String, Sendable, Hashable, CaseIterable {
     case assetList = "ASSETID_LIST"
     case locationList = "LOCATION_LIST"
 
-    /// What tags of encrypted values begin with: they say so without `isEncrypted`.
+    /// What tags of encrypted values begin with: they mark it without `isEncrypted`.
     static let encryptedPrefix = "ENCRYPTED_"
 
     /// Creates the type a request's tag names; `ASSET` is the sending form of

@@ -10,7 +10,7 @@ extension Field {
         try readTagged(from: &reader).field
     }
 
-    /// Reads a field, and says whether it came with its type.
+    /// Reads a field, and returns whether it came with its type.
     static func readTagged(
         from reader: inout JSONReader
     ) throws -> (field: Field?, isTagged: Bool) {

@@ -130,7 +130,7 @@ package struct WireAsset: Sendable, Hashable {
     }
 }
 
-/// A place on earth; distances in metres, angles in degrees.
+/// A location on Earth; distances in metres, angles in degrees.
 package struct WireLocation: Sendable, Hashable {
     package var latitude: Double
     package var longitude: Double

@@ -2,13 +2,13 @@
 import Foundation
 
 /// How CloudKit computes the checksum of an asset (web-services 4.4): SHA-1 over
-/// a salt and the bytes. The hash itself is the business of who has one.
+/// a salt and the bytes. The hash itself is computed by the caller.
 package enum FileChecksum {
     /// What is hashed before the bytes.
     package static let salt = Array(
         "com.apple.XattrObjectSalt\0com.apple.DataObjectSalt\0".utf8
     )
-    /// Says which algorithm made the digest.
+    /// Identifies the algorithm that made the digest.
     private static let version: UInt8 = 1
 
     /// Returns the text of a digest: 28 characters of base64.

@@ -62,7 +62,7 @@ extension WireError {
         case subscriptionBytesPerUser
         /// Bytes of the filters of one subscription.
         case filterBytes
-        /// Bytes of what one subscription says about its pushes.
+        /// Bytes of what one subscription sets for its pushes.
         case notificationInfoBytes
         /// Records that a deletion takes along.
         case cascadedDeletions
@@ -78,12 +78,12 @@ extension WireError {
         case pushTokensPerUser
     }
 
-    /// What an error says to the server itself: no part of the answer, and of no weight when
+    /// What an error holds for the server itself: no part of the answer, and of no weight when
     /// errors are compared.
-    struct Unsaid: Sendable, Hashable {
+    struct ServerOnly: Sendable, Hashable {
         var bound: Bound?
 
-        static func == (_: Unsaid, _: Unsaid) -> Bool { true }
+        static func == (_: ServerOnly, _: ServerOnly) -> Bool { true }
 
         func hash(into _: inout Hasher) {}
     }
@@ -91,11 +91,11 @@ extension WireError {
     /// Returns the same error with the bound that is its reason, which it names.
     package func naming(_ bound: Bound) -> WireError {
         var error = self
-        error.unsaid.bound = bound
+        error.serverOnly.bound = bound
         if !reason.contains("(\(bound.rawValue)") { error.reason += " (\(bound.rawValue))" }
         return error
     }
 
     /// The bound that is the reason; nil for another reason, and for what a client received.
-    package var bound: Bound? { unsaid.bound }
+    package var bound: Bound? { serverOnly.bound }
 }

@@ -36,7 +36,7 @@ package enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The `CKError.Code` raw value this maps to where no detail says otherwise.
+    /// The `CKError.Code` raw value this maps to where no detail decides otherwise.
     package var ckErrorCode: Int {
         switch self {
         case .accessDenied: CKErrorCode.permissionFailure
@@ -93,7 +93,7 @@ package struct WireError: Error, Sendable, Hashable {
     /// Where a user can sign in.
     package var redirectURL: String?
     package var detail: Detail?
-    var unsaid = Unsaid()
+    var serverOnly = ServerOnly()
 
     /// Creates an error.
     package init(

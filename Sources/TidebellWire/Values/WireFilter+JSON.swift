@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WireFilter {
-    /// Reads a filter; whether it makes sense is for the rules to say.
+    /// Reads a filter; whether it makes sense is for the rules to decide.
     ///
     /// Without `fieldName` and `systemFieldName` it looks at all text (an
     /// extension, ``Subject/allText``).

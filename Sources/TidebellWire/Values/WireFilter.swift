@@ -3,7 +3,7 @@
 /// One filter of a query (web-services 4.5); the filters of a query are ANDed
 /// (QUERY-3).
 ///
-/// Any combination can be written down; which make sense is for the rules to say.
+/// Any combination can be written down; which make sense is for the rules to decide.
 package struct WireFilter: Sendable, Hashable {
     /// The most filters in one query.
     package static let countLimit = 64
@@ -61,7 +61,7 @@ package struct WireFilter: Sendable, Hashable {
             /// A text of which tokens are made.
             case tokens
             /// A location, with a distance.
-            case place
+            case location
         }
 
         /// What the comparator takes.
@@ -70,7 +70,7 @@ package struct WireFilter: Sendable, Hashable {
             case .equals, .notEquals, .lessThan, .lessThanOrEquals, .greaterThan,
                 .greaterThanOrEquals:
                 .scalar
-            case .near: .place
+            case .near: .location
             case .containsAllTokens, .containsAnyTokens: .tokens
             case .in, .notIn: .choices
             case .listContains, .notListContains: .element

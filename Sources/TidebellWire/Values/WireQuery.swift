@@ -18,7 +18,7 @@ package struct WireQuery: Sendable, Hashable {
 }
 
 extension WireQuery {
-    /// Reads a query; whether it makes sense is for the rules to say.
+    /// Reads a query; whether it makes sense is for the rules to decide.
     package init(from reader: inout JSONReader) throws {
         var recordType: String?
         var filters: [WireFilter] = []

@@ -8,7 +8,7 @@ package struct WireSort: Sendable, Hashable {
 
     /// What is sorted by: a field or a system field.
     package var subject: WireFilter.Subject
-    /// Whether the smallest value, or the nearest place, comes first.
+    /// Whether the smallest value, or the nearest location, comes first.
     package var ascending: Bool
     /// Sorts a location field by its distance from here (QUERY-9).
     package var relativeLocation: WireLocation?
@@ -25,11 +25,11 @@ package struct WireSort: Sendable, Hashable {
 }
 
 extension WireSort {
-    /// Reads a sort key; whether it makes sense is for the rules to say.
+    /// Reads a sort key; whether it makes sense is for the rules to decide.
     package init(from reader: inout JSONReader) throws {
         var subject: WireFilter.Subject?
         var ascending = true
-        var place: WireLocation?
+        var location: WireLocation?
         try reader.readObject { reader, name in
             guard try !reader.readNull() else { return }
             switch name {
@@ -43,12 +43,12 @@ extension WireSort {
                     ? WireFilter.Subject(fieldName: text)
                     : WireFilter.Subject(systemFieldName: text)
             case "ascending": ascending = try reader.readBool()
-            case "relativeLocation": place = try WireLocation(from: &reader)
+            case "relativeLocation": location = try WireLocation(from: &reader)
             default: try reader.skipValue()
             }
         }
         guard let subject else { throw JSONError("missing required field 'fieldName'") }
-        self.init(subject, ascending: ascending, relativeLocation: place)
+        self.init(subject, ascending: ascending, relativeLocation: location)
     }
 
     /// Writes the sort key.
@@ -67,9 +67,9 @@ extension WireSort {
 extension WireLocation {
     /// Reads a location that is no field's value.
     fileprivate init(from reader: inout JSONReader) throws {
-        guard case .location(let place) = try FieldValue.readUntyped(from: &reader) else {
+        guard case .location(let location) = try FieldValue.readUntyped(from: &reader) else {
             throw JSONError("expected a location: latitude and longitude")
         }
-        self = place
+        self = location
     }
 }

@@ -49,7 +49,7 @@ struct RandomPredicates {
             case .scalar, .element: scalar()
             case .choices, .list: list()
             case .prefix, .tokens: .string(pick(Self.texts))
-            case .place: .location(place())
+            case .location: .location(place())
             }
         let distance = pick([1000.0, 300_000, 30_000_000])
         return WireFilter(

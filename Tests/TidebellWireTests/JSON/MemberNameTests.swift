@@ -53,7 +53,7 @@ struct MemberNameTests {
         }
         #expect(try read(name) == name)
         let error = #expect(throws: JSONError.self) { try read(name + "x") }
-        #expect(error?.place == "zoneName")
+        #expect(error?.pathText == "zoneName")
         let problem = try #require(error?.problem)
         #expect(problem.hasSuffix("...' has 1025 bytes, more than the 1024 of a name"))
         #expect(problem.utf8.count < 120)
