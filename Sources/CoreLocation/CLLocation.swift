@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A place on Earth with altitude, accuracies, course, speed and time.
+/// A location on Earth with altitude, accuracies, course, speed and time.
 ///
 /// The part of Apple's Core Location that CloudKit records need, for systems
 /// without that framework. Values are immutable.

@@ -56,7 +56,7 @@ public func CLLocationCoordinate2DMake(
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Tells whether latitude is within ±90 and longitude within ±180 degrees.
+/// Returns whether latitude is within ±90 and longitude within ±180 degrees.
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
     abs(coordinate.latitude) <= 90 && abs(coordinate.longitude) <= 180
 }

@@ -25,7 +25,7 @@ extension NetworkTransport {
                 return try await collect(response, upTo: Self.maximumRefusalSize)
             }
         } catch {
-            // What went wrong with the file says more than the broken request.
+            // What went wrong with the file explains more than the broken request.
             if let failure = failure.current { throw failure }
             throw TransportError.of(error, in: .head(stallTimeout))
         }

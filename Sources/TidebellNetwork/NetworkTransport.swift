@@ -42,7 +42,7 @@ struct NetworkTransport: Transport {
         )
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             connectionsPerServer
-        // A server that refuses is told to the app at once, not after ten seconds of
+        // That a server refuses is reported to the app at once, not after ten seconds of
         // further attempts; whether to try again is its decision.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -160,7 +160,7 @@ extension TransportError {
         case body
     }
 
-    /// Tells what an error of the HTTP client means; cancellation stays what it is.
+    /// Returns what an error of the HTTP client means; cancellation stays what it is.
     static func of(_ error: any Error, in phase: Phase) -> any Error {
         switch (error, phase) {
         case (is TransportError, _), (is CancellationError, _): return error
@@ -182,7 +182,7 @@ extension TransportError {
         }
     }
 
-    /// What the system calls the error: NIO's words around it say nothing to a reader.
+    /// What the system calls the error: NIO's words around it explain nothing to a reader.
     private static func text(of error: IOError) -> String {
         String(cString: strerror(error.errnoCode))
     }

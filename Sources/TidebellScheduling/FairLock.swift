@@ -19,7 +19,7 @@ package final class FairLock: Sendable {
     /// How many wait for their turn now.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs `body` when all who came earlier are done.
+    /// Runs `body` when all earlier callers are done.
     package func withLock<Value, Failure: Error>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws(Failure) -> Value

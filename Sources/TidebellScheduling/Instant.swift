@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment: milliseconds since 1970. Rules are told the time, they never ask.
+/// A moment: milliseconds since 1970. Rules are given the time, they never ask.
 package struct Instant: RawRepresentable, Sendable, Hashable, Comparable {
     package let rawValue: Int64
     package init(rawValue: Int64) { self.rawValue = rawValue }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Where UUIDs and secrets come from; handed in, so that a seed decides a test.
 ///
-/// The machine's is ``system``; what ``Time`` says of its own holds for it too.
+/// The machine's is ``system``; what ``Time`` documents of its own holds for it too.
 package struct Randomness: Sendable {
     package var makeUUID: @Sendable () -> UUID
     /// Makes bytes that nobody can guess.

@@ -3,7 +3,7 @@
 /// The time of day, and waiting; both are handed in, so that tests can hold them.
 ///
 /// The machine's is ``system``. Whoever puts a server, a command or a device together hands
-/// it in, and nobody else takes it: `Scripts/lint-time` says where that is.
+/// it in, and nobody else takes it: `Scripts/lint-time` checks where that is.
 package struct Time: Sendable {
     /// Returns the time of day, which may be set back.
     package var now: @Sendable () -> Instant
@@ -24,7 +24,7 @@ package struct Time: Sendable {
         self.elapsed = elapsed ?? Self.stopwatch(on: clock)
     }
 
-    /// Returns what says how much time went by on `clock` since this call.
+    /// Returns a function that measures how much time went by on `clock` since this call.
     package static func stopwatch(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }

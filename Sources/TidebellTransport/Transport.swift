@@ -3,8 +3,8 @@ import Foundation
 
 /// How requests of a device reach a server.
 ///
-/// `HTTPTransport` uses the network; tests put a server of the same process, or a
-/// script, in its place. A transport throws ``TransportError``, or `CancellationError`
+/// `HTTPTransport` uses the network; tests use a server of the same process, or a
+/// script, instead. A transport throws ``TransportError``, or `CancellationError`
 /// when the task that waits was cancelled; every status is an answer, not an error.
 package protocol Transport: Sendable {
     /// Sends a request and returns the whole answer.
