@@ -7,7 +7,7 @@ extension CloudState {
     /// Notifications that one look at the log reads.
     private static let page = 1000
 
-    /// Returns when every change was told and every connected device has received
+    /// Returns when every change was delivered and every connected device has received
     /// what the log holds for it.
     func settle() async throws {
         try await connectDevices()
@@ -32,7 +32,7 @@ extension CloudState {
             _ = try running()
             let waiting = disconnected
             guard !waiting.isEmpty else { return true }
-            // Who is on the way needs no push; the others sleep on the clock.
+            // A device that is connecting needs no push; the others sleep on the clock.
             if waiting.contains(where: { $0.state == .down }), let next = clock.deadlines.first {
                 await clock.advance(to: next)
             }
@@ -97,7 +97,7 @@ extension CloudState {
         } ?? []
     }
 
-    /// The notification up to which a device has said it received everything.
+    /// The notification up to which a device has acknowledged everything.
     func acknowledged(_ device: TestDevice, in container: String) async throws -> Int64 {
         let clientID = device.deviceID
         let sequence = try await read(as: device, in: container) { reader, user in

@@ -18,7 +18,7 @@ final class CloudState: Sendable {
 
     let defaultContainer: String
     let clock: ManualClock
-    /// The clock, for whoever tells the time of day by it as well.
+    /// The clock, for code that also reads the time of day from it.
     let time: Time
     let safetyLimit: Duration
     let changes = Changes()
@@ -118,7 +118,7 @@ final class CloudState: Sendable {
         return server.transport
     }
 
-    /// The running server, or the error that says that there is none.
+    /// The running server, or the error that reports that there is none.
     func running() throws -> LocalServer {
         guard let server = state.withLock({ $0.server }) else {
             throw TestCloudError.misuse("The cloud is stopped.")

@@ -35,7 +35,7 @@ struct InProcessTransport: Transport {
                 do {
                     piece = try await file.next()
                 } catch {
-                    // The server hears of a connection that ended, the device why.
+                    // The server sees a connection that ended, the device gets the reason.
                     failure.withLock { $0 = error }
                     throw CancellationError()
                 }

@@ -54,7 +54,7 @@ final class LocalServer: Sendable {
         let logger = trouble.logger()
         let dataFolder = DataFolder(folder)
         var push = PushConfiguration()
-        // Its clock moves only when a test says so.
+        // Its clock moves only when a test moves it.
         push.listenerPause = .zero
         var shares = ShareLimits()
         // Those of sockets run by real time.
@@ -126,7 +126,7 @@ final class LocalServer: Sendable {
         task.cancel()
         Task { [task, cloud] in
             _ = await task.result
-            // Nobody is there to be told.
+            // There is no caller left to report it to.
             try? await cloud.store.close()
             body()
         }
@@ -154,7 +154,7 @@ final class LocalServer: Sendable {
         try await cloud.apns.isSettled()
     }
 
-    /// Tells every change that is pending and removes what is too old by the
+    /// Delivers every change that is pending and removes what is too old by the
     /// clock: what the services do by themselves, done when this returns.
     func catchUp() async throws {
         _ = try await cloud.pipeline.drain()
@@ -177,7 +177,7 @@ private final class Once<Value: Sendable>: Sendable {
         continuation.finish()
     }
 
-    /// Says that no value will come, unless one came.
+    /// Reports that no value will come, unless one came.
     func fail() {
         continuation.finish()
     }

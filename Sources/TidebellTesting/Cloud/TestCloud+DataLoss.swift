@@ -33,7 +33,7 @@ extension TestCloud {
 
 extension CloudState {
     /// Deletes the custom zones of a user's private database in the default
-    /// container; no device is the origin, so all are told.
+    /// container; no device is the origin, so all are notified.
     fileprivate func loseZones(
         of user: String,
         environment: TestCloud.Environment,

@@ -84,7 +84,7 @@ public final class TestCloud: Sendable {
         try await state.makeDevice(user: user, environment: environment)
     }
 
-    /// Returns when nothing is pending: every change was told, and every connected
+    /// Returns when nothing is pending: every change was delivered, and every connected
     /// device has received its pushes.
     ///
     /// ```swift

@@ -2,7 +2,7 @@
 import CloudKit
 import Synchronization
 
-/// The way of one device to the server: can be cut, and tells what it carries.
+/// The way of one device to the server: can be cut, and reports what it carries.
 final class DeviceLink: Transport {
     /// What became of the device's last attempt to hold a stream open.
     enum StreamState: Sendable {

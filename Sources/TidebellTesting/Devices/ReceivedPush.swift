@@ -36,7 +36,7 @@ public struct ReceivedPush: @unchecked Sendable, CustomStringConvertible {
     /// The whole dictionary as JSON with sorted keys, for comparisons.
     public var json: String {
         let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-        // A dictionary that is no JSON came from no server; its description says so.
+        // A dictionary that is no JSON came from no server; its description shows that.
         guard JSONSerialization.isValidJSONObject(userInfo),
             let data = try? JSONSerialization.data(withJSONObject: userInfo, options: options)
         else { return "\(userInfo)" }

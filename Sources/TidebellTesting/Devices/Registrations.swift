@@ -11,7 +11,7 @@ final class Registrations: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The notification after which the device is told, by container.
+    /// The notification after which the device receives pushes, by container.
     var starts: [String: Int64] { entries.withLock { $0.mapValues(\.start) } }
 
     /// Whether the device is registered for a container.

@@ -15,7 +15,7 @@ internal import TidebellWire
 /// let notification = CKNotification(fromRemoteNotificationDictionary: userInfo)
 /// ```
 public enum RemoteNotification {
-    /// The user that payloads are of unless told otherwise.
+    /// The user that payloads are of unless a call names another.
     public static let defaultUserRecordName = "_00000000000000000000000000000001"
 
     /// Returns the payload of a zone subscription's push.

@@ -17,7 +17,7 @@ public final class TestDevice: Sendable {
     /// The name of the user's account; nil when nobody is signed in.
     public var user: String? { signedIn.withLock { $0.user } }
 
-    /// The ID by which the server tells the device from the user's others.
+    /// The ID by which the server distinguishes the device from the user's others.
     public let deviceID: String
 
     /// The environment whose data the device works with.
@@ -49,7 +49,7 @@ public final class TestDevice: Sendable {
         self.configuration = configuration
         deviceID = configuration.deviceID
         link = DeviceLink(cloud: cloud)
-        // Waits without chance: tests move the clock by what they are told to be.
+        // Waits without chance: tests move the clock by their exact length.
         session = DeviceSession(
             configuration: configuration, transport: link, time: cloud.time, jitter: { 0 }
         )
@@ -78,7 +78,7 @@ public final class TestDevice: Sendable {
         try await DeviceSession.$current.withValue(session, operation: body)
     }
 
-    /// Signs a user in on this device, in place of whoever was (nil: nobody), as
+    /// Signs a user in on this device, replacing whoever was (nil: nobody), as
     /// `tidebell login` does while an app runs: its containers are the new user's from now
     /// on, operations of the old one fail with `notAuthenticated`, and `CKAccountChanged`
     /// was posted when this returns.

@@ -20,7 +20,7 @@ extension FakeAPNs {
             configuration.gateways[environment] = APNsGateway(url: url)
         }
         configuration.trustRoots = certificateFile.path
-        // By real time, which says how busy the machine is.
+        // By real time, which shows how busy the machine is.
         configuration.requestTimeout = safetyLimit
         return configuration
     }

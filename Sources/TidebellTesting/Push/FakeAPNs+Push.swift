@@ -12,7 +12,7 @@ extension FakeAPNs {
         public let topic: String
         /// The header `apns-push-type`.
         public let pushType: String
-        /// The header `apns-priority`; 10 unless it says otherwise.
+        /// The header `apns-priority`; 10 when it is missing.
         public let priority: Int
         /// The header `apns-expiration`; nil if there is none.
         public let expiration: Date?

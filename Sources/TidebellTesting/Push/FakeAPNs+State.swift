@@ -4,7 +4,7 @@ import Synchronization
 import Foundation
 
 extension FakeAPNs {
-    /// What a test told the fake to do instead of what it should.
+    /// What a test ordered the fake to do instead of what it should.
     struct Order {
         enum Deed {
             case refuse(Refusal), hangUp, goAway

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It checks what Apple documents: path and device token, the signature and age of
 /// the provider token, topic, push type and priority, sizes and JSON. What it refuses
-/// it answers with Apple's status and `{"reason":…}`. It can be told to refuse, to be
+/// it answers with Apple's status and `{"reason":…}`. It can be set to refuse, to be
 /// silent or to hang up.
 ///
 /// With a ``TestCloud`` it receives the pushes of devices that register a token of
@@ -145,9 +145,9 @@ public final class FakeAPNs: Sendable {
     // MARK: What it does instead
 
     /// Refuses the next `times` requests (nil: every one from now on), whatever they
-    /// say; with `tokens`, only those to these device tokens.
+    /// hold; with `tokens`, only those to these device tokens.
     ///
-    /// Of several refusals the one told last goes first.
+    /// Of several refusals the one ordered last goes first.
     public func refuse(_ refusal: Refusal, times: Int? = nil, tokens: Set<String>? = nil) {
         state.withLock {
             $0.orders.append(Order(deed: .refuse(refusal), left: times, tokens: tokens))
@@ -159,7 +159,7 @@ public final class FakeAPNs: Sendable {
         state.withLock { $0.orders.append(Order(deed: .hangUp, left: times, tokens: nil)) }
     }
 
-    /// Says good-bye (GOAWAY) instead of answering the next `times` requests: none of
+    /// Sends GOAWAY instead of answering the next `times` requests: none of
     /// those under way on the connection is dealt with.
     public func goAway(times: Int) {
         state.withLock { $0.orders.append(Order(deed: .goAway, left: times, tokens: nil)) }

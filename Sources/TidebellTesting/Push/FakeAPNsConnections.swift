@@ -6,7 +6,7 @@ import Synchronization
 
 /// The open connections of a ``FakeAPNsServer``.
 final class FakeAPNsConnections: Sendable {
-    /// Requests on one connection at a time, as Apple says at its beginning.
+    /// Requests on one connection at a time, as Apple announces at its beginning.
     private static let concurrentStreams = 1000
 
     private struct State {

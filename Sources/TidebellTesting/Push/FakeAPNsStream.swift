@@ -43,7 +43,7 @@ final class FakeAPNsStream: ChannelInboundHandler {
             case .answer(let status, let id, let body, let retryAfter):
                 stream.answer(status, id: id, body: body, retryAfter: retryAfter)
             case .hangUp: connection?.close(promise: nil)
-            case .goAway: connection?.sayGoodBye()
+            case .goAway: connection?.sendGoAway()
             }
         }
     }
@@ -67,7 +67,7 @@ extension Channel {
     }
 
     /// Ends a connection politely: nothing under way on it was dealt with.
-    fileprivate func sayGoodBye() {
+    fileprivate func sendGoAway() {
         let frame = HTTP2Frame(
             streamID: .rootStream,
             payload: .goAway(lastStreamID: .rootStream, errorCode: .noError, opaqueData: nil)

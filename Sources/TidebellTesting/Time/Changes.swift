@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Tells waiting tasks that something changed, so that they look again.
+/// Wakes waiting tasks when something changed, so that they look again.
 ///
-/// Nobody sleeps: who waits for a condition checks it after every change.
+/// Nobody sleeps: a task that waits for a condition checks it after every change.
 final class Changes: Sendable {
     private struct State {
         var version: UInt64 = 0
@@ -16,7 +16,7 @@ final class Changes: Sendable {
     /// The parts that a limit of real time is waited for in.
     private static let parts = 100
 
-    /// Wakes everybody who waits.
+    /// Wakes every waiting task.
     func notify() {
         let waiters = state.withLock { state in
             state.version += 1
@@ -44,7 +44,7 @@ final class Changes: Sendable {
                 }
             }
             group.addTask {
-                // The one place that waits by real time: it only ends what would
+                // The only wait by real time: it only ends what would
                 // otherwise hang. In parts, each of which takes its turn: where a busy
                 // machine lets no task on, this one does not get on either.
                 for _ in 0..<Self.parts {

@@ -40,7 +40,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// The time of day the clock starts at unless told otherwise: noon (UTC) of
+    /// The time of day the clock starts at unless a test sets another: noon (UTC) of
     /// 1 January 2026.
     public static let defaultStart = Date(timeIntervalSince1970: 1_767_268_800)
 
@@ -84,7 +84,7 @@ public final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock on, waking who sleeps until then in the order of their
+    /// Moves the clock on, waking the tasks that sleep until then in the order of their
     /// deadlines; each finds the clock at its own deadline.
     ///
     /// Before every step, and at the end, other tasks get the chance to run. That
@@ -104,7 +104,7 @@ public final class ManualClock: Clock, Sendable {
         await Self.letOthersRun()
     }
 
-    /// Moves the clock on at once, then wakes who slept until then, in the order
+    /// Moves the clock on at once, then wakes the tasks that slept until then, in the order
     /// of their deadlines: as when the machine was suspended.
     ///
     /// Unlike ``advance(by:)`` it costs no more for a month than for a minute:
@@ -147,7 +147,7 @@ private struct Sleeper {
     let continuation: CheckedContinuation<Void, any Error>
 }
 
-/// Who sleeps, and what time it is.
+/// The tasks that sleep, and what time it is.
 private struct State {
     enum Admission {
         case asleep, awake, cancelled

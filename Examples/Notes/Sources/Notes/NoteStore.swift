@@ -21,7 +21,7 @@ public actor NoteStore {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// Makes the zone, asks to be told of its changes, and fetches what is there.
+    /// Makes the zone, asks to be notified of its changes, and fetches what is there.
     public func start() async throws {
         try await database.save(CKRecordZone(zoneID: Self.zoneID))
         let subscription = CKRecordZoneSubscription(
