@@ -2,7 +2,7 @@
 import Foundation
 import TidebellProcesses
 
-/// A device of the story, seen from outside: its process and what it said.
+/// A device of the story, seen from outside: its process and what it reported.
 actor DemoDevice {
     nonisolated let name: String
     private let process: ChildProcess
@@ -26,7 +26,7 @@ actor DemoDevice {
             ]
         )
         reader = Task { [weak self, lines = process.lines] in
-            for await line in lines { await self?.heard(line) }
+            for await line in lines { await self?.received(line) }
         }
         _ = try await answer()
     }
@@ -72,7 +72,7 @@ actor DemoDevice {
         return event
     }
 
-    private func heard(_ line: String) {
+    private func received(_ line: String) {
         guard let event = try? JSONDecoder().decode(Event.self, from: Data(line.utf8)) else {
             return
         }

@@ -80,7 +80,7 @@ private actor PushInbox {
     }
 }
 
-/// What the story tells a device to do.
+/// What the story orders a device to do.
 struct Command {
     enum Verb: String {
         case subscribe, zone, save, change, delete, fetch, state, quit
@@ -97,7 +97,7 @@ struct Command {
     }
 }
 
-/// What a device tells the story.
+/// What a device reports to the story.
 struct Event: Codable, Sendable {
     enum Kind: String, Codable {
         case ready, done, failed, push, fetched

@@ -71,7 +71,7 @@ final class FeedDevice: Sendable {
         await store.remove(recordID)
     }
 
-    /// Tells what a push is.
+    /// Returns what a push is.
     func didReceiveRemoteNotification(_ userInfo: [AnyHashable: Any]) -> String {
         switch CKNotification(fromRemoteNotificationDictionary: userInfo) {
         case let notification as CKRecordZoneNotification:

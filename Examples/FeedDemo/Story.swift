@@ -7,7 +7,7 @@ struct Story {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidebell-demo-\(ProcessInfo.processInfo.processIdentifier)")
 
-    func tell() async throws {
+    func run() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let program = TidebellProgram(
             executable: ChildProcess.buildFolder.appendingPathComponent("tidebell"),
@@ -15,7 +15,7 @@ struct Story {
         )
         let cast = try await raiseTheCurtain(program)
         try await subscribe(cast)
-        try await tellOfChanges(cast)
+        try await showChanges(cast)
         try await restart(cast, program)
         try await settleAccounts(cast)
         try await explain(program)
@@ -24,7 +24,8 @@ struct Story {
     // MARK: Acts
 
     private func raiseTheCurtain(_ program: TidebellProgram) async throws -> Cast {
-        heading("Tidebell: a record changes, the other device is told, and fetches what changed")
+        heading(
+            "Tidebell: a record changes, the other device gets a push, and fetches what changed")
         let server = try await program.serve()
         line("server", "\(program.address), SQLite in \(program.dataFolder.path)")
         let apiToken = try await program.token(["api-token", "create", "--name", "demo"])
@@ -56,8 +57,8 @@ struct Story {
         line("A", "fetched once, to have tokens")
     }
 
-    private func tellOfChanges(_ cast: Cast) async throws {
-        heading("2. B saves, changes and deletes; A is told and fetches")
+    private func showChanges(_ cast: Cast) async throws {
+        heading("2. B saves, changes and deletes; A gets pushes and fetches")
         try await act(
             cast, "saved three FeedItems", changes: 3, pushes: 2,
             ["save", "FeedItem", "monday", "High tide", "tuesday", "Low tide", "friday", "Storm"]
@@ -118,7 +119,7 @@ struct Story {
     private func explain(_ program: TidebellProgram) async throws {
         let command = ["push", "explain", "c1"]
         heading(
-            "5. Why was A told of the Comment once, and B not?  tidebell "
+            "5. Why did A get one push for the Comment, and B none?  tidebell "
                 + command.joined(separator: " "))
         for text in try await program.run(command) {
             printLine(text.isEmpty ? "" : "  \(text)")
@@ -135,7 +136,7 @@ struct Story {
 
     // MARK: -
 
-    /// Has B do something, then waits until A has been told and has fetched.
+    /// Has B do something, then waits until A has received its pushes and has fetched.
     private func act(
         _ cast: Cast, _ text: String, changes: Int, pushes: Int, _ command: [String]
     ) async throws {

@@ -7,7 +7,7 @@
 
     @Suite("Notes on an iPhone")
     struct ApplePushTests {
-        @Test("an iPhone is told by Apple's push service")
+        @Test("an iPhone is notified by Apple's push service")
         func applePush() async throws {
             let apple = try await FakeAPNs()
             let cloud = try await TestCloud(apns: apple)

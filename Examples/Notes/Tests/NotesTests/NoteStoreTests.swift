@@ -25,7 +25,7 @@
                     """)
         }
 
-        @Test("a push tells the other device, and nobody else")
+        @Test("a push reaches the other device, and nobody else")
         func push() async throws {
             let cloud = try await TestCloud()
             let phone = try await cloud.device(user: "anna")
@@ -84,7 +84,7 @@
             #expect(await home.onLaptop.notes == [:])
         }
 
-        @Test("without an account the store says so")
+        @Test("without an account the store reports that")
         func noAccount() async throws {
             let cloud = try await TestCloud()
             let phone = try await cloud.device(user: nil)
@@ -116,7 +116,7 @@
         }
     }
 
-    /// Two devices of anna, each with its notes, told of changes.
+    /// Two devices of anna, each with its notes, notified of changes.
     private struct Home {
         let cloud: TestCloud
         let phone: TestDevice
