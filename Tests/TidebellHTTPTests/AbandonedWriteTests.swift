@@ -18,7 +18,7 @@ import TidebellCore
         let target = api.target("private/records/modify")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await store.write { _ in
+                try await store.write(.store) { _ in
                     isHeld.continuation.yield()
                     held.wait()
                 }

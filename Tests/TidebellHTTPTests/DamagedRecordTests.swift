@@ -146,7 +146,7 @@ struct DamagedRecordTests {
             "size = 9223372036854775807", "deleted = 1",
         ])
     func olderHead(change: String) async throws {
-        try await api.cloud.store.write { transaction in
+        try await api.cloud.store.write(.everything) { transaction in
             let transaction = try #require(transaction as? SQLiteTransaction)
             let fields = try #require(
                 try transaction.connection.first("SELECT fields FROM record WHERE name = 'b'") {

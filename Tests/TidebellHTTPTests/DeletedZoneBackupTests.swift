@@ -86,7 +86,7 @@ final class DeletedZoneBackupTests {
     /// A cloud whose zone was deleted, with its backups; returns the key that the zone had and a
     /// token of the days after.
     private func makeBackups(_ api: TestAPI) async throws -> (key: [UInt8], token: String) {
-        try await api.cloud.store.write { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
+        try await api.cloud.store.write(.everything) { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
         try await api.makeZone("Notes")
         let saved = try await api.post(
             "private/records/modify",
