@@ -4,6 +4,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 import TidebellCore
+import TidebellServer
 
 @testable import TidebellHTTP
 @testable import TidebellSQLite
