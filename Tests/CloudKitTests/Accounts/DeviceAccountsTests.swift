@@ -11,7 +11,7 @@ private struct Desk {
     let transport: ScriptedTransport
     let session: DeviceSession
     let container: CKContainer
-    /// How often the app was told that the account changed.
+    /// How often the app was notified that the account changed.
     let posts = Locked(0)
     private let observer: Observer
 
@@ -92,7 +92,7 @@ extension TransportResponse {
 }
 
 @Suite(.hangs) struct DeviceAccountsTests {
-    @Test("ACCT-2: signing in, switching and out by another process is told once each")
+    @Test("ACCT-2: signing in, switching and out by another process is reported once each")
     func anotherProcess() async throws {
         let desk = try Desk()
         #expect(try await desk.container.accountStatus() == .noAccount)
@@ -108,7 +108,9 @@ extension TransportResponse {
         #expect(await desk.postCount() == 3)
     }
 
-    @Test("ACCT-2: who waits without asking is told within a second", arguments: [true, false])
+    @Test(
+        "ACCT-2: an app that waits without asking is notified within a second",
+        arguments: [true, false])
     func waiting(isDefault: Bool) async throws {
         let home = try TemporaryFolder()
         let clock = ManualClock()
@@ -161,7 +163,7 @@ extension TransportResponse {
         #expect(try await container.accountStatus() == .noAccount)
     }
 
-    @Test("A renewed token is the same account: the app is not told")
+    @Test("A renewed token is the same account: the app is not notified")
     func renewalIsSilent() async throws {
         let desk = try Desk { sent, _ in
             let answer = TransportResponse.json(#"{"userRecordName":"_a"}"#)
@@ -245,7 +247,7 @@ extension TransportResponse {
         #expect(write.error?.code == .notAuthenticated)
     }
 
-    /// What the server says of a token, the status, and the code of a request.
+    /// What the server answers to a token, the status, and the code of a request.
     private static let refusals: [(String, CKAccountStatus, CKError.Code)] = [
         ("", .noAccount, .notAuthenticated),
         (#","ext":{"ckCode":32}"#, .restricted, .notAuthenticated),
@@ -253,7 +255,7 @@ extension TransportResponse {
     ]
 
     @Test(
-        "ACCT-1, ACCT-4: a refused account has a status, and its change back is told",
+        "ACCT-1, ACCT-4: a refused account has a status, and its change back is reported",
         arguments: 0..<3)
     func refusals(row: Int) async throws {
         let (detail, status, code) = Self.refusals[row]
@@ -274,7 +276,7 @@ extension TransportResponse {
         #expect(await desk.postCount() == 3)
     }
 
-    @Test("ACCT-4: signing in again after the sign-in expired is told")
+    @Test("ACCT-4: signing in again after the sign-in expired is reported")
     func signingInAgain() async throws {
         let desk = try Desk(["token-a2": "_a"])
         try desk.signIn("a", token: "token-a")
@@ -342,7 +344,7 @@ extension TransportResponse {
         #expect((mode as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test("A file that cannot be read is told, and says nothing about who is signed in")
+    @Test("A file that cannot be read is reported, and does not show who is signed in")
     func aDamagedFile() async throws {
         let desk = try Desk()
         try desk.signIn("a", token: "token-a")

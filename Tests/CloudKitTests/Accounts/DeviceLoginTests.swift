@@ -69,7 +69,7 @@ import Testing
         #expect(try login.sessions().map(\.environment) == ["production"])
     }
 
-    @Test("A token of a disabled account is not said to be unknown: the account is disabled")
+    @Test("A token of a disabled account is not reported as unknown: the account is disabled")
     func disabled() async throws {
         let reason = "the account was disabled by the operator of the server"
         let transport = ScriptedTransport { _, _ in

@@ -21,7 +21,7 @@ import Testing
         static func file(_ user: String, _ token: String) -> Event { .file([(user, token)]) }
     }
 
-    /// A story, told by what is learned, what is done about it, and who is signed in then.
+    /// A story, as what is learned, what is done about it, and who is signed in then.
     struct Story: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var token: String?
@@ -51,7 +51,7 @@ import Testing
             ]
         ),
         Story(
-            "What nobody follows is known, but not told",
+            "What nobody follows is known, but not reported",
             [(.file("_anna", "a1"), .nothing, who: "_anna a1")]
         ),
         Story(
@@ -63,7 +63,7 @@ import Testing
             ]
         ),
         Story(
-            "A file that cannot be read says nothing about who is signed in",
+            "A file that cannot be read does not show who is signed in",
             [
                 (.follow, .watchFile, who: "nobody"),
                 (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
@@ -72,7 +72,7 @@ import Testing
             ]
         ),
         Story(
-            "ACCT-1, ACCT-4: a standing that changes is told, the first one is not",
+            "ACCT-1, ACCT-4: a standing that changes is reported, the first one is not",
             [
                 (.follow, .watchFile, who: "nobody"),
                 (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
@@ -84,7 +84,7 @@ import Testing
             ]
         ),
         Story(
-            "ACCT-4: signing in again after a refusal is told",
+            "ACCT-4: signing in again after a refusal is reported",
             [
                 (.follow, .watchFile, who: "nobody"),
                 (.file("_anna", "a1"), .notifyAppAndListeners, who: "_anna a1"),
@@ -114,7 +114,7 @@ import Testing
             ]
         ),
         Story(
-            "A call signs in and out, whatever the configuration says",
+            "A call signs in and out, whatever the configuration holds",
             token: "c1", hasFile: false,
             [
                 (.follow, .nothing, who: "c1 c1"),

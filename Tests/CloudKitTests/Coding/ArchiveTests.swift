@@ -64,7 +64,7 @@ import Testing
         #expect(read.changedKeys() == record.changedKeys())
     }
 
-    @Test("a record keeps the place of its assets in an archive")
+    @Test("a record keeps the location of its assets in an archive")
     func assets() throws {
         let record = CKRecord(recordType: "Item")
         record["asset"] = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/a b"))

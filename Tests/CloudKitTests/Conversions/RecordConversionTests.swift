@@ -107,9 +107,9 @@ import Testing
         )
         #expect(record["texts"] as? [String] == ["a", "b"])
         #expect(record["none"] as? [String] == [])
-        let place = try #require(record["place"] as? CLLocation)
-        #expect(place.coordinate.longitude == 2)
-        #expect(place.speed == -1)
+        let location = try #require(record["place"] as? CLLocation)
+        #expect(location.coordinate.longitude == 2)
+        #expect(location.speed == -1)
         #expect(record["secret"] == nil)
         #expect(record.encryptedValues["secret"] as? String == "s")
         #expect(record.changedKeys().isEmpty)
@@ -184,7 +184,7 @@ import Testing
         #expect(transport.sent.isEmpty)
     }
 
-    @Test("Times beyond the wire become the first or last it can say")
+    @Test("Times beyond the wire become the first or last it can express")
     func timesBeyondTheWire() {
         #expect(Date.distantPast.millisecondsSince1970 == -62_135_769_600_000)
         #expect(Date(timeIntervalSince1970: 1e300).millisecondsSince1970 == .max)

@@ -19,7 +19,7 @@ import Testing
         #expect(UUID(uuidString: configuration.deviceID) != nil)
     }
 
-    @Test("Variables win over device.json, and an empty variable says nothing")
+    @Test("Variables win over device.json, and an empty variable sets nothing")
     func variablesWin() throws {
         let home = try TemporaryFolder()
         try home.write(
@@ -80,7 +80,7 @@ import Testing
         #expect(ids.count == 1)
     }
 
-    /// Variables and `device.json` that are wrong, and what the error says.
+    /// Variables and `device.json` that are wrong, and the error's text.
     static let mistakes: [([String: String], String?, String)] = [
         (
             ["TIDEBELL_SERVER": "127.0.0.1:8642"], nil,
@@ -103,20 +103,20 @@ import Testing
         ),
     ]
 
-    @Test("A mistake is told with its variable or file", arguments: mistakes.indices)
-    func aMistakeIsTold(row: Int) throws {
+    @Test("A mistake is reported with its variable or file", arguments: mistakes.indices)
+    func aMistakeIsReported(row: Int) throws {
         let (variables, file, expected) = Self.mistakes[row]
         let home = try TemporaryFolder()
         if let file { try home.write(file, to: "device.json") }
         var environment = variables
         environment["TIDEBELL_HOME"] = home.url.path
         let result = Result { try DeviceConfiguration.load(environment: environment) }
-        let told = text(result).replacingOccurrences(of: home.url.path, with: "HOME")
-        #expect(told == expected)
+        let reported = text(result).replacingOccurrences(of: home.url.path, with: "HOME")
+        #expect(reported == expected)
     }
 
-    @Test("A state folder that cannot be written is told with its variable")
-    func aReadOnlyFolderIsTold() throws {
+    @Test("A state folder that cannot be written is reported with its variable")
+    func aReadOnlyFolderIsReported() throws {
         let home = try TemporaryFolder()
         try home.write("", to: "file")
         let folder = home.url.appendingPathComponent("file/state")

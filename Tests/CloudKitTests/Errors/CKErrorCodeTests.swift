@@ -5,7 +5,7 @@ import TidebellWire
 @testable import CloudKit
 
 @Suite struct CKErrorCodeTests {
-    @Test("The codes that the server tells are those of CKError.Code")
+    @Test("The codes that the server sends are those of CKError.Code")
     func serverCodes() {
         let pairs: [(Int, CKError.Code)] = [
             (CKErrorCode.internalError, .internalError),
@@ -30,7 +30,7 @@ import TidebellWire
             (CKErrorCode.assetNotAvailable, .assetNotAvailable),
             (CKErrorCode.accountTemporarilyUnavailable, .accountTemporarilyUnavailable),
         ]
-        for (told, code) in pairs { #expect(told == code.rawValue) }
+        for (sent, code) in pairs { #expect(sent == code.rawValue) }
         for code in ServerErrorCode.allCases {
             #expect(pairs.contains { $0.0 == code.ckErrorCode }, "\(code)")
         }

@@ -187,10 +187,10 @@ import TidebellWire
         ]
         let push: [AnyHashable: Any] = ["ck": ["qry": ["af": fields]]]
         let read = CKQueryNotification(fromRemoteNotificationDictionary: push)?.recordFields
-        let place = read?["place"] as? CLLocation
-        #expect(place?.coordinate.latitude == 52.5)
-        #expect(place?.coordinate.longitude == 13)
-        #expect(place?.timestamp == Date(timeIntervalSince1970: 1))
+        let location = read?["place"] as? CLLocation
+        #expect(location?.coordinate.latitude == 52.5)
+        #expect(location?.coordinate.longitude == 13)
+        #expect(location?.timestamp == Date(timeIntervalSince1970: 1))
         let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_you")
         let id = CKRecord.ID(recordName: "r", zoneID: zoneID)
         let link = read?["link"] as? CKRecord.Reference

@@ -75,8 +75,8 @@ final class AssetOperationTests {
         #expect(transport.steps == ["assets/upload", "upload/1"])
     }
 
-    @Test("A place that the server does not await a file at any more is asked for again")
-    func outdatedPlace() async throws {
+    @Test("An upload path where the server awaits no file any more is asked for again")
+    func outdatedUploadPath() async throws {
         let server = AssetServer { part, number in
             guard part == .file, number == 1 else { return nil }
             return .json(
@@ -161,7 +161,7 @@ final class AssetOperationTests {
             + #""downloadURL":"/assets/1/download/x"}}}"#
     )
 
-    @Test("TOK-19: changes whose files cannot be reached are not told, nor is their token")
+    @Test("TOK-19: changes whose files cannot be reached are not reported, nor is their token")
     func noNetworkForFiles() async throws {
         let transport = ScriptedTransport(
             streams: { _, _ in throw TransportError.unreachable("no route") }
@@ -213,7 +213,7 @@ final class AssetOperationTests {
         )
     }
 
-    @Test("OP-5: connections that break before a byte came say nothing about the file")
+    @Test("OP-5: connections that break before a byte came mean nothing for the file")
     func brokenConnections() async throws {
         let transport = AssetServer().transport { _, number in
             TransportStream(
@@ -231,7 +231,7 @@ final class AssetOperationTests {
     }
 
     /// Fetches a record in an operation that waits for the network, two times at most;
-    /// returns what it told.
+    /// returns what it reported.
     private func fetchPatiently(
         _ transport: ScriptedTransport, _ clock: ManualClock
     ) async -> [String] {
@@ -334,7 +334,7 @@ final class AssetOperationTests {
         Self.listen(again, log)
         await again.finished { container.add(again) }
         #expect(log.lines == ["a success", "b success", "result success"])
-        // Only the second zone is left to do; its place is asked for anew.
+        // Only the second zone is left to do; its upload path is asked for anew.
         #expect(transport.steps == ["assets/upload", "upload/1", "records/modify"])
     }
 
@@ -398,7 +398,7 @@ final class AssetOperationTests {
         #expect(transport.sent.first?.body == first.sent.last?.body)
     }
 
-    /// Resumes the kept fetch, and returns what it told.
+    /// Resumes the kept fetch, and returns what it reported.
     private func linesOfResumedFetch(_ transport: ScriptedTransport) async throws -> [String] {
         let (container, again) = try await resumed(transport, as: CKFetchRecordsOperation.self)
         let log = CallbackLog()

@@ -7,7 +7,7 @@ import Foundation
 /// used up, and answers to saves name the records that were sent.
 final class AssetServer: Sendable {
     /// What a request is about.
-    enum Part: Equatable { case places, file, records, download }
+    enum Part: Equatable { case uploadPaths, file, records, download }
 
     /// Replaces the answer to a request of a kind, counted from 1 among its kind.
     typealias Fault = @Sendable (Part, Int) async throws -> TransportResponse?
@@ -27,7 +27,7 @@ final class AssetServer: Sendable {
     func transport(downloads: ScriptedTransport.StreamScript? = nil) -> ScriptedTransport {
         ScriptedTransport(
             streams: downloads ?? { [self] _, _ in
-                if let refusal = try await told(.download) {
+                if let refusal = try await scripted(.download) {
                     return TransportStream(refusal: refusal)
                 }
                 return TransportStream(
@@ -40,7 +40,7 @@ final class AssetServer: Sendable {
         ) { [self] sent, _ in try await answer(to: sent) }
     }
 
-    private func told(_ part: Part) async throws -> TransportResponse? {
+    private func scripted(_ part: Part) async throws -> TransportResponse? {
         let count = counts.withLock { counts in
             counts["\(part)", default: 0] += 1
             return counts["\(part)", default: 0]
@@ -50,14 +50,14 @@ final class AssetServer: Sendable {
 
     private func answer(to sent: ScriptedTransport.Sent) async throws -> TransportResponse {
         if sent.path.hasPrefix("/assets/1/upload/") {
-            if let told = try await told(.file) { return told }
+            if let scripted = try await scripted(.file) { return scripted }
             guard used.withLock({ $0.insert(sent.path).inserted }) else {
                 return .json(#"{"serverErrorCode":"BAD_REQUEST","reason":"used"}"#, status: 400)
             }
             return .json(#"{"singleFile":\#(Self.one),"receipt":"r\#(sent.path.suffix(1))"}}"#)
         }
         if sent.path.hasSuffix("assets/upload") {
-            if let told = try await told(.places) { return told }
+            if let scripted = try await scripted(.uploadPaths) { return scripted }
             let count = sent.body.components(separatedBy: #""fieldName""#).count - 1
             let tokens = (0..<count).map { _ in
                 let number = counts.withLock { counts in
@@ -68,7 +68,7 @@ final class AssetServer: Sendable {
             }
             return .json(#"{"tokens":[\#(tokens.joined(separator: ","))]}"#)
         }
-        if let told = try await told(.records) { return told }
+        if let scripted = try await scripted(.records) { return scripted }
         let zone = sent.body.contains(#""zoneName":"Two""#) ? "Two" : "Notes"
         let fields =
             sent.path.hasSuffix("lookup")

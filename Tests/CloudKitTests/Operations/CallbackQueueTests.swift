@@ -44,7 +44,7 @@ struct CallbackQueueTests {
         #expect(areOnMainQueue == [false, false, false, false, false])
     }
 
-    /// Calls a method on the main queue; returns what its handler says.
+    /// Calls a method on the main queue; returns what its handler got.
     private func handled(
         _ call: (@escaping @Sendable (Bool) -> Void) -> Void
     ) async -> Bool {

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("TOK-7, TOK-11: all pages are fetched; tokens are told between them, not at the end")
+    @Test("TOK-7, TOK-11: all pages are fetched; tokens are reported between them, not at the end")
     func allPages() async {
         let transport = ScriptedTransport(
             answering: Self.changes("t1", more: true, Self.changed("a"), Self.gone("b")),
@@ -76,8 +76,8 @@ import Testing
         )
     }
 
-    @Test("TOK-8: without blocks of their own, purged and reset zones are told as deleted")
-    func purgedZonesAreToldAsDeleted() async {
+    @Test("TOK-8: without blocks of their own, purged and reset zones are reported as deleted")
+    func purgedZonesAreReportedAsDeleted() async {
         let transport = ScriptedTransport(
             answering: Self.changes(
                 "t1",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudKit
 
-/// Whatever happens to its requests, and whenever it is cancelled, an operation tells
+/// Whatever happens to its requests, and whenever it is cancelled, an operation reports
 /// everything once, the result last, and ends.
 @Suite("No lost completion", .hangs)
 struct ExactlyOnceTests {

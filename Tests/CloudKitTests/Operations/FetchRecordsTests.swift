@@ -132,7 +132,7 @@ import Testing
         #expect(errors.current?.partialCodes == [Sample.id("b"): .unknownItem])
     }
 
-    @Test("OP-13: a failure of the whole ends the operation, with every item told once")
+    @Test("OP-13: a failure of the whole ends the operation, with every item reported once")
     func aFailureOfTheWhole() async {
         let transport = ScriptedTransport { _, _ in throw TransportError.unreachable("no") }
         let ids = [Sample.id("a"), Sample.id("b", zone: .default)]

@@ -210,7 +210,9 @@ final class LongLivedOperationTests {
 
     // MARK: - What is kept
 
-    @Test("It is kept before anything is sent, told so, listed meanwhile, and gone when it ended")
+    @Test(
+        "It is kept before anything is sent, reported, listed meanwhile, and gone when it ended"
+    )
     func lifeCycle() async throws {
         let transport = server(answering: 9)
         let device = device(transport)
@@ -244,7 +246,7 @@ final class LongLivedOperationTests {
         #expect(try await container.allLongLivedOperationIDs().isEmpty)
     }
 
-    @Test("Without a state folder, and for other kinds, nothing is kept and nothing told")
+    @Test("Without a state folder, and for other kinds, nothing is kept and nothing reported")
     func notKept() async {
         let log = CallbackLog()
         let other = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
@@ -259,7 +261,7 @@ final class LongLivedOperationTests {
         #expect(log.lines == ["success"])
     }
 
-    @Test("LIMIT-13: callbacks the app never heard are kept for a day, a running one for a week")
+    @Test("LIMIT-13: callbacks the app never received are kept for a day, a running one for a week")
     func collected() async throws {
         let (operation, _) = try await startAndKill(afterAnswers: 1)
         let kept = try #require(
@@ -333,11 +335,11 @@ final class LongLivedOperationTests {
             let again = try #require(loaded as? CKModifyRecordsOperation)
             let log = CallbackLog()
             again.perRecordSaveBlock = { log.add("\($0.recordName) \(text($1).prefix(16))") }
-            let place = try running()
-            let bytes = try Data(contentsOf: place)
+            let url = try running()
+            let bytes = try Data(contentsOf: url)
             await again.finished { container.add(again) }
             #expect(log.lines == ["a \(outcome)", "b \(outcome)"])
-            try bytes.write(to: place)
+            try bytes.write(to: url)
         }
     }
 
@@ -367,12 +369,12 @@ final class LongLivedOperationTests {
     @Test("What is appended after half a frame is read by the next process")
     func halfAFrame() async throws {
         let (first, _) = try await startAndKill(afterAnswers: 1)
-        let place = try running()
-        let whole = try Data(contentsOf: place)
-        let frames = JournalFile.frames(of: place)
+        let url = try running()
+        let whole = try Data(contentsOf: url)
+        let frames = JournalFile.frames(of: url)
         #expect(frames.count == 4)
         // Killed while it wrote the second request.
-        try whole.dropLast(7).write(to: place)
+        try whole.dropLast(7).write(to: url)
         let device = device(server(answering: 0))
         let kept = try #require(try LongLivedOperations(of: device.container.connection))
         let journal = try #require(kept.load(first.operationID)?.journal)

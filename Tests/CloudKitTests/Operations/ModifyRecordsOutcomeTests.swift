@@ -4,7 +4,7 @@ import Testing
 
 @testable import CloudKit
 
-/// What saving and deleting records tells the app.
+/// What saving and deleting records reports to the app.
 @Suite struct ModifyRecordsOutcomeTests {
     @Test("SAVE-29: a saved record has the server's fields and no changed keys")
     func aSavedRecordHasTheServersFields() async throws {
@@ -227,7 +227,7 @@ import Testing
         )
     }
 
-    @Test("OP-13: a failure of the whole ends the operation, with every item told once")
+    @Test("OP-13: a failure of the whole ends the operation, with every item reported once")
     func aFailureOfTheWhole() async {
         let transport = ScriptedTransport { _, number in
             if number == 1 { throw TransportError.unreachable("cut") }

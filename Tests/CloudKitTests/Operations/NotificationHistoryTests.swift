@@ -138,7 +138,7 @@ struct NotificationHistoryTests {
         )
     }
 
-    @Test("NOTIF-13: marking tells which are marked; unknown ones fail for themselves")
+    @Test("NOTIF-13: marking returns which are marked; unknown ones fail for themselves")
     func marking() async {
         let transport = ScriptedTransport(
             answering: #"{"notificationIDs":["a"],"failed":["#
@@ -158,7 +158,7 @@ struct NotificationHistoryTests {
         #expect(transport.sent.count == 1)
     }
 
-    @Test("NOTIF-14: the badge is set, or the server says why not")
+    @Test("NOTIF-14: the badge is set, or the server's error describes why not")
     func badge() async {
         let transport = ScriptedTransport { _, number in
             number == 0

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import CloudKit
 
-/// An operation with everything it told.
+/// An operation with everything it reported.
 final class ObservedOperation: Sendable {
     /// The operations that are observed.
     enum Kind: CaseIterable {
@@ -24,10 +24,10 @@ final class ObservedOperation: Sendable {
     private struct State {
         var operation: CKOperation?
         var events: [String] = []
-        /// Those that were told on the main queue.
+        /// Those that were reported on the main queue.
         var eventsOnMainQueue: [String] = []
         var cancelAtCallback: Int?
-        /// Items that are told exactly once, known before the start.
+        /// Items that are reported exactly once, known before the start.
         var expected: Set<String> = []
     }
 
@@ -53,7 +53,7 @@ final class ObservedOperation: Sendable {
     ) async {
         await withCheckedContinuation { continuation in
             operation?.completionBlock = { [weak self] in
-                self?.tell("completion")
+                self?.note("completion")
                 continuation.resume()
             }
             start()
@@ -91,13 +91,13 @@ final class ObservedOperation: Sendable {
         let (events, expected) = state.withLock { ($0.events, $0.expected) }
         guard events.suffix(2) == ["result", "completion"] else { return "the end: \(events)" }
         let items = events.dropLast(2)
-        guard Set(items).count == items.count else { return "told twice: \(events)" }
+        guard Set(items).count == items.count else { return "reported twice: \(events)" }
         let known = Set(items).intersection(expected)
         guard known == expected else { return "\(expected.subtracting(known)) missing: \(events)" }
         return nil
     }
 
-    private func tell(_ event: String) {
+    private func note(_ event: String) {
         let isOnMainQueue = MainQueue.isCurrent
         let cancelled = state.withLock { state -> CKOperation? in
             state.events.append(event)
@@ -139,11 +139,11 @@ final class ObservedOperation: Sendable {
             recordIDsToDelete: [Sample.id("c"), Sample.id("d", zone: Self.two)]
         )
         expect("save a", "save b", "delete c", "delete d")
-        operation.perRecordSaveBlock = { [weak self] id, _ in self?.tell("save \(id.recordName)") }
+        operation.perRecordSaveBlock = { [weak self] id, _ in self?.note("save \(id.recordName)") }
         operation.perRecordDeleteBlock = { [weak self] id, _ in
-            self?.tell("delete \(id.recordName)")
+            self?.note("delete \(id.recordName)")
         }
-        operation.modifyRecordsResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.modifyRecordsResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -153,9 +153,9 @@ final class ObservedOperation: Sendable {
         )
         expect("record a", "record b", "record c")
         operation.perRecordResultBlock = { [weak self] id, _ in
-            self?.tell("record \(id.recordName)")
+            self?.note("record \(id.recordName)")
         }
-        operation.fetchRecordsResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.fetchRecordsResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -165,12 +165,12 @@ final class ObservedOperation: Sendable {
         )
         expect("save a", "delete Two")
         operation.perRecordZoneSaveBlock = { [weak self] id, _ in
-            self?.tell("save \(id.zoneName)")
+            self?.note("save \(id.zoneName)")
         }
         operation.perRecordZoneDeleteBlock = { [weak self] id, _ in
-            self?.tell("delete \(id.zoneName)")
+            self?.note("delete \(id.zoneName)")
         }
-        operation.modifyRecordZonesResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.modifyRecordZonesResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -181,9 +181,9 @@ final class ObservedOperation: Sendable {
             : CKFetchRecordZonesOperation(recordZoneIDs: [Sample.zoneID, Self.two])
         if !all { expect("zone Notes", "zone Two") }
         operation.perRecordZoneResultBlock = { [weak self] id, _ in
-            self?.tell("zone \(id.zoneName)")
+            self?.note("zone \(id.zoneName)")
         }
-        operation.fetchRecordZonesResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.fetchRecordZonesResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -193,9 +193,9 @@ final class ObservedOperation: Sendable {
             subscriptionIDsToDelete: ["b"]
         )
         expect("save a", "delete b")
-        operation.perSubscriptionSaveBlock = { [weak self] id, _ in self?.tell("save \(id)") }
-        operation.perSubscriptionDeleteBlock = { [weak self] id, _ in self?.tell("delete \(id)") }
-        operation.modifySubscriptionsResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.perSubscriptionSaveBlock = { [weak self] id, _ in self?.note("save \(id)") }
+        operation.perSubscriptionDeleteBlock = { [weak self] id, _ in self?.note("delete \(id)") }
+        operation.modifySubscriptionsResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -206,9 +206,9 @@ final class ObservedOperation: Sendable {
             : CKFetchSubscriptionsOperation(subscriptionIDs: ["a", "b"])
         if !all { expect("subscription a", "subscription b") }
         operation.perSubscriptionResultBlock = { [weak self] id, _ in
-            self?.tell("subscription \(id)")
+            self?.note("subscription \(id)")
         }
-        operation.fetchSubscriptionsResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.fetchSubscriptionsResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -218,24 +218,24 @@ final class ObservedOperation: Sendable {
         )
         expect("zone Notes", "zone Two")
         operation.recordWasChangedBlock = { [weak self] id, _ in
-            self?.tell("record \(id.recordName) of \(id.zoneID.zoneName)")
+            self?.note("record \(id.recordName) of \(id.zoneID.zoneName)")
         }
         operation.recordWithIDWasDeletedBlock = { [weak self] id, _ in
-            self?.tell("deleted \(id.recordName) of \(id.zoneID.zoneName)")
+            self?.note("deleted \(id.recordName) of \(id.zoneID.zoneName)")
         }
         operation.recordZoneFetchResultBlock = { [weak self] id, _ in
-            self?.tell("zone \(id.zoneName)")
+            self?.note("zone \(id.zoneName)")
         }
-        operation.fetchRecordZoneChangesResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.fetchRecordZoneChangesResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
     private func databaseChanges() -> CKDatabaseOperation {
         let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: nil)
         operation.recordZoneWithIDChangedBlock = { [weak self] id in
-            self?.tell("changed \(id.zoneName)")
+            self?.note("changed \(id.zoneName)")
         }
-        operation.fetchDatabaseChangesResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.fetchDatabaseChangesResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
@@ -244,63 +244,63 @@ final class ObservedOperation: Sendable {
             query: CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
         )
         operation.recordMatchedBlock = { [weak self] id, _ in
-            self?.tell("matched \(id.recordName)")
+            self?.note("matched \(id.recordName)")
         }
-        operation.queryResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.queryResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
     private func fetchWebAuthToken() -> CKDatabaseOperation {
         let operation = CKFetchWebAuthTokenOperation(apiToken: "api")
-        operation.fetchWebAuthTokenResultBlock = { [weak self] _ in self?.tell("result") }
+        operation.fetchWebAuthTokenResultBlock = { [weak self] _ in self?.note("result") }
         return operation
     }
 
     private func old(_ kind: Kind) -> CKOperation {
         let operations: any OldOperations = DeprecatedOperations()
-        return operations.make(kind) { [weak self] in self?.tell($0) }
+        return operations.make(kind) { [weak self] in self?.note($0) }
     }
 }
 
 /// Makes operations of deprecated classes; a protocol because its requirement is not
 /// deprecated, and tests are to compile without warnings.
 private protocol OldOperations {
-    /// Returns an operation that tells its callbacks.
+    /// Returns an operation that notes its callbacks.
     func make(
-        _ kind: ObservedOperation.Kind, _ tell: @escaping @Sendable (String) -> Void
+        _ kind: ObservedOperation.Kind, _ note: @escaping @Sendable (String) -> Void
     ) -> CKOperation
 }
 
 private struct DeprecatedOperations: OldOperations {
     @available(*, deprecated)
     func make(
-        _ kind: ObservedOperation.Kind, _ tell: @escaping @Sendable (String) -> Void
+        _ kind: ObservedOperation.Kind, _ note: @escaping @Sendable (String) -> Void
     ) -> CKOperation {
         switch kind {
         case .recordChanges:
             let operation = CKFetchRecordChangesOperation(
                 recordZoneID: Sample.zoneID, previousServerChangeToken: nil
             )
-            operation.recordChangedBlock = { tell("changed \($0.recordID.recordName)") }
-            operation.recordWithIDWasDeletedBlock = { tell("deleted \($0.recordName)") }
-            operation.fetchRecordChangesCompletionBlock = { _, _, _ in tell("result") }
+            operation.recordChangedBlock = { note("changed \($0.recordID.recordName)") }
+            operation.recordWithIDWasDeletedBlock = { note("deleted \($0.recordName)") }
+            operation.fetchRecordChangesCompletionBlock = { _, _, _ in note("result") }
             return operation
         case .notificationChanges:
             let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: nil)
             operation.notificationChangedBlock = {
-                tell("notification \($0.notificationID?.rawValue ?? "nil")")
+                note("notification \($0.notificationID?.rawValue ?? "nil")")
             }
-            operation.fetchNotificationChangesCompletionBlock = { _, _ in tell("result") }
+            operation.fetchNotificationChangesCompletionBlock = { _, _ in note("result") }
             return operation
         case .markNotificationsRead:
             let operation = CKMarkNotificationsReadOperation(
                 notificationIDsToMarkRead: ["a", "b"].map { CKNotification.ID($0) }
             )
-            operation.markNotificationsReadCompletionBlock = { _, _ in tell("result") }
+            operation.markNotificationsReadCompletionBlock = { _, _ in note("result") }
             return operation
         default:
             let operation = CKModifyBadgeOperation(badgeValue: 1)
-            operation.modifyBadgeCompletionBlock = { _ in tell("result") }
+            operation.modifyBadgeCompletionBlock = { _ in note("result") }
             return operation
         }
     }

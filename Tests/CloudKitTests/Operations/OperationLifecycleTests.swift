@@ -26,7 +26,7 @@ import Testing
 
     // MARK: - Cancellation
 
-    @Test("OP-8: cancelled before it starts, every block tells so, and nothing is sent")
+    @Test("OP-8: cancelled before it starts, every block reports that, and nothing is sent")
     func cancelledBeforeTheStart() async {
         let transport = ScriptedTransport(answering: "{}")
         let log = CallbackLog()
@@ -167,7 +167,7 @@ import Testing
         #expect(!operation.isExecuting && operation.isFinished)
     }
 
-    @Test("A subclass of the app's own does what its main() says")
+    @Test("A subclass of the app's own does the work of its main()")
     func aSubclassOfTheApps() async {
         final class Custom: CKOperation, @unchecked Sendable {
             let log = CallbackLog()
@@ -178,7 +178,7 @@ import Testing
         #expect(operation.log.lines == ["main"])
     }
 
-    @Test("A subclass of an operation says last things in its main(), before super's")
+    @Test("A subclass of an operation sets its last properties in its main(), before super's")
     func aSubclassOfAnOperation() async {
         final class FetchNotes: CKFetchRecordsOperation, @unchecked Sendable {
             override func main() {

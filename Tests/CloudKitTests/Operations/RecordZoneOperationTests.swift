@@ -76,7 +76,7 @@ import Testing
         #expect(results.saveResults.mapValues { text($0) } == [Self.a: "badDatabase: no"])
     }
 
-    @Test("A server that says it deleted what was to be saved saved nothing")
+    @Test("A server that reports it deleted what was to be saved saved nothing")
     func deletedInsteadOfSaved() async throws {
         let transport = ScriptedTransport { sent, _ in
             .json(
@@ -153,7 +153,7 @@ import Testing
         let owners = try await CKDatabase.Scope.all.asyncMap { scope in
             try await container.database(with: scope).allRecordZones().map(\.zoneID.ownerName)
         }
-        // The private database comes before the shared one and tells who "_me" is.
+        // The private database comes before the shared one and shows who "_me" is.
         #expect(owners == [["__defaultOwner__"], ["__defaultOwner__"], ["__defaultOwner__"]])
         let stranger = TestDevice(
             ScriptedTransport(answering: Answer.zones(Answer.zone("a")))

@@ -72,7 +72,7 @@ import Testing
         )
     }
 
-    @Test("A failing list fails the operation, for there are no items to tell")
+    @Test("A failing list fails the operation, for there are no items to report")
     func aFailingList() async {
         let transport = ScriptedTransport { _, _ in
             .json(#"{"serverErrorCode":"ACCESS_DENIED","reason":"no"}"#, status: 403)

@@ -24,7 +24,7 @@ import Testing
         static func push(_ cursor: String) -> Event { .bytes("id: \(cursor)\ndata: {}\n\n") }
     }
 
-    /// A story, told by what happens and what is done about it.
+    /// A story, as what happens and what is done about it.
     struct Story: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var acknowledges = true
@@ -106,7 +106,7 @@ import Testing
             ]
         ),
         Story(
-            "The server is told once how far the app came",
+            "The server learns once how far the app came",
             [
                 (.connect("anna"), "open"), (.acknowledge("anna"), ""),
                 (.ready("10"), "begin, keep 10"), (.acknowledge("anna"), ""),
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("PUSH-13, NOTIF-15: a gap is one push, which says to fetch, with the gap's cursor")
+    @Test("PUSH-13, NOTIF-15: a gap is one push, which asks to fetch, with the gap's cursor")
     func gap() throws {
         var state = DeviceStreamState(
             of: "iCloud.notes", acknowledges: true, as: Self.pin("anna"), at: nil

@@ -113,7 +113,7 @@ import Testing
         #expect(await pushes.count == 2)
     }
 
-    @Test("PUSH-13, NOTIF-15: pushes the log has lost are told as one that says to fetch")
+    @Test("PUSH-13, NOTIF-15: pushes the log has lost are delivered as one that asks to fetch")
     func gap() async throws {
         let server = StreamServer()
         let device = TestDevice(server.transport(), clock: ManualClock())
@@ -248,7 +248,7 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == "12\n")
     }
 
-    @Test("A log that is another one is followed from where the server says")
+    @Test("A log that is another one is followed from where the server's stream begins")
     func anotherLog() async throws {
         let server = StreamServer()
         let clock = ManualClock()

@@ -64,7 +64,7 @@ struct CKQueryTests {
         #expect(try roundTrip(plain).sortDescriptors == nil)
     }
 
-    @Test("QUERY-9: a sort descriptor tells its key, survives a copy and an archive, and sorts")
+    @Test("QUERY-9: a sort descriptor returns its key, survives a copy and an archive, and sorts")
     func sorting() throws {
         let rows: [[String: Any]] = [["n": 2], [:], ["n": 1], ["n": 3]]
         func sorted(_ descriptor: NSSortDescriptor) -> [Int?] {
@@ -79,8 +79,8 @@ struct CKQueryTests {
 
         let here = CLLocation(latitude: 0, longitude: 0)
         let near = CKLocationSortDescriptor(key: "p", relativeLocation: here)
-        let places = [3.0, 1, 2].map { CLLocation(latitude: $0, longitude: 0) }
-        let order = places.map { ["p": $0] as [String: Any] }
+        let locations = [3.0, 1, 2].map { CLLocation(latitude: $0, longitude: 0) }
+        let order = locations.map { ["p": $0] as [String: Any] }
             .sorted { near.compare($0, to: $1) == .orderedAscending }
             .compactMap { ($0["p"] as? CLLocation)?.coordinate.latitude }
         #expect(order == [1, 2, 3])
@@ -102,8 +102,8 @@ struct CKQueryTests {
         let read = try #require(try roundTrip(query).sortDescriptors)
         #expect(read.map(\.ascending) == [false, true])
         #expect(read.map(\.key) == ["p", "n"])
-        let places = [1.0, 3, 2].map { ["p": CLLocation(latitude: $0, longitude: 0)] }
-        let order = places.sorted { read[0].compare($0, to: $1) == .orderedAscending }
+        let locations = [1.0, 3, 2].map { ["p": CLLocation(latitude: $0, longitude: 0)] }
+        let order = locations.sorted { read[0].compare($0, to: $1) == .orderedAscending }
             .compactMap { $0["p"]?.coordinate.latitude }
         #expect(order == [3, 2, 1])
         #expect(try roundTrip(query).sortDescriptors?[0].order?.relativeLocation == here)

@@ -33,10 +33,10 @@ struct PredicateArgumentTests {
         let id = CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Z"))
         let reference = CKRecord.Reference(recordID: id, action: .none)
         let date = Date(timeIntervalSince1970: 1.5)
-        let place = CLLocation(latitude: 1, longitude: 2)
+        let location = CLLocation(latitude: 1, longitude: 2)
         let objects: [any CVarArg] = [
             "text", NSString("ns"), date, date as NSDate, Data([1]), NSNumber(value: 5), id,
-            reference, CKRecord(recordType: "T", recordID: id), place, ["a", "b"], Set([1]),
+            reference, CKRecord(recordType: "T", recordID: id), location, ["a", "b"], Set([1]),
         ]
         for object in objects {
             let format = "%K == %@"
@@ -47,7 +47,7 @@ struct PredicateArgumentTests {
     }
 
     @Test("QUERY-7: a C list in another order, with a literal %%, a C string and an empty list")
-    func placesAndTexts() {
+    func locationsAndTexts() {
         #expect(text("a == %2$@ AND b == %1$ld", 4, "x") == "a == \"x\" AND b == 4")
         #expect(text("a == 'sale'") == "a == \"sale\"")
         let pointers = "c string".withCString { text("a == %s", $0) }

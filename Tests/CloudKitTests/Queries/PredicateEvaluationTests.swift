@@ -25,7 +25,7 @@ struct PredicateEvaluationTests {
     }
 
     @Test(
-        "A record matches as Foundation's predicates say",
+        "A record matches as Foundation's predicates do",
         arguments: [
             ("size == 5", true), ("size == 5.0", true), ("size != 5", false), ("size < 6", true),
             ("size >= 6", false), ("size BETWEEN {5, 6}", true), ("size IN {1, 5}", true),
@@ -54,7 +54,7 @@ struct PredicateEvaluationTests {
         #expect(NSPredicate(format: format).evaluate(with: record) == expected)
     }
 
-    @Test("QUERY-9, QUERY-10: places and links compare by what they mean")
+    @Test("QUERY-9, QUERY-10: locations and links compare by what they mean")
     func objects() {
         let here = CLLocation(latitude: 1, longitude: 2)
         let format = "distanceToLocation:fromLocation:(place, %@) < 10"

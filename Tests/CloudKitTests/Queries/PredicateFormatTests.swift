@@ -72,10 +72,10 @@ struct PredicateFormatTests {
         #expect(read(format) == expected)
     }
 
-    @Test("QUERY-7: arguments of every class take the place of %@")
+    @Test("QUERY-7: arguments of every class replace %@")
     func argumentClasses() throws {
         let date = Date(timeIntervalSinceReferenceDate: 7)
-        let place = CLLocation(latitude: 1, longitude: 2)
+        let location = CLLocation(latitude: 1, longitude: 2)
         let id = CKRecord.ID(recordName: "r")
         let record = CKRecord(recordType: "T", recordID: id)
         let reference = CKRecord.Reference(recordID: id, action: .none)
@@ -86,7 +86,8 @@ struct PredicateFormatTests {
             format: "a IN {%@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@, %@}",
             argumentArray: [
                 "s", "n" as NSString, 1, Int64(2), UInt32(3), Float(0.5), 1.5, CGFloat(2.5), true,
-                NSNumber(value: 4), date, date as NSDate, Data([1]), place, id, record, reference,
+                NSNumber(value: 4), date, date as NSDate, Data([1]), location, id, record,
+                reference,
                 optional as Any, none as Any, NSNull(), uuid, ["x", "y"], [1, 2] as NSArray,
             ]
         )
@@ -102,7 +103,7 @@ struct PredicateFormatTests {
                 .scalar(.int64(2)), .scalar(.int64(3)), .scalar(.double(0.5)),
                 .scalar(.double(1.5)), .scalar(.double(2.5)), .scalar(.int64(1)),
                 .scalar(.int64(4)), .scalar(.date(date)), .scalar(.date(date)),
-                .scalar(.bytes(Data([1]))), .scalar(.location(place)), .recordID(id),
+                .scalar(.bytes(Data([1]))), .scalar(.location(location)), .recordID(id),
                 .recordID(id), .scalar(.reference(reference)),
             ]
         )
@@ -177,7 +178,7 @@ struct PredicateFormatTests {
         #expect(read("a > -%@", NSNumber(value: Int64.min)) == "a > 9.223372036854776e+18")
     }
 
-    @Test("Numbers and dates no format can say are shown in angle brackets")
+    @Test("Numbers and dates no format can express are shown in angle brackets")
     func valuesBeyondFormats() {
         #expect(read("a == %@", Double.infinity) == "a == <inf>")
         #expect(read("a == -%@", Double.infinity) == "a == <-inf>")

@@ -29,7 +29,7 @@ struct PredicateFunctionTests {
     }
 
     @Test(
-        "QUERY-2: elements of lists are named by place, FIRST and LAST, their number by SIZE",
+        "QUERY-2: elements of lists are named by index, FIRST and LAST, their number by SIZE",
         arguments: [
             "tags[FIRST] == 'c'", "tags[last] == 'b'", "tags[SIZE] == 3", "tags[1] == 'a'",
             "nothing[FIRST] == nil", "nothing[LAST] == nil", "nothing[SIZE] == 0", "tags[3] == nil",
@@ -37,7 +37,7 @@ struct PredicateFunctionTests {
             "{1, size}[LAST] == 5", "tags[SIZE] + 1 == 4",
         ]
     )
-    func places(format: String) {
+    func elements(format: String) {
         #expect(holds(format))
     }
 

@@ -8,7 +8,7 @@ import Testing
 struct PredicateRoundTripTests {
     static let seeds: [UInt64] = [1, 2, 3, 4]
 
-    /// The format of a tree, with `%@` where only an argument can say the value.
+    /// The format of a tree, with `%@` where only an argument can express the value.
     private func format(_ tree: PredicateTree) -> (String, arguments: [Any]) {
         var arguments: [Any] = []
         let text = tree.format { value in
@@ -134,7 +134,9 @@ struct PredicateRoundTripTests {
         }
     }
 
-    @Test("Whatever a format says, reading it ends with a predicate or an error", arguments: seeds)
+    @Test(
+        "Whatever a format contains, reading it ends with a predicate or an error", arguments: seeds
+    )
     func fuzz(seed: UInt64) {
         var random = RandomPredicates(seed: seed)
         let pieces = [

@@ -80,18 +80,18 @@ struct PredicateRuleTests {
 
     @Test("QUERY-9: a distance is a search inside a radius, however it is written")
     func distances() throws {
-        let place = CLLocation(latitude: 1, longitude: 2)
+        let location = CLLocation(latitude: 1, longitude: 2)
         let expected = [
             "distanceToLocation:fromLocation:(p, %@) < 500",
             "distanceToLocation:fromLocation:(p, %@) <= 500.0",
             "distanceToLocation:fromLocation:(%@, p) < 500",
             "500 > distanceToLocation:fromLocation:(p, %@)",
-        ].map { format in try? PredicateParser.parse(format, [place]).terms() }
+        ].map { format in try? PredicateParser.parse(format, [location]).terms() }
         #expect(Set(expected.map(\.?.description)).count == 1)
         #expect(expected[0]?.count == 1)
         #expect(expected[0]?[0].distance == 500)
         #expect(
-            try asked("distanceToLocation:fromLocation:(p, %@) > 500", [place])
+            try asked("distanceToLocation:fromLocation:(p, %@) > 500", [location])
                 .hasSuffix("write distanceToLocation:fromLocation:(field, %@) < radius in metres.")
         )
         #expect(
@@ -145,18 +145,18 @@ struct PredicateRuleTests {
         #expect(try asked("a == %@", [Double.nan]) == "nan is no number CloudKit can compare.")
     }
 
-    @Test("QUERY-7: a date that is none and a place that is none are refused")
+    @Test("QUERY-7: a date that is none and a location that is none are refused")
     func valuesThatAreNone() throws {
         for interval in [Double.nan, .infinity, -.infinity] {
             let date = Date(timeIntervalSinceReferenceDate: interval)
             let noDate = "<Date: \(interval)>' compares with a date that is none."
             #expect(try asked("a < %@", [date]) == "'a < \(noDate)")
             #expect(try asked("a BETWEEN {%@, 1}", [date]).hasSuffix(" with a date that is none."))
-            let noPlace = "compares with a location that is none."
-            let place = CLLocation(latitude: interval, longitude: 0)
-            #expect(try asked("a == %@", [place]).hasSuffix(noPlace))
+            let noLocation = "compares with a location that is none."
+            let location = CLLocation(latitude: interval, longitude: 0)
+            #expect(try asked("a == %@", [location]).hasSuffix(noLocation))
             let near = "distanceToLocation:fromLocation:(a, %@) < 5"
-            #expect(try asked(near, [place]).hasSuffix(noPlace))
+            #expect(try asked(near, [location]).hasSuffix(noLocation))
         }
     }
 

@@ -15,7 +15,7 @@ struct RandomPredicates {
 
     mutating func pick<Value>(_ values: [Value]) -> Value { generator.pick(values) }
 
-    // MARK: - Everything formats can say
+    // MARK: - Everything formats can express
 
     /// A predicate of any kind; compounds have two parts or more, as parsed ones do.
     mutating func tree(depth: Int = 0) -> PredicateTree {
@@ -32,7 +32,7 @@ struct RandomPredicates {
         (0..<(2 + below(2))).map { _ in tree(depth: depth + 1) }
     }
 
-    /// Negates parts of the compound's own kind, whose parentheses say nothing.
+    /// Negates parts of the compound's own kind, whose parentheses change nothing.
     private func flat(
         _ parts: [PredicateTree],
         _ isSameKind: (PredicateTree) -> Bool

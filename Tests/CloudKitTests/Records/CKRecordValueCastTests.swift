@@ -7,7 +7,7 @@ import Testing
 struct CKRecordValueCastTests {
     private let record = CKRecord(recordType: "Item")
     private let date = Date(timeIntervalSinceReferenceDate: 4_711.25)
-    private let place = CLLocation(latitude: 52.5, longitude: 13.4)
+    private let location = CLLocation(latitude: 52.5, longitude: 13.4)
     private let link = CKRecord.Reference(
         recordID: CKRecord.ID(recordName: "other"), action: .none)
     private let asset = CKAsset(fileURL: URL(fileURLWithPath: "/tmp/a"))
@@ -20,7 +20,7 @@ struct CKRecordValueCastTests {
         record["bool"] = true as any CKRecordValue
         record["date"] = date as any CKRecordValue
         record["data"] = Data([1]) as any CKRecordValue
-        record["place"] = place as any CKRecordValue
+        record["place"] = location as any CKRecordValue
         record["link"] = link as any CKRecordValue
         record["asset"] = asset as any CKRecordValue
         record["strings"] = ["a", "b"] as any CKRecordValue
@@ -33,7 +33,7 @@ struct CKRecordValueCastTests {
         #expect(record["bool"] as? Bool == true)
         #expect(record["date"] as? Date == date)
         #expect(record["data"] as? Data == Data([1]))
-        #expect(record["place"] as? CLLocation == place)
+        #expect(record["place"] as? CLLocation == location)
         #expect(record["link"] as? CKRecord.Reference == link)
         #expect(record["asset"] as? CKAsset === asset)
         #expect(record["strings"] as? [String] == ["a", "b"])
@@ -46,8 +46,8 @@ struct CKRecordValueCastTests {
     func conditionalCasts() {
         let values: [Any] = [
             "abc", 1, Int8(1), Int16(1), Int32(1), Int64(1), UInt(1), UInt8(1), UInt16(1),
-            UInt32(1), UInt64(1), Float(0.5), 2.5, true, date, Data([1]), place, link, asset,
-            ["a"], [1], [2.5], [true], [date], [Data()], [place], [link], [asset],
+            UInt32(1), UInt64(1), Float(0.5), 2.5, true, date, Data([1]), location, link, asset,
+            ["a"], [1], [2.5], [true], [date], [Data()], [location], [link], [asset],
             NSString("abc"), NSMutableString("abc"), NSNumber(value: 1), NSNumber(value: true),
             date as NSDate, Data([1]) as NSData, NSMutableData(), NSArray(array: ["a"]),
             NSMutableArray(array: [1]),

@@ -102,14 +102,14 @@ struct CKRecordValueFormTests {
 
     @Test("REC-4: lists of every type, empty and optional ones, are written without a cast")
     func lists() {
-        let place = CLLocation(latitude: 1, longitude: 2)
+        let location = CLLocation(latitude: 1, longitude: 2)
         let reference = CKRecord.Reference(record: record, action: .none)
         record["doubles"] = [Double]()
         record["floats"] = [Float(0.5)]
         record["bytes"] = [UInt8(1), 2]
         record["datas"] = [Data([1])]
         record["dates"] = [date]
-        record["places"] = [place]
+        record["places"] = [location]
         record["references"] = [reference]
         record["numbers"] = [NSNumber(value: 1)]
         record["strings"] = ["a" as NSString]
@@ -119,7 +119,7 @@ struct CKRecordValueFormTests {
         #expect(record["bytes"] as? [Int] == [1, 2])
         #expect(record["datas"] as? [Data] == [Data([1])])
         #expect(record["dates"] as? [Date] == [date])
-        #expect(record["places"] as? [CLLocation] == [place])
+        #expect(record["places"] as? [CLLocation] == [location])
         #expect(record["references"] as? [CKRecord.Reference] == [reference])
         #expect(record["numbers"] as? [Int] == [1])
         #expect(record["strings"] as? [String] == ["a"])

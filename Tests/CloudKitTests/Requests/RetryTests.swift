@@ -61,7 +61,7 @@ struct RetryTests {
         #expect(transport.sent[0].body == transport.sent[1].body)
     }
 
-    @Test("It is sent three times at most, and then told")
+    @Test("It is sent three times at most, and then reported")
     func threeAttempts() async {
         let clock = ManualClock()
         let transport = ScriptedTransport { _, _ in throw TransportError.connectionLost("cut") }
@@ -94,10 +94,10 @@ struct RetryTests {
     }
 
     @Test(
-        "OP-5, ERR-6: up to .default a busy server's answer to a write is told at once, with its wait",
+        "OP-5, ERR-6: up to .default a busy server's answer to a write is reported at once, with its wait",
         arguments: [QualityOfService.userInteractive, .userInitiated, .default]
     )
-    func busyIsTold(quality: QualityOfService) async {
+    func busyIsReported(quality: QualityOfService) async {
         let transport = ScriptedTransport { _, _ in Self.busy }
         let (operation, _) = Self.save(on: TestDevice(transport, clock: ManualClock())) {
             $0.configuration.qualityOfService = quality

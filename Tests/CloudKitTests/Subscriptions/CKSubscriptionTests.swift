@@ -97,7 +97,9 @@ import Testing
         }
     }
 
-    @Test("SUB-21: a query subscription fires on creation, update and deletion unless told")
+    @Test(
+        "SUB-21: a query subscription fires on creation, update and deletion by default"
+    )
     func defaultOptions() {
         let subscription = CKQuerySubscription(
             recordType: "Item",

@@ -18,7 +18,7 @@ struct PendingChangeTests {
     static func save(_ name: String) -> Change { .saveRecord(id(name)) }
     static func delete(_ name: String) -> Change { .deleteRecord(id(name)) }
 
-    @Test("SYNC-19: the same change again stays where it is, the opposite one takes its place")
+    @Test("SYNC-19: the same change again stays where it is, the opposite one replaces it")
     func deduplicating() {
         let state = CKSyncEngine.State(nil)
         state.add(pendingRecordZoneChanges: [Self.save("a"), Self.save("b"), Self.save("a")])
@@ -29,7 +29,7 @@ struct PendingChangeTests {
         #expect(state.pendingRecordZoneChanges == [Self.save("b"), Self.save("a")])
     }
 
-    @Test("SYNC-19: zones are told apart by their IDs, and the newest object counts")
+    @Test("SYNC-19: zones are distinguished by their IDs, and the newest object counts")
     func zones() {
         let state = CKSyncEngine.State(nil)
         let first = CKRecordZone(zoneName: "A")
@@ -69,7 +69,7 @@ struct PendingChangeTests {
     }
 
     @Test(
-        "SYNC-19: any sequence of additions and removals leaves what the rules say",
+        "SYNC-19: any sequence of additions and removals leaves what the rules require",
         arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64]
     )
     func property(seed: UInt64) {
@@ -97,7 +97,7 @@ struct PendingChangeTests {
         }
     }
 
-    @Test("SYNC-25: scopes say which zones and records they contain")
+    @Test("SYNC-25: scopes decide which zones and records they contain")
     func scopes() {
         let other = CKRecordZone.ID(zoneName: "Other")
         let (a, b) = (Self.id("a"), CKRecord.ID(recordName: "b", zoneID: other))

@@ -30,7 +30,7 @@ final class ScriptedSync: CKSyncEngineDelegate {
         self.record = record
     }
 
-    /// What the engine said, in short; state updates left out.
+    /// What the engine reported, in short; state updates left out.
     var events: [String] { state.withLock { $0.events } }
 
     /// The newest state the engine gave.
@@ -53,15 +53,15 @@ final class ScriptedSync: CKSyncEngineDelegate {
         return CKSyncEngine(configuration)
     }
 
-    /// Returns once an event was told.
+    /// Returns once an event was reported.
     func until(_ event: String) async {
         await withCheckedContinuation { continuation in
-            let isTold = state.withLock { state in
+            let isNotified = state.withLock { state in
                 guard !state.events.contains(event) else { return true }
                 state.waiting.append((event, continuation))
                 return false
             }
-            if isTold { continuation.resume() }
+            if isNotified { continuation.resume() }
         }
     }
 

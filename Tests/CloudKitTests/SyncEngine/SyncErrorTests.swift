@@ -85,7 +85,9 @@ struct SyncErrorTests {
         #expect(engine.state.pendingRecordZoneChanges.count == 600)
     }
 
-    @Test("LIMIT-20: what is too much for one request goes in halves; one too large alone is told")
+    @Test(
+        "LIMIT-20: what is too much for one request goes in halves; one too large alone is reported"
+    )
     func halving() async throws {
         // The server takes two records at a time, and never "large".
         let transport = ScriptedTransport { sent, _ in
@@ -112,7 +114,7 @@ struct SyncErrorTests {
         #expect(transport.sent.filter { $0.endpoint == Self.modify }.count == 5)
     }
 
-    @Test("TOK-21: after an expired token all is fetched, and zones no longer there are told")
+    @Test("TOK-21: after an expired token all is fetched, and zones no longer there are reported")
     func expiredDatabaseToken() async throws {
         let expired = #"{"serverErrorCode":"BAD_REQUEST","reason":"old","ext":{"ckCode":21}}"#
         let script = SyncScript([
@@ -170,7 +172,7 @@ struct SyncErrorTests {
         #expect(app.events.contains("records +r"))
     }
 
-    @Test("SYNC-15: zones are told to be deleted, purged, or gone in a reset")
+    @Test("SYNC-15: zones are reported as deleted, purged, or gone in a reset")
     func reasons() async throws {
         let page = SyncScript.database(
             "t1",
@@ -223,7 +225,7 @@ struct SyncErrorTests {
         #expect(engine.state.zoneIDsWithUnfetchedServerChanges.map(\.zoneName) == ["Notes"])
     }
 
-    @Test("ERR-18: a token the server refuses is no sign-out: nothing is told or dropped")
+    @Test("ERR-18: a token the server refuses is no sign-out: nothing is reported or dropped")
     func refusedToken() async {
         let refusal = #"{"serverErrorCode":"AUTHENTICATION_FAILED","reason":"expired"}"#
         let script = SyncScript(["public users/caller": [.json(refusal, status: 401)]])

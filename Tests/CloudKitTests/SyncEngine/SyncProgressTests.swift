@@ -10,7 +10,7 @@ import Testing
 struct SyncProgressTests {
     private static let modify = SyncErrorTests.modify
 
-    /// Answers as a server that says of each record of a request what became of it.
+    /// Answers as a server that returns for each record of a request what became of it.
     private static func server(
         _ answer: @escaping @Sendable (_ name: String, _ body: String) -> String?
     ) -> ScriptedTransport {
@@ -106,7 +106,7 @@ struct SyncProgressTests {
         #expect(engine.state.pendingRecordZoneChanges == crowded)
     }
 
-    @Test("SYNC-22: a batch that brings nothing new ends the attempt and says why")
+    @Test("SYNC-22: a batch that brings nothing new ends the attempt and reports why")
     func sameBatchAgain() async throws {
         let transport = Self.server { name, _ in Answer.record(name) }
         let app = ScriptedSync { pending in
@@ -124,7 +124,7 @@ struct SyncProgressTests {
     private static let expired =
         #"{"serverErrorCode":"BAD_REQUEST","reason":"old","ext":{"ckCode":21}}"#
 
-    @Test("TOK-21: a list of zones that broke off begins anew, so that what is gone is told")
+    @Test("TOK-21: a list of zones that broke off begins anew, so that what is gone is reported")
     func interruptedListing() async throws {
         let first = SyncScript.database("t8", DatabaseChangesTests.changed("Here"))
             .replacing(#""moreComing":false"#, with: #""moreComing":true"#)
@@ -148,9 +148,9 @@ struct SyncProgressTests {
         #expect(await SyncErrorTests.code { try await engine.fetchChanges() } != nil)
         #expect(engine.state.values.databaseToken == CKServerChangeToken(syncToken: "t1"))
         try await engine.fetchChanges()
-        let told = app.events.filter { $0.hasPrefix("zones") }
-        #expect(told.prefix(2) == ["zones +Here", "zones +Here"])
-        let last3 = Set(try #require(told.last).split(separator: " -").dropFirst())
+        let zoneEvents = app.events.filter { $0.hasPrefix("zones") }
+        #expect(zoneEvents.prefix(2) == ["zones +Here", "zones +Here"])
+        let last3 = Set(try #require(zoneEvents.last).split(separator: " -").dropFirst())
         #expect(last3 == ["Gone deleted", "Never fetched deleted"])
     }
 
