@@ -109,31 +109,31 @@ struct AssetFaultTests {
         #expect(try files.text(of: again["f"]) == "gone")
     }
 
-    @Test("A file of 40 MB goes up and down; progress is told on the way, both ways")
+    @Test("A file of 40 MB goes up and down; progress is reported on the way, both ways")
     func large() async throws {
         let home = try await AssetHome(sockets: true)
         let url = home.files.folder.appendingPathComponent("large")
         try Data(repeating: 7, count: 40 << 20).write(to: url)
         let record = home.note(url)
-        let told = Mutex<[Double]>([])
+        let reported = Mutex<[Double]>([])
         let save = CKModifyRecordsOperation(recordsToSave: [record])
-        save.perRecordProgressBlock = { _, value in told.withLock { $0.append(value) } }
+        save.perRecordProgressBlock = { _, value in reported.withLock { $0.append(value) } }
         await home.database.run(save)
-        var values = told.withLock { $0 }
+        var values = reported.withLock { $0 }
         #expect(values.count > 10 && values.last == 1 && values == values.sorted())
 
-        told.withLock { $0 = [] }
+        reported.withLock { $0 = [] }
         let copy = Mutex<URL?>(nil)
         let fetch = CKFetchRecordsOperation(recordIDs: [record.recordID])
         fetch.perRecordProgressBlock = { id, value in
             #expect(id == record.recordID)
-            told.withLock { $0.append(value) }
+            reported.withLock { $0.append(value) }
         }
         fetch.perRecordResultBlock = { _, result in
             copy.withLock { $0 = ((try? result.get())?["f"] as? CKAsset)?.fileURL }
         }
         await home.database.run(fetch)
-        values = told.withLock { $0 }
+        values = reported.withLock { $0 }
         #expect(values.count > 10 && values.last == 1 && values == values.sorted())
         let path = try #require(copy.withLock { $0?.path })
         #expect(FileManager.default.contentsEqual(atPath: url.path, andPath: path))

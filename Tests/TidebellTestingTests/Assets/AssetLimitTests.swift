@@ -10,7 +10,8 @@ import TidebellTesting
 @Suite("Files and the limits of a machine", .hangs)
 struct AssetLimitTests {
     @Test(
-        "A full disk of the server refuses the file, keeps nothing of it, and is told with a wait")
+        "A full disk of the server refuses the file, keeps none of it, and is reported with a wait"
+    )
     func fullServer() async {
         await #expect(processExitsWith: .success) {
             let home = try await AssetHome(sockets: true)

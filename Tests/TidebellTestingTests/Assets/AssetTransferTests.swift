@@ -63,7 +63,7 @@ struct AssetTransferTests {
         #expect(FileManager.default.contentsEqual(atPath: url.path, andPath: copy.path))
     }
 
-    @Test("OP-8: a cancelled save ends its connection, tells each block once and leaves no file")
+    @Test("OP-8: a cancelled save ends its connection, calls each block once and leaves no file")
     func cancelledSave() async throws {
         let home = try await AssetHome(sockets: true)
         let record = home.note(try home.files.write("large", bytes: Self.size))
@@ -77,10 +77,10 @@ struct AssetTransferTests {
         try await hold.reached()
         operation.cancel()
         await ended
-        let told = log.entries
+        let reported = log.entries
         hold.release()
         #expect(
-            told.filter { !$0.hasPrefix("progress") }
+            reported.filter { !$0.hasPrefix("progress") }
                 == ["n operationCancelled", "result operationCancelled"]
         )
         #expect(
@@ -88,11 +88,11 @@ struct AssetTransferTests {
                 try home.cloud.transferCount() == 0 && home.serverFiles().isEmpty
             }
         )
-        #expect(log.entries == told)
+        #expect(log.entries == reported)
         try await home.database.save(record)
     }
 
-    @Test("OP-8: a cancelled fetch ends its connection, tells each block once and leaves no file")
+    @Test("OP-8: a cancelled fetch ends its connection, calls each block once and leaves no file")
     func cancelledFetch() async throws {
         let home = try await AssetHome(sockets: true)
         // More than the buffers of a connection hold.
@@ -109,10 +109,10 @@ struct AssetTransferTests {
         #expect(try home.cloud.transferCount() == 1)
         operation.cancel()
         await ended
-        let told = log.entries
+        let reported = log.entries
         hold.release()
         #expect(
-            told.filter { !$0.hasPrefix("progress") }
+            reported.filter { !$0.hasPrefix("progress") }
                 == ["n operationCancelled", "result operationCancelled"]
         )
         #expect(
@@ -121,11 +121,12 @@ struct AssetTransferTests {
                     && !home.stagedFiles().contains { $0.hasSuffix(".part") }
             }
         )
-        #expect(log.entries == told)
+        #expect(log.entries == reported)
     }
 
     @Test(
-        "OP-8, TOK-19: changes that are cancelled while files come tell no token that covers them")
+        "OP-8, TOK-19: changes that are cancelled while files come report no token that covers them"
+    )
     func cancelledChanges() async throws {
         let home = try await AssetHome(sockets: true)
         let zoneID = CKRecordZone.ID(zoneName: "Photos")

@@ -58,7 +58,8 @@ struct LostAssetTests {
     }
 
     @Test(
-        "ASSET-5: without the local file the save fails with assetNotAvailable, and tells it once")
+        "ASSET-5: without the local file the save fails with assetNotAvailable, and reports it once"
+    )
     func noFileLeft() async throws {
         let home = try await AssetHome()
         let found = try await home.savedNote("one")

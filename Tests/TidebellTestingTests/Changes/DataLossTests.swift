@@ -7,7 +7,7 @@ import TidebellTesting
 struct DataLossTests {
     private let second = CKRecordZone.ID(zoneName: "Second")
 
-    /// Fetches database changes and returns what each block was told.
+    /// Fetches database changes and returns what each block received.
     private func fetch(
         _ database: CKDatabase,
         since token: CKServerChangeToken,

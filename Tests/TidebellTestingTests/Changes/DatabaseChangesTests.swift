@@ -94,7 +94,7 @@ struct DatabaseChangesTests {
         #expect(log.entries == ["token", "token", "done true false true"])
     }
 
-    @Test("TOK-11, TOK-27: a single request brings one page and says whether more is coming")
+    @Test("TOK-11, TOK-27: a single request brings one page and returns whether more is coming")
     func singleRequest() async throws {
         let (writer, reader, _) = try await devices()
         for index in 0..<5 { try await writer.save(CKRecordZone(zoneName: "Z\(index)")) }

@@ -28,7 +28,7 @@ struct TokenExpiryTests {
         #expect(old == .changeTokenExpired)
         let fresh = try await phone.recordZoneChanges(inZoneWith: Household.feed, since: nil)
         #expect(Array(fresh.modificationResultsByID.keys) == [itemID("b")])
-        // Who has seen the deletion needs nothing that was forgotten.
+        // A device that has seen the deletion needs nothing that was forgotten.
         let upToDate = await ckCode {
             _ = try await phone.recordZoneChanges(
                 inZoneWith: Household.feed,

@@ -5,22 +5,22 @@ import TidebellTesting
 
 @Suite("Accounts on a device")
 struct AccountChangeTests {
-    @Test("ACCT-2: an app sees a sign-out, a switch and a sign-in, each told and each real")
+    @Test("ACCT-2: an app sees a sign-out, a switch and a sign-in, each reported and each real")
     func switching() async throws {
         let cloud = try await TestCloud()
         let phone = try await cloud.device(user: "anna")
         let container = phone.container()
-        let told = Log<Int>()
+        let notified = Log<Int>()
         let token = NotificationCenter.default.addObserver(
             forName: .CKAccountChanged, object: nil, queue: nil
-        ) { _ in told.append(1) }
+        ) { _ in notified.append(1) }
         defer { NotificationCenter.default.removeObserver(token) }
         let annas = try await container.userRecordID()
         _ = try await container.privateCloudDatabase.save(CKRecordZone(zoneName: "Annas"))
 
         try await phone.signOut()
         #expect(phone.user == nil)
-        #expect(!told.entries.isEmpty)
+        #expect(!notified.entries.isEmpty)
         #expect(try await container.accountStatus() == .noAccount)
         #expect(
             await ckCode { _ = try await container.privateCloudDatabase.allRecordZones() }
@@ -65,7 +65,7 @@ struct AccountChangeTests {
         #expect(error?.code == .notAuthenticated)
     }
 
-    @Test("SYNC-17, ACCT-2: an engine that runs is told of a switch without the app's help")
+    @Test("SYNC-17, ACCT-2: an engine that runs is notified of a switch without the app's help")
     func runningEngine() async throws {
         let cloud = try await TestCloud()
         let phone = try await cloud.device(user: "anna")

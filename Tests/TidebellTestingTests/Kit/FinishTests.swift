@@ -7,7 +7,7 @@ import TestSupport
 
 @Suite("A cloud that ends looks for what nobody looked at", .hangs)
 struct FinishTests {
-    /// Anna's phone, which hears what her laptop saves.
+    /// Anna's phone, which receives pushes for what her laptop saves.
     private func devices(
         of cloud: TestCloud
     ) async throws -> (phone: TestDevice, laptop: TestDevice) {
@@ -27,7 +27,7 @@ struct FinishTests {
             .save(CKRecord(recordType: "Note", recordID: id))
     }
 
-    /// What a cloud that ends says is left over.
+    /// What a cloud that ends reports as left over.
     private func leftOver(of cloud: TestCloud) async throws -> [String] {
         do {
             try await cloud.finish()

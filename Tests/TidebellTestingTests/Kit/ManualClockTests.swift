@@ -12,7 +12,7 @@ struct ManualClockTests {
         await eventually { clock.deadlines.count >= count }
     }
 
-    @Test("stands still until moved, and tells the time of day from its start")
+    @Test("stands still until moved, and counts the time of day from its start")
     func standsStill() async {
         let clock = ManualClock(start: Date(timeIntervalSince1970: 1_000))
         #expect(clock.now.offset == .zero)
@@ -94,7 +94,7 @@ struct ManualClockTests {
         try await clock.sleep(until: ManualClock.Instant(offset: .seconds(-1)))
     }
 
-    @Test("a jump wakes everybody who is due after it, and repeats nothing")
+    @Test("a jump wakes every task that is due after it, and repeats nothing")
     func jump() async throws {
         let clock = ManualClock()
         let beats = Log<Duration>()

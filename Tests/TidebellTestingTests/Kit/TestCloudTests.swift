@@ -88,7 +88,7 @@ struct TestCloudTests {
                 == .unknownItem)
     }
 
-    @Test("a device that is offline fails as without a network, and is told later")
+    @Test("a device that is offline fails as without a network, and receives its pushes later")
     func offline() async throws {
         let home = try await Household()
         try await home.subscribe(CKDatabaseSubscription(subscriptionID: "all"))

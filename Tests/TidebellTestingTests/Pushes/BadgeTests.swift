@@ -16,7 +16,7 @@ struct BadgeTests {
     }
 
     @available(*, deprecated)
-    @Test("NINFO-11, T-13: every push that badges says one more than the one before")
+    @Test("NINFO-11, T-13: every push that badges counts one more than the one before")
     func countsUp() async throws {
         let home = try await home(CKSubscription.NotificationInfo(shouldBadge: true))
         for count in 1...3 {

@@ -88,14 +88,14 @@ struct DeliveryTests {
         try await home.phone.goOnline()
         try await home.laptop.privateDatabase.save(item("after"))
         try await home.cloud.settle()
-        let told = home.phone.takePushes().compactMap {
+        let received = home.phone.takePushes().compactMap {
             ($0.notification as? CKQueryNotification)?.recordID?.recordName
         }
-        #expect(told == names + ["after"])
+        #expect(received == names + ["after"])
     }
 
     @Test(
-        "PUSH-13, PUSH-14: restarts at any moment lose no push and tell none twice",
+        "PUSH-13, PUSH-14: restarts at any moment lose no push and deliver none twice",
         arguments: [1, 2, 3] as [UInt64])
     func restarts(seed: UInt64) async throws {
         let cloud = try await TestCloud(seed: seed)
@@ -114,13 +114,13 @@ struct DeliveryTests {
             try await cloud.restart()
         }
         try await cloud.settle()
-        let told = phone.takePushes().compactMap {
+        let received = phone.takePushes().compactMap {
             ($0.notification as? CKQueryNotification)?.recordID?.recordName
         }
-        #expect(told == expected, "seed \(seed)")
+        #expect(received == expected, "seed \(seed)")
     }
 
-    @Test("PUSH-14: what a push tells of can be fetched when it arrives")
+    @Test("PUSH-14: what a push reports can be fetched when it arrives")
     func changeIsVisible() async throws {
         let home = try await home()
         let copy = LocalCopy()
@@ -167,9 +167,9 @@ struct DeliveryTests {
         try await home.cloud.settle()
         try await home.phone.goOnline()
         try await home.cloud.settle()
-        let told = home.phone.takePushes().compactMap {
+        let received = home.phone.takePushes().compactMap {
             ($0.notification as? CKQueryNotification)?.recordID?.recordName
         }
-        #expect(told == ["young"])
+        #expect(received == ["young"])
     }
 }

@@ -6,7 +6,7 @@ import TidebellTesting
 /// What a device asks of the history; a protocol because Apple deprecated the
 /// operations, and tests are to compile without warnings.
 private protocol History {
-    /// Fetches a page; returns what it says, and the token for the next.
+    /// Fetches a page; returns what it holds, and the token for the next.
     func fetch(_ token: CKServerChangeToken?, limit: Int) async throws -> HistoryPage
     /// Marks notifications as read; returns those that are.
     func markRead(_ ids: [CKNotification.ID]) async throws -> [CKNotification.ID]
@@ -74,7 +74,7 @@ private struct DeviceHistory: History {
 struct NotificationHistoryTests {
     /// Anna's devices, after pushes of records with these names; with a long body a push
     /// is pruned.
-    private func home(told names: String..., body: String = "New") async throws -> Household {
+    private func home(notifiedOf names: String..., body: String = "New") async throws -> Household {
         let home = try await Household()
         let subscription = CKQuerySubscription(
             recordType: "FeedItem",
@@ -97,7 +97,7 @@ struct NotificationHistoryTests {
 
     @Test("NOTIF-5, NOTIF-7: the history has what was pushed, whole")
     func whole() async throws {
-        let home = try await home(told: "a")
+        let home = try await home(notifiedOf: "a")
         let push = try #require(
             try await home.phone.nextNotification() as? CKQueryNotification)
         let page = try await history(home.phone).fetch(nil, limit: 0)
@@ -112,7 +112,7 @@ struct NotificationHistoryTests {
 
     @Test("NOTIF-7, NOTIF-8: what a push had to leave out is fetched from the history")
     func pruned() async throws {
-        let home = try await home(told: "a", body: String(repeating: "b", count: 3_900))
+        let home = try await home(notifiedOf: "a", body: String(repeating: "b", count: 3_900))
         let push = try #require(
             try await home.phone.nextNotification() as? CKQueryNotification)
         #expect(push.isPruned)
@@ -126,7 +126,7 @@ struct NotificationHistoryTests {
 
     @Test("NOTIF-11, NOTIF-12: page by page to the end; a foreign token is changeTokenExpired")
     func pages() async throws {
-        let home = try await home(told: "a", "b", "c")
+        let home = try await home(notifiedOf: "a", "b", "c")
         let first = try await history(home.phone).fetch(nil, limit: 2)
         #expect(first.notifications.count == 2)
         #expect(first.moreComing)
@@ -144,7 +144,7 @@ struct NotificationHistoryTests {
 
     @Test("NOTIF-13: one that was marked read comes once more, without contents")
     func read() async throws {
-        let home = try await home(told: "a", "b")
+        let home = try await home(notifiedOf: "a", "b")
         let page = try await history(home.phone).fetch(nil, limit: 0)
         #expect(page.kinds == [1, 1])
         let id = try #require(page.notifications.first?.notificationID)
@@ -163,7 +163,7 @@ struct NotificationHistoryTests {
 
     @Test("NOTIF-14: the next push counts from the badge that was set")
     func badge() async throws {
-        let home = try await home(told: "a", "b")
+        let home = try await home(notifiedOf: "a", "b")
         try await history(home.phone).setBadge(0)
         _ = home.phone.takePushes()
         try await home.laptop.privateDatabase.save(item("c", "long"))

@@ -168,9 +168,9 @@ struct PayloadShapeTests {
         let ck = push.userInfo["ck"] as? [String: Any]
         let fields = (ck?["qry"] as? [String: Any])?["af"] as? [String: Any]
         #expect(fields?["date"] as? Int64 == 1_700_000_000_500)
-        let place = fields?["place"] as? [String: Any]
-        #expect(place?["latitude"] as? Double == 1.5)
-        #expect(place?["longitude"] as? Double == 2.5)
+        let location = fields?["place"] as? [String: Any]
+        #expect(location?["latitude"] as? Double == 1.5)
+        #expect(location?["longitude"] as? Double == 2.5)
         let reference = fields?["ref"] as? [String: Any]
         #expect(reference?["recordName"] as? String == "b")
         #expect(reference?["action"] as? String == "NONE")

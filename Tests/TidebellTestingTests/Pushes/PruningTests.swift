@@ -28,7 +28,7 @@ struct PruningTests {
     }
 
     @Test(
-        "T-14, PRUNE-1, PRUNE-9, NOTIF-7: a payload over 4096 bytes loses its least important parts and says so"
+        "T-14, PRUNE-1, PRUNE-9, NOTIF-7: a payload over 4096 bytes loses its least important parts and is marked"
     )
     func tooLarge() async throws {
         let info = CKSubscription.NotificationInfo(
@@ -87,7 +87,7 @@ struct PruningTests {
         #expect(query.isPruned)
     }
 
-    @Test("NOTIF-7: a payload that fits is complete and says so")
+    @Test("NOTIF-7: a payload that fits is complete and not marked as pruned")
     func small() async throws {
         let push = try await push(CKSubscription.NotificationInfo(alertBody: "b"))
         #expect(push.notification?.isPruned == false)

@@ -83,7 +83,7 @@ struct QueryTests {
         return page.matchResults.map(\.0.recordName)
     }
 
-    @Test("QUERY-2 to QUERY-10: predicates of every operator and class find what they say")
+    @Test("QUERY-2 to QUERY-10: predicates of every operator and class find what they describe")
     func operators() async throws {
         let home = try await Household()
         let database = home.phone.privateDatabase
@@ -183,7 +183,7 @@ struct QueryTests {
         #expect(try bare.matchResults.first?.1.get().allKeys() == [])
     }
 
-    @Test("QUERY-11, QUERY-12, QUERY-20: what cannot be queried is an error that says so")
+    @Test("QUERY-11, QUERY-12, QUERY-20: what cannot be queried is an error that names it")
     func errors() async throws {
         let home = try await Household()
         let database = home.phone.privateDatabase

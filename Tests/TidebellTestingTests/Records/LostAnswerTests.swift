@@ -35,7 +35,7 @@ struct LostAnswerTests {
         try await home.phone.expectNoPushes()
     }
 
-    @Test("ERR-13: after three attempts the app is told; the save was done all the same")
+    @Test("ERR-13: after three attempts the app gets the error; the save was done all the same")
     func givenUp() async throws {
         let home = try await Household()
         home.laptop.loseNextAnswers(3)

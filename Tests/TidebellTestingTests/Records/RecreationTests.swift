@@ -5,7 +5,7 @@ import TidebellTesting
 
 @Suite("Saving what was deleted behind the device's back")
 struct RecreationTests {
-    /// A copy with the same ID and fields but without what the server told: what
+    /// A copy with the same ID and fields but without what the server returned: what
     /// an app makes when it drops the cached system fields.
     private func withoutSystemFields(_ record: CKRecord) -> CKRecord {
         let copy = CKRecord(recordType: record.recordType, recordID: record.recordID)

@@ -176,7 +176,7 @@ struct SavePolicyTests {
         try await database.save(child)
         let fetched = try await home.phone.privateDatabase.record(for: parent.recordID)
         #expect(fetched.recordChangeTag == parent.recordChangeTag)
-        // So the parent can be saved without a conflict by who has not seen the child.
+        // So the parent can be saved without a conflict by a device that has not seen the child.
         parent["title"] = "3"
         try await database.save(parent)
     }

@@ -42,7 +42,7 @@ struct MainStoryTests {
         #expect(await copy.titles == ["Feed/one": "changed"])
         #expect(await copy.news == ["zone Feed", "one = changed", "two deleted (FeedItem)"])
 
-        // The origin and the stranger were told nothing.
+        // The origin and the stranger received nothing.
         try await laptop.expectNoPushes()
         try await other.expectNoPushes()
 

@@ -92,7 +92,7 @@ struct DatabaseSubscriptionTests {
         )
         try await home.cloud.settle()
         let zones = home.phone.takePushes().compactMap(zoneName)
-        // Told at once, the two may be merged into the newest (PUSH-2), never more.
+        // Delivered at once, the two may be merged into the newest (PUSH-2), never more.
         #expect((1...2).contains(zones.count))
         #expect(Set(zones).isSubset(of: ["Feed", "Second"]))
     }
@@ -141,9 +141,9 @@ struct DatabaseSubscriptionTests {
         try await home.laptop.privateDatabase.deleteRecordZone(withID: Household.feed)
         let ids = try await home.phone.privateDatabase.allSubscriptions().map(\.subscriptionID)
         #expect(ids == ["all"])
-        let told = try await [home.phone.nextPush(), home.phone.nextPush()]
+        let received = try await [home.phone.nextPush(), home.phone.nextPush()]
             .compactMap { $0.notification?.subscriptionID }
-        #expect(told.sorted() == ["all", "zone"])
+        #expect(received.sorted() == ["all", "zone"])
         try await home.phone.expectNoPushes()
     }
 

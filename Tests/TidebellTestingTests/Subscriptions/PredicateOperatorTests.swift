@@ -33,7 +33,7 @@ struct PredicateOperatorTests {
         return record
     }
 
-    @Test("T-9, SUB-22: predicates of every operator and class fire as they say")
+    @Test("T-9, SUB-22: predicates of every operator and class fire as they describe")
     func operators() async throws {
         let home = try await Household()
         let arguments: [Any] = [

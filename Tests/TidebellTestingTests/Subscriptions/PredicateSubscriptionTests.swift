@@ -20,8 +20,8 @@ struct PredicateSubscriptionTests {
         )
     }
 
-    /// Everything a device was told since the last look.
-    private func told(_ home: Household) async throws -> [String] {
+    /// Everything a device received since the last look.
+    private func received(_ home: Household) async throws -> [String] {
         try await home.cloud.settle()
         return try home.phone.takePushes().map { push in
             let query = try #require(push.notification as? CKQueryNotification)
@@ -35,16 +35,16 @@ struct PredicateSubscriptionTests {
         try await subscribe(home, NSPredicate(format: "title == %@", "low"))
         let database = home.laptop.privateDatabase
         let record = try await database.save(item("a", "high"))
-        #expect(try await told(home) == [])
+        #expect(try await received(home) == [])
         record["title"] = "Low"
         try await database.save(record)
-        #expect(try await told(home) == ["2 a"])
+        #expect(try await received(home) == ["2 a"])
         record["title"] = "high"
         try await database.save(record)
-        #expect(try await told(home) == [])
+        #expect(try await received(home) == [])
         // A deletion is matched by the record as it was before.
         try await database.deleteRecord(withID: record.recordID)
-        #expect(try await told(home) == [])
+        #expect(try await received(home) == [])
     }
 
     @Test("SUB-22, SUB-23: only records that match the predicate fire, their deletions too")
@@ -55,7 +55,7 @@ struct PredicateSubscriptionTests {
         let record = try await database.save(item("a", "tide table"))
         _ = try await database.save(item("b", "Tide table"))
         try await database.deleteRecord(withID: record.recordID)
-        #expect(try await told(home) == ["1 a", "3 a"])
+        #expect(try await received(home) == ["1 a", "3 a"])
     }
 
     @Test("SUB-22, QUERY-10: one record can be watched by its ID")
@@ -66,7 +66,7 @@ struct PredicateSubscriptionTests {
         for name in ["other", "wanted"] {
             _ = try await home.laptop.privateDatabase.save(item(name))
         }
-        #expect(try await told(home) == ["1 wanted"])
+        #expect(try await received(home) == ["1 wanted"])
     }
 
     @Test("SUB-19, SUB-24: firesOnce waits for the first record that matches")
@@ -79,7 +79,7 @@ struct PredicateSubscriptionTests {
         for (name, title) in [("a", "high"), ("b", "low"), ("c", "low")] {
             _ = try await home.laptop.privateDatabase.save(item(name, title))
         }
-        #expect(try await told(home) == ["1 b"])
+        #expect(try await received(home) == ["1 b"])
     }
 
     @Test("SUB-22: a predicate on a field of another type is an error on save")

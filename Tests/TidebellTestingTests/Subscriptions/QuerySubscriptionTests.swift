@@ -21,7 +21,7 @@ struct QuerySubscriptionTests {
         try await home.subscribe(subscription, in: scope)
     }
 
-    /// What the next push says: the reason and the record.
+    /// What the next push contains: the reason and the record.
     private func next(_ device: TestDevice) async throws -> String {
         let notification = try await device.nextNotification() as? CKQueryNotification
         let query = try #require(notification)
@@ -61,11 +61,11 @@ struct QuerySubscriptionTests {
             deleting: []
         )
         try await home.cloud.settle()
-        let told = try home.phone.takePushes().map { push in
+        let received = try home.phone.takePushes().map { push in
             let query = try #require(push.notification as? CKQueryNotification)
             return "\(query.queryNotificationReason.rawValue) \(query.recordID?.recordName ?? "-")"
         }
-        #expect(told == ["1 a", "2 a", "3 a", "1 b", "1 c"])
+        #expect(received == ["1 a", "2 a", "3 a", "1 b", "1 c"])
     }
 
     @Test(
@@ -86,7 +86,7 @@ struct QuerySubscriptionTests {
     }
 
     @Test(
-        "T-9, SUB-19, SUB-20: firesOnce tells every device of one event, then the subscription is gone"
+        "T-9, SUB-19, SUB-20: firesOnce notifies every device of one event, then the subscription is gone"
     )
     func firesOnce() async throws {
         let home = try await Household()
@@ -109,7 +109,7 @@ struct QuerySubscriptionTests {
         #expect(try await next(home.phone) == "1 d")
     }
 
-    @Test("SUB-20: firesOnce is not used up by an event that no device is told of")
+    @Test("SUB-20: firesOnce is not used up by an event that no device is notified of")
     func firesOnceIsNotWasted() async throws {
         let cloud = try await TestCloud()
         let phone = try await cloud.device(user: "anna")
@@ -131,7 +131,7 @@ struct QuerySubscriptionTests {
     }
 
     @Test(
-        "SUB-4, SUB-61: in the public database any user's record fires it, told in the database's name"
+        "SUB-4, SUB-61: in the public database any user's record fires it, reported in the database's name"
     )
     func publicDatabase() async throws {
         let home = try await Household()

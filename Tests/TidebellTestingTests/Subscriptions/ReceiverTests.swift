@@ -35,7 +35,7 @@ struct ReceiverTests {
         try await home.phone.expectNoPushes()
     }
 
-    @Test("SUB-47: a device that deletes what it did not create is not told of it")
+    @Test("SUB-47: a device that deletes what it did not create is not notified of it")
     func deleterIsOrigin() async throws {
         let home = try await home()
         try await home.laptop.privateDatabase.save(item("a"))
@@ -54,7 +54,7 @@ struct ReceiverTests {
         #expect(try await home.phone.nextNotification()?.subscriptionID == "all")
         try await home.cloud.settle()
         #expect(simulator.pushes.isEmpty)
-        // Registering later does not bring what was told before.
+        // Registering later does not bring what was delivered before.
         try await simulator.registerForRemoteNotifications()
         try await simulator.expectNoPushes()
         try await home.laptop.privateDatabase.save(item("b"))
@@ -86,7 +86,7 @@ struct ReceiverTests {
         #expect(home.laptop.pendingPushes.isEmpty)
     }
 
-    @Test("SUB-11: development and production do not tell one another")
+    @Test("SUB-11: development and production do not notify one another")
     func environments() async throws {
         let home = try await home()
         let released = try await home.cloud.device(user: "anna", environment: .production)
@@ -99,7 +99,7 @@ struct ReceiverTests {
         try await released.expectNoPushes()
     }
 
-    @Test("SUB-64, T-16: a batch that was rolled back tells nobody")
+    @Test("SUB-64, T-16: a batch that was rolled back notifies nobody")
     func rolledBackBatch() async throws {
         let home = try await home()
         try await home.laptop.privateDatabase.save(item("taken"))
@@ -113,7 +113,8 @@ struct ReceiverTests {
         try await home.phone.expectNoPushes()
     }
 
-    @Test("SUB-51: a user who signed out on a device is told nothing there; who signed in is")
+    @Test(
+        "SUB-51: a user who signed out on a device receives nothing there; one who signed in does")
     func signOut() async throws {
         let home = try await home()
         try await home.other.privateDatabase.save(CKDatabaseSubscription(subscriptionID: "bens"))
@@ -125,7 +126,7 @@ struct ReceiverTests {
         try await home.other.privateDatabase.save(item("bens"))
         #expect(try await bens.nextNotification()?.subscriptionID == "bens")
 
-        // Back to the first user, whose new changes are told again.
+        // Back to the first user, whose new changes are delivered again.
         let annas = try await bens.signIn("anna")
         try await annas.registerForRemoteNotifications()
         try await annas.expectNoPushes()

@@ -61,7 +61,7 @@ extension TestDevice {
     }
 }
 
-/// Returns a new record of type `FeedItem` in the feed unless told otherwise.
+/// Returns a new record of type `FeedItem` in the feed unless a zone is given.
 func item(
     _ name: String,
     _ title: String = "",
@@ -76,7 +76,7 @@ func item(
     return record
 }
 
-/// Returns the ID of a record of the feed unless told otherwise.
+/// Returns the ID of a record of the feed unless a zone is given.
 func itemID(_ name: String, zone: CKRecordZone.ID = Household.feed) -> CKRecord.ID {
     CKRecord.ID(recordName: name, zoneID: zone)
 }

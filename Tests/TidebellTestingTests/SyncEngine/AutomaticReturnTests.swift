@@ -7,7 +7,7 @@ import TidebellTesting
 /// The server comes back from an older moment while engines that sync by themselves listen.
 @Suite("Engines that sync by themselves, and a server that came back from an older moment", .hangs)
 struct AutomaticReturnTests {
-    /// An app that is never told to sync.
+    /// An app that never calls for a sync.
     private struct App {
         let device: TestDevice
         let keeper = NoteKeeper()

@@ -56,7 +56,7 @@ struct AutomaticSyncTests {
         let cloud = try await TestCloud()
         let a = App(try await cloud.device(user: "anna"))
         let b = App(try await cloud.device(user: "anna"))
-        // Both hear of pushes from here on.
+        // Both receive pushes from here on.
         for app in [a, b] { await app.untilReady() }
         await a.write("n", "hello")
         await b.until("n", is: "hello")
@@ -172,7 +172,7 @@ struct AutomaticSyncTests {
         #expect(await a.keeper.notes["n"]?.title == "A3")
     }
 
-    @Test("SYNC-24: changes only the app knows of are asked for once it says so")
+    @Test("SYNC-24: changes only the app knows of are asked for once it reports them")
     func untracked() async throws {
         let cloud = try await TestCloud()
         let app = App(try await cloud.device(user: "anna"))

@@ -105,7 +105,7 @@ struct LostLifeTests {
             since: database.databaseChanges(since: nil).changeToken)
     }
 
-    @Test("H6: an engine tells what went with a zone that was deleted and made again")
+    @Test("H6: an engine reports what went with a zone that was deleted and made again")
     func zoneMadeAgain() async throws {
         let cloud = try await TestCloud()
         let phone = try await App(cloud)

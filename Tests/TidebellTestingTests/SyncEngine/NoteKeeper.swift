@@ -15,7 +15,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
     static let zoneID = CKRecordZone.ID(zoneName: "Notes")
 
     private(set) var notes: [String: Note] = [:]
-    /// What the engine said, in short; state updates left out.
+    /// What the engine reported, in short; state updates left out.
     private(set) var events: [String] = []
     /// The newest state the engine gave.
     private(set) var serialization: CKSyncEngine.State.Serialization?
@@ -123,24 +123,24 @@ actor NoteKeeper: CKSyncEngineDelegate {
                 systemFields = [:]
             }
             let gone = changes.deletions.map { "-\($0.zoneID.zoneName) (\($0.reason))" }
-            say("zones", changes.modifications.map { "+\($0.zoneID.zoneName)" } + gone)
+            log("zones", changes.modifications.map { "+\($0.zoneID.zoneName)" } + gone)
         case .fetchedRecordZoneChanges(let changes): handle(changes, syncEngine)
         case .sentDatabaseChanges(let sent):
             let failed = sent.failedZoneSaves.map { "!\($0.zone.zoneID.zoneName) \($0.error.code)" }
-            say(
+            log(
                 "sent zones",
                 sent.savedZones.map { "+\($0.zoneID.zoneName)" }
                     + sent.deletedZoneIDs.map { "-\($0.zoneName)" } + failed
             )
         case .sentRecordZoneChanges(let sent): handle(sent, syncEngine)
-        case .willFetchChanges(let event): say("will fetch (\(event.context.reason))")
-        case .willFetchRecordZoneChanges(let event): say("will fetch \(event.zoneID.zoneName)")
+        case .willFetchChanges(let event): log("will fetch (\(event.context.reason))")
+        case .willFetchRecordZoneChanges(let event): log("will fetch \(event.zoneID.zoneName)")
         case .didFetchRecordZoneChanges(let event):
             let error = event.error.map { ["!\($0.code)"] } ?? []
-            say("did fetch \(event.zoneID.zoneName)", error)
-        case .didFetchChanges: say("did fetch")
-        case .willSendChanges(let event): say("will send (\(event.context.reason))")
-        case .didSendChanges: say("did send")
+            log("did fetch \(event.zoneID.zoneName)", error)
+        case .didFetchChanges: log("did fetch")
+        case .willSendChanges(let event): log("will send (\(event.context.reason))")
+        case .didSendChanges: log("did send")
         }
         if let onEvent, let last = events.last, !"\(event)".contains("StateUpdate") {
             await onEvent(last, syncEngine)
@@ -191,7 +191,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
     private func handle(_ event: CKSyncEngine.Event.AccountChange, _ engine: CKSyncEngine) {
         switch event.changeType {
         case .signIn:
-            say("sign in")
+            log("sign in")
             engine.state.add(
                 pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zoneID))]
             )
@@ -201,7 +201,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
                 }
             )
         case .signOut, .switchAccounts:
-            if case .signOut = event.changeType { say("sign out") } else { say("switch accounts") }
+            if case .signOut = event.changeType { log("sign out") } else { log("switch accounts") }
             notes = [:]
             systemFields = [:]
         }
@@ -224,7 +224,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
             notes[deletion.recordID.recordName] = nil
             systemFields[deletion.recordID.recordName] = nil
         }
-        say(
+        log(
             "records",
             event.modifications.map { "+\($0.record.recordID.recordName)" }
                 + event.deletions.map { "-\($0.recordID.recordName) (\($0.recordType))" }
@@ -237,7 +237,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
     ) {
         for record in event.savedRecords { keepSystemFields(of: record) }
         for recordID in event.deletedRecordIDs { systemFields[recordID.recordName] = nil }
-        say(
+        log(
             "sent",
             event.savedRecords.map { "+\($0.recordID.recordName)" }
                 + event.deletedRecordIDs.map { "-\($0.recordName)" }
@@ -269,7 +269,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
     }
 
-    /// Takes over a record unless the note is newer; tells whether it is not.
+    /// Takes over a record unless the note is newer; returns whether it is not.
     @discardableResult
     private func merge(_ record: CKRecord) -> Bool {
         let name = record.recordID.recordName
@@ -307,7 +307,7 @@ actor NoteKeeper: CKSyncEngineDelegate {
         systemFields[record.recordID.recordName] = coder.encodedData
     }
 
-    private func say(_ what: String, _ items: [String] = []) {
+    private func log(_ what: String, _ items: [String] = []) {
         events.append(([what] + items).joined(separator: " "))
     }
 

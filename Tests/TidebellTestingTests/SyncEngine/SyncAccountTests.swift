@@ -56,7 +56,7 @@ struct SyncAccountTests {
         #expect(await keeper.notes.mapValues(\.title) == ["a": "sent"])
     }
 
-    @Test("SYNC-6, SYNC-17: an engine that runs while the user changes hears of the new one's")
+    @Test("SYNC-6, SYNC-17: an engine that runs while the user changes receives the new one's")
     func switchingWhileListening() async throws {
         let cloud = try await TestCloud()
         let device = try await cloud.device(user: "anna")

@@ -216,7 +216,7 @@ struct SyncEventTests {
         )
     }
 
-    @Test("SYNC-8: a cancelled attempt tells its end, and keeps what is to be sent")
+    @Test("SYNC-8: a cancelled attempt reports its end, and keeps what is to be sent")
     func cancelling() async throws {
         let pair = try await SyncedPair()
         let keeper = pair.keeperA

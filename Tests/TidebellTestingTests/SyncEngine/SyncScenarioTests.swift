@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 import TidebellTesting
 
-/// Two apps, each with a sync engine, that sync only when told to.
+/// Two apps, each with a sync engine, that sync only when called.
 struct SyncedPair {
     /// Where the engines are.
-    enum Place: CaseIterable {
+    enum Setup: CaseIterable {
         /// On two devices of one user.
         case twoDevices
         /// In one process, so that both are the same device.
@@ -21,10 +21,10 @@ struct SyncedPair {
     let engineA: CKSyncEngine
     let engineB: CKSyncEngine
 
-    init(_ place: Place = .twoDevices) async throws {
+    init(_ setup: Setup = .twoDevices) async throws {
         cloud = try await TestCloud()
         let phone = try await cloud.device(user: "anna")
-        let laptop = place == .oneDevice ? phone : try await cloud.device(user: "anna")
+        let laptop = setup == .oneDevice ? phone : try await cloud.device(user: "anna")
         database = phone.privateDatabase
         engineA = keeperA.engine(on: database)
         engineB = keeperB.engine(on: laptop.privateDatabase)
@@ -33,14 +33,14 @@ struct SyncedPair {
 
 @Suite("Sync engine scenarios", .hangs)
 struct SyncScenarioTests {
-    typealias Place = SyncedPair.Place
+    typealias Setup = SyncedPair.Setup
 
     @Test(
         "T-1: one, several and hundreds of records sent from A arrive on B",
-        arguments: [1, 10, 444], Place.allCases
+        arguments: [1, 10, 444], Setup.allCases
     )
-    func simpleSync(count: Int, place: Place) async throws {
-        let pair = try await SyncedPair(place)
+    func simpleSync(count: Int, setup: Setup) async throws {
+        let pair = try await SyncedPair(setup)
         for number in 0..<count {
             await pair.keeperA.write("n\(number)", "note \(number)", in: pair.engineA)
         }
@@ -54,9 +54,9 @@ struct SyncScenarioTests {
         #expect(pair.engineB.state.zoneIDsWithUnfetchedServerChanges == [])
     }
 
-    @Test("T-2: a rename on B arrives on A, and then one back", arguments: Place.allCases)
-    func rename(place: Place) async throws {
-        let pair = try await SyncedPair(place)
+    @Test("T-2: a rename on B arrives on A, and then one back", arguments: Setup.allCases)
+    func rename(setup: Setup) async throws {
+        let pair = try await SyncedPair(setup)
         await pair.keeperA.write("n", "first", at: 1, in: pair.engineA)
         try await pair.engineA.sendChanges()
         try await pair.engineB.fetchChanges()
@@ -72,10 +72,10 @@ struct SyncScenarioTests {
 
     @Test(
         "T-3, T-4: a zone or record deleted behind the engine's back is made again",
-        arguments: [true, false], Place.allCases
+        arguments: [true, false], Setup.allCases
     )
-    func deletedBehindItsBack(zone: Bool, place: Place) async throws {
-        let pair = try await SyncedPair(place)
+    func deletedBehindItsBack(zone: Bool, setup: Setup) async throws {
+        let pair = try await SyncedPair(setup)
         await pair.keeperA.write("n", "old", at: 1, in: pair.engineA)
         try await pair.engineA.sendChanges()
         let firstDate = try #require(await pair.keeperA.creationDate(of: "n"))
@@ -104,11 +104,11 @@ struct SyncScenarioTests {
     }
 
     @Test(
-        "T-5: a conflict is told once, and both end with the later edit",
-        arguments: [true, false], Place.allCases
+        "T-5: a conflict is reported once, and both end with the later edit",
+        arguments: [true, false], Setup.allCases
     )
-    func conflict(winnerSavesFirst: Bool, place: Place) async throws {
-        let pair = try await SyncedPair(place)
+    func conflict(winnerSavesFirst: Bool, setup: Setup) async throws {
+        let pair = try await SyncedPair(setup)
         await pair.keeperA.write("n", "A1", at: 1, in: pair.engineA)
         try await pair.engineA.sendChanges()
         try await pair.engineB.fetchChanges()

@@ -52,7 +52,7 @@ struct SyncWalkTests {
         for _ in 0..<3 {
             let app = App(try await cloud.device(user: "anna"))
             await app.keeper.set(resendsNewer: true)
-            // A first fetch tells of no deletions (TOK-6), so it comes before all edits.
+            // A first fetch reports no deletions (TOK-6), so it comes before all edits.
             try await app.engine.sendChanges()
             try await app.engine.fetchChanges()
             apps.append(app)
@@ -61,12 +61,12 @@ struct SyncWalkTests {
         for time in 1...60 {
             if way != nil, time == 20 { backup = try await cloud.backUp() }
             if let way, let backup, time == 40 { try await cloud.goBack(to: backup, way) }
-            let place = dice.below(apps.count)
-            let app = apps[place]
+            let index = dice.below(apps.count)
+            let app = apps[index]
             switch dice.below(10) {
             case 0...3:
                 let name = "n\(dice.below(6))"
-                await app.keeper.write(name, "\(place)@\(time)", at: time, in: app.engine)
+                await app.keeper.write(name, "\(index)@\(time)", at: time, in: app.engine)
             case 4: await app.keeper.erase("n\(dice.below(6))", in: app.engine)
             case 5, 6: _ = await ckCode { try await app.engine.sendChanges() }
             case 7: _ = await ckCode { try await app.engine.fetchChanges() }
@@ -76,7 +76,7 @@ struct SyncWalkTests {
                 } else {
                     try await app.device.goOnline()
                 }
-            default: await apps[place].relaunch()
+            default: await apps[index].relaunch()
             }
         }
         try await quiesce(apps)

@@ -86,7 +86,8 @@ struct ZoneTests {
         #expect(await ckCode { _ = try await database.record(for: itemID("a")) } == .unknownItem)
     }
 
-    @Test("ZONE-6: deleting one missing zone succeeds; among several it is told as zoneNotFound")
+    @Test(
+        "ZONE-6: deleting one missing zone succeeds; among several it is reported as zoneNotFound")
     func deletingMissing() async throws {
         let cloud = try await TestCloud()
         let database = try await cloud.device(user: "anna").privateDatabase
