@@ -45,7 +45,7 @@ struct RandomUUIDTests {
                 $0.contains(/(?:^|[^A-Za-z])UUID\(\)/)
                     && !$0.drop(while: \.isWhitespace).hasPrefix("///")
             }
-            #expect(culprits.isEmpty, "\(file.lastPathComponent): say Randomness")
+            #expect(culprits.isEmpty, "\(file.lastPathComponent): use Randomness")
         }
         #expect(checked > 100)
     }

@@ -62,7 +62,7 @@ import TidebellScheduling
     }
 }
 
-/// Who came through, in order.
+/// The tasks that came through, in order.
 private final class Passed: Sendable {
     private let state = Mutex<[Int]>([])
 

@@ -144,7 +144,7 @@ struct ZoneShapeTests {
         #expect(request == expected)
     }
 
-    @Test("changes/zone: what a zone says stands over the request's defaults")
+    @Test("changes/zone: what a zone sets stands over the request's defaults")
     func mergedOptions() {
         let zone = FetchZoneChanges.Options(resultsLimit: 2, desiredKeys: [])
         let defaults = FetchZoneChanges.Options(

@@ -66,21 +66,21 @@ struct JSONReaderMutationTests {
         }
     }
 
-    /// Changes a document in one to three places, by bytes that keep it UTF-8
+    /// Changes a document at one to three positions, by bytes that keep it UTF-8
     /// text so that both readers see the same characters.
     private static func mutated(_ document: String, using random: inout SeededGenerator) -> [UInt8]
     {
         let alphabet = Array("{}[]:,\"\\ \n-+.0129eEtfnualsr/bx\u{1}".unicodeScalars)
         var text = Array(document.unicodeScalars)
         for _ in 0..<1 + random.below(3) where !text.isEmpty {
-            let place = random.below(text.count)
+            let index = random.below(text.count)
             switch random.below(4) {
-            case 0: text.remove(at: place)
-            case 1: text.insert(random.pick(alphabet), at: place)
-            case 2: text[place] = random.pick(alphabet)
+            case 0: text.remove(at: index)
+            case 1: text.insert(random.pick(alphabet), at: index)
+            case 2: text[index] = random.pick(alphabet)
             default:
-                let end = min(text.count, place + random.below(8))
-                text.insert(contentsOf: text[place..<end], at: random.below(text.count))
+                let end = min(text.count, index + random.below(8))
+                text.insert(contentsOf: text[index..<end], at: random.below(text.count))
             }
         }
         var bytes = Array(String(String.UnicodeScalarView(text)).utf8)

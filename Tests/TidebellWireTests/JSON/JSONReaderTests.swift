@@ -141,7 +141,7 @@ struct JSONReaderTests {
         #expect(text == "zones[1].zoneID.zoneName: expected a string, found a number")
     }
 
-    @Test("says what it wanted and what it found")
+    @Test("reports what it wanted and what it found")
     func expectations() {
         #expect(
             failure(reading: "{}") { _ = try $0.readString() }
@@ -172,8 +172,8 @@ struct JSONReaderTests {
         for _ in 0..<5000 {
             var damaged = document
             for _ in 0..<Int.random(in: 0...2, using: &generator) {
-                let place = damaged.indices.randomElement(using: &generator) ?? 0
-                damaged[place] = UInt8.random(in: 0...255, using: &generator)
+                let index = damaged.indices.randomElement(using: &generator) ?? 0
+                damaged[index] = UInt8.random(in: 0...255, using: &generator)
             }
             func failure(_ read: () throws -> Void) -> JSONError? {
                 do {

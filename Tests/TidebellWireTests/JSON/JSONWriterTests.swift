@@ -41,7 +41,7 @@ struct JSONWriterTests {
         #expect(text == "\"\\u0000\\u001f\\u0008\\n\\r\\t\\\"\\\\/\u{7F}é🔔\"")
     }
 
-    @Test("writes null for what JSON cannot say")
+    @Test("writes null for what JSON cannot express")
     func nonFinite() {
         #expect(written { $0.number(Double.infinity) } == "null")
         #expect(written { $0.number(Double.nan) } == "null")

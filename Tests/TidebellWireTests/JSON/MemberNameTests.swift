@@ -43,7 +43,7 @@ struct MemberNameTests {
         #expect(zone == ZoneID(zoneName: "Notes"))
     }
 
-    @Test("A name of something has a bound, and the error says which one it is")
+    @Test("A name of something has a bound, and the error names it")
     func longName() throws {
         let name = String(repeating: "\u{E9}", count: JSONReader.longestName / 2)
         let read = { (name: String) in

@@ -71,7 +71,7 @@ enum JSONTree: Equatable, CustomStringConvertible {
     }
 
     /// The same tree with every number that is whole as an integer, since
-    /// Foundation does not tell `1` from `1.0`.
+    /// Foundation does not distinguish `1` from `1.0`.
     var normalized: JSONTree {
         switch self {
         case .double(let value): Int64(exactly: value).map(JSONTree.integer) ?? self
