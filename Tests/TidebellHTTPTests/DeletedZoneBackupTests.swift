@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import HTTPTypes
+import Logging
 import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellSQLite
 import TidebellScheduling
 import TidebellWire
 
@@ -86,7 +89,9 @@ final class DeletedZoneBackupTests {
     /// A cloud whose zone was deleted, with its backups; returns the key that the zone had and a
     /// token of the days after.
     private func makeBackups(_ api: TestAPI) async throws -> (key: [UInt8], token: String) {
-        try await api.cloud.store.write(.everything) { try $0.adoptRootKey(TestAPI.rootKey.rootKeyID) }
+        try await api.cloud.store.write(.everything) {
+            try $0.adoptRootKey(TestAPI.rootKey.rootKeyID)
+        }
         try await api.makeZone("Notes")
         let saved = try await api.post(
             "private/records/modify",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import TidebellCore
+import TidebellPush
+import TidebellServer
 import TidebellWire
 
 /// Texts that Foundation, the standard library and the versions of Unicode that they know take apart
@@ -86,6 +88,7 @@ struct TextVerdictTests {
             if !answer.recordNames.isEmpty { queried.insert(cell.id) }
         }
         _ = try await api.cloud.pipeline.drain()
+        let limit = cells.count + 1
         let notified = try await api.cloud.store.read { reader in
             let account = try #require(try reader.account(named: "me"))
             let user = try #require(
@@ -94,7 +97,7 @@ struct TextVerdictTests {
                     in: ContainerKey(container: TestAPI.container, environment: .development)))
             return Set(
                 try reader.notifications(
-                    for: user.id, after: .start, excludingOrigin: nil, limit: cells.count + 1
+                    for: user.id, after: .start, excludingOrigin: nil, limit: limit
                 ).map(\.subscriptionID))
         }
         #expect(notified.symmetricDifference(queried) == [])
