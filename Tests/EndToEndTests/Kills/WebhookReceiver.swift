@@ -35,7 +35,8 @@ final class WebhookReceiver: Sendable {
 
     /// Listens on a port of its own.
     init() throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
         port = try LoopbackPort.free()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -49,7 +50,6 @@ final class WebhookReceiver: Sendable {
         guard result == 0, listen(listener, Self.backlog) == 0 else {
             throw ProcessFailure(description: "cannot listen on \(port): \(errno)")
         }
-        let listener = listener
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
