@@ -85,24 +85,4 @@ import GRDB
         }
         #expect(error?.description.contains("the table 'account' is not whole") == true)
     }
-
-    @Test("M6: sessions that are not whole are named by the upkeep, and known people stay known")
-    func sessions() async throws {
-        let closed = try await Self.closed.value
-        var pages = closed.pages
-        let page = try #require(try pages.pages(of: "web_token_session").first)
-        let another = try #require(try pages.pages(of: "web_token_account").first)
-        // What is left of both indexes contradicts the table.
-        pages.overwrite(page, with: pages.content(of: another))
-        pages.overwrite(another, with: pages.content(of: page))
-        let expiry = try #require(try pages.pages(of: "web_token_expiry").first)
-        pages.overwrite(expiry, with: pages.content(of: page))
-        let api = try closed.open(pages)
-        let store = try #require(api.cloud.store as? SQLiteStore)
-        let error = await #expect(throws: StoreOpenError.self) { try await store.inspect() }
-        #expect(error?.description.contains("the table 'web_token' is not whole") == true)
-        let caller = try await api.get("public/users/caller")
-        #expect(caller.text.contains(closed.callers.user), "\(caller.text)")
-        try await store.close()
-    }
 }

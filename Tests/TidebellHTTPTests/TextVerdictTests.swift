@@ -46,14 +46,18 @@ struct TextVerdictTests {
         _ = try await api.send(
             "POST", api.target(under: "device", "tokens/create") + "&clientId=listener",
             #"{"apnsEnvironment":"development"}"#)
-        var cells: [(id: String, type: String, filter: String)] = []
+        var cells: [(id: String, type: String, filter: String, events: String)] = []
         for (number, pair) in (Self.pairs + Self.pairs.map { ($1, $0) }).enumerated() {
             for comparator in Self.comparators {
-                for (kind, asked) in [("same", pair.0), ("other", pair.1)] {
+                // Of other events, so that a filter that is the same makes no duplicate (SUB-34).
+                let asked = [
+                    ("same", pair.0, #""create""#), ("other", pair.1, #""create","update""#),
+                ]
+                for (kind, asked, events) in asked {
                     cells.append(
                         (
                             "\(number)-\(comparator)-\(kind)", "Note\(number)",
-                            Self.filter(comparator, asked)
+                            Self.filter(comparator, asked), events
                         ))
                 }
             }
@@ -64,7 +68,7 @@ struct TextVerdictTests {
                 "private/subscriptions/modify",
                 """
                 {"operations":[{"operationType":"create","subscription":{"subscriptionID":"\(cell.id)",\
-                "subscriptionType":"query","firesOn":["create"],\
+                "subscriptionType":"query","firesOn":[\(cell.events)],\
                 "query":{"recordType":"\(cell.type)","filterBy":[\(cell.filter)]},\
                 "notificationInfo":{"alertBody":"new"}}}]}
                 """)

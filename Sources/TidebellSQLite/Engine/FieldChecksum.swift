@@ -24,12 +24,17 @@ enum FieldChecksum {
     static func of(_ bytes: [UInt8]) -> Int64 { bytes.withUnsafeBytes { of($0) } }
 
     /// Whether a record is what was written; without a checksum, whether its fields can be read.
-    static func admits(_ record: StoredRecord, _ checksum: Int64?) -> Bool {
+    ///
+    /// - Parameter isPossible: Whether what stands before the fields can have been written; asked
+    ///   of rows of older versions only, since their checksums do not show it.
+    static func admits(
+        _ record: StoredRecord, _ checksum: Int64?, ifOlder isPossible: Bool
+    ) -> Bool {
         // Written by a version without checksums, and damaged before it was migrated.
-        guard let checksum else { return isReadable(record.fields.json) }
+        guard let checksum else { return isPossible && isReadable(record.fields.json) }
         let fields = of(record.fields.json)
         // Most were written with what stands before the fields.
-        return of(record, fields: fields) == checksum || fields == checksum
+        return of(record, fields: fields) == checksum || isPossible && fields == checksum
     }
 
     /// The checksum of what stands before the fields, and of these.

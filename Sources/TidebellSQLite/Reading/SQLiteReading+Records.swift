@@ -214,7 +214,7 @@ extension StoredRecord {
     /// Reads a row of ``columns``; fields of one that is not what was written are left out.
     init(_ columns: Columns) throws {
         try self.init(columns, fields: RecordFields(json: columns.bytes(12)))
-        isDamaged = !hasSaneNumbers || !FieldChecksum.admits(self, columns.optionalInt(13))
+        isDamaged = !FieldChecksum.admits(self, columns.optionalInt(13), ifOlder: hasSaneNumbers)
         guard isDamaged else { return }
         fields = .none
         // It is the mark of the deletion that is damaged.
