@@ -261,7 +261,7 @@ extension PushPipeline {
             if !notifications.isEmpty {
                 logged.ends = try transaction.newestNotifications(of: Set(reachable.keys))
                 logged.notifications = try transaction.appendNotifications(
-                    notifications.map(\.notification), unlessAfter: batch.logEnd
+                    notifications.map(\.notification), unlessAfter: batch.logEnds
                 )
             }
             try plan.settle(in: transaction, keeping: keepsExplanations)

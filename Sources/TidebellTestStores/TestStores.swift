@@ -2,6 +2,7 @@
 import Foundation
 import TidebellCore
 import TidebellEngines
+import TidebellSQLite
 import TidebellScheduling
 
 /// The stores that tests run on: of one engine, which one setting names for all of them.
@@ -9,7 +10,8 @@ package enum TestStores {
     /// The environment variable that names the engine: `sqlite` where it is not set.
     ///
     /// With `+twice` behind the name, `sqlite+twice`, every body of a write runs twice
-    /// (``RepeatingStore``).
+    /// (``RepeatingStore``). With `+apart` the numbers of different users' notifications have
+    /// nothing to do with one another.
     package static let variable = "TIDEBELL_TEST_STORE"
 
     /// What opens the stores of tests.
@@ -27,9 +29,13 @@ package enum TestStores {
         named setting: String
     ) throws(UnknownStoreEngine) -> any StoreFactory {
         let suffix = "+twice"
-        guard setting.hasSuffix(suffix) else { return try StoreEngine(named: setting).factory }
-        let name = String(setting.dropLast(suffix.count))
-        return RepeatingFactory(base: try StoreEngine(named: name).factory)
+        guard setting.hasSuffix(suffix) else { return try single(named: setting) }
+        return RepeatingFactory(base: try single(named: String(setting.dropLast(suffix.count))))
+    }
+
+    private static func single(named name: String) throws(UnknownStoreEngine) -> any StoreFactory {
+        guard name != "sqlite+apart" else { return SQLiteFactory(numbers: .apart) }
+        return try StoreEngine(named: name).factory
     }
 
     /// Opens the store of a folder, made with the folder if there is none.

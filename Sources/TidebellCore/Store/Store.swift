@@ -14,7 +14,7 @@
 ///
 /// A body is synchronous and must not block on anything but the store. It may be run again: see
 /// WRITING-A-STORE.md beside this file.
-package protocol Store: OutboxLeasing {
+package protocol Store: OutboxLeasing, DeliveryLeasing {
     /// Runs `body` in a transaction and returns when it is durable.
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Result

@@ -6,8 +6,8 @@ import TidebellCore
 /// the facets beside this file, one for each topic of ``StoreTransaction``.
 final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
-    /// Who holds which database of the outbox; nil where nothing is told.
-    let leases: OutboxLeases?
+    /// Who holds what of the queues; nil where nothing is delivered.
+    let leases: QueueLeases?
     /// Whether the outbox has entries that the pipeline is to be told of.
     var hasAppendedOutbox = false
     /// The change that gave out positions last.
@@ -26,7 +26,7 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     var hasQuietChange = false
 
     /// Wraps the writer connection inside a transaction.
-    init(_ connection: Connection, leases: OutboxLeases? = nil) {
+    init(_ connection: Connection, leases: QueueLeases? = nil) {
         self.connection = connection
         self.leases = leases
     }
