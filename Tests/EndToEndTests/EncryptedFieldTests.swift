@@ -54,7 +54,7 @@ struct EncryptedFieldTests {
             try #require(!saved.contains("ErrorCode"), "\(saved)")
         }
         let deleted = Ledger.Change(name: "n1", event: .deleted)
-        await eventually { receiver.heard[deleted] != nil }
+        await eventually { receiver.received[deleted] != nil }
         let messages = receiver.texts.joined(separator: "\n")
         #expect(messages.contains(Self.plain))
         #expect(

@@ -252,17 +252,17 @@ struct KillScene: Sendable {
         try await eventually {
             try await !program.run(["webhook", "list"]).contains { $0.hasSuffix("are waiting") }
         }
-        let heard = receiver.heard
+        let received = receiver.received
         for change in truth.changes.keys {
-            guard let ids = heard[change] else {
+            guard let ids = received[change] else {
                 Issue.record("the webhook got nothing of \(change)")
                 continue
             }
-            if ids != pushes.first?.heard[change]?.ids {
+            if ids != pushes.first?.received[change]?.ids {
                 Issue.record("the webhook got \(change) by other pushes: \(ids)")
             }
         }
-        for change in heard.keys where truth.changes[change] == nil {
+        for change in received.keys where truth.changes[change] == nil {
             Issue.record("the webhook got \(change), which did not happen")
         }
     }

@@ -77,17 +77,17 @@ final class WebhookReceiver: Sendable {
     var texts: [String] { bodies.withLock { $0.map { String(decoding: $0, as: UTF8.self) } } }
 
     /// The notification IDs under which each change came.
-    var heard: [Ledger.Change: Set<String>] {
-        var heard: [Ledger.Change: Set<String>] = [:]
+    var received: [Ledger.Change: Set<String>] {
+        var received: [Ledger.Change: Set<String>] = [:]
         for body in bodies.withLock(\.self) {
             guard let message = try? JSONDecoder().decode(Message.self, from: body),
                 let query = message.payload.ck.qry,
                 let event = Ledger.Change.Event(rawValue: query.fo)
             else { continue }
-            heard[Ledger.Change(name: query.rid, event: event), default: []]
+            received[Ledger.Change(name: query.rid, event: event), default: []]
                 .insert(message.notificationID)
         }
-        return heard
+        return received
     }
 
     /// Reads a whole request and returns its body; nil when the connection ends before.

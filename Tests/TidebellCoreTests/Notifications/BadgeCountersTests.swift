@@ -25,7 +25,7 @@ import TidebellWire
             for: match, in: Fixture.database(), owner: Fixture.anna, notificationID: "n"
         )
         return BuiltNotification(
-            CoalescedMatch(match), saying: payload, notificationID: "n",
+            CoalescedMatch(match), payload: payload, notificationID: "n",
             createdAt: Instant(rawValue: 1), pruning: .header
         )
     }

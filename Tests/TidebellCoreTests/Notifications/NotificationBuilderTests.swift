@@ -237,10 +237,10 @@ import TidebellWire
 
     @Test("PUSH-27: how each type of desired key stands on the wire")
     func desiredKeyTypes() {
-        let place = WireLocation(latitude: 48.5, longitude: -3.25, altitude: 12)
+        let location = WireLocation(latitude: 48.5, longitude: -3.25, altitude: 12)
         let fields = [
             "text": Field(.string("a\"b")), "number": Field(.double(2.5)),
-            "at": Field(.timestamp(1_767_268_800_000)), "place": Field(.location(place)),
+            "at": Field(.timestamp(1_767_268_800_000)), "place": Field(.location(location)),
             "other": Field(.reference(WireReference(recordName: "r", action: .deleteSelf))),
         ]
         func af(_ keys: [String]) -> String? {

@@ -37,7 +37,7 @@ import TidebellWire
     }
 
     @Test("PUSH-2: different subscriptions, users, databases and origins do not collapse")
-    func differentPlaces() {
+    func differentKeys() {
         let database = Fixture.subscription(.database, info: silent)
         var elsewhere = database
         elsewhere.database = DatabaseID(rawValue: 8)

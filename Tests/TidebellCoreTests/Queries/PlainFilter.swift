@@ -121,8 +121,8 @@ struct PlainFilter {
             return false
         }
         // By the chord, where the evaluator goes by the haversine.
-        func point(_ place: WireLocation) -> [Double] {
-            let (south, east) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
+        func point(_ location: WireLocation) -> [Double] {
+            let (south, east) = (location.latitude * .pi / 180, location.longitude * .pi / 180)
             return [cos(south) * cos(east), cos(south) * sin(east), sin(south)]
         }
         let chord = zip(point(one), point(other)).map { ($0 - $1) * ($0 - $1) }.reduce(0, +)

@@ -203,12 +203,12 @@ struct PlainQuery {
 
     private func stands(_ left: PlacedRecord, before right: PlacedRecord) -> Bool {
         for sort in query.sorts {
-            let place = sort.relativeLocation
+            let location = sort.relativeLocation
             let (one, other) = (key(left.view, sort), key(right.view, sort))
             if one == other { continue }
             // Missing is less than all, and farther than all.
-            guard let one else { return (place == nil) == sort.ascending }
-            guard let other else { return (place != nil) == sort.ascending }
+            guard let one else { return (location == nil) == sort.ascending }
+            guard let other else { return (location != nil) == sort.ascending }
             return (one < other) == sort.ascending
         }
         return left.zone == right.zone ? left.view.name < right.view.name : left.zone < right.zone
@@ -220,8 +220,8 @@ struct PlainQuery {
             .text(sort.subject == .system(.recordName) ? text : text.lowercased())
         case .int64(let number)?, .timestamp(let number)?: .number(Double(number), number)
         case .double(let number)?: .number(number, 0)
-        case .location(let place)?:
-            sort.relativeLocation.map { .number(place.distance(to: $0), 0) }
+        case .location(let location)?:
+            sort.relativeLocation.map { .number(location.distance(to: $0), 0) }
         default: nil
         }
     }
