@@ -145,7 +145,9 @@ package struct DataFolder: Sendable {
     private static func removeAnswers(in store: some Store) async throws {
         let end = Instant(rawValue: .max)
         while try await store.write({
-            try $0.removeAnswers(keptBefore: end, exceeding: 0, limit: Maintenance.batchSize)
+            try $0.removeAnswers(
+                keptBefore: end, at: end, exceeding: 0, limit: Maintenance.batchSize
+            )
         }) > 0 {}
     }
 

@@ -231,10 +231,12 @@ package struct Maintenance: Service {
     }
 
     private func removeAnswers() async throws -> Int {
-        let moment = time.now().advanced(by: .zero - limits.answerRetention)
+        let now = time.now()
+        let moment = now.advanced(by: .zero - limits.answerRetention)
         return try await removeAll {
             try $0.removeAnswers(
-                keptBefore: moment, exceeding: limits.keptAnswerBytes, limit: Self.batchSize
+                keptBefore: moment, at: now, exceeding: limits.keptAnswerBytes,
+                limit: Self.batchSize
             )
         }
     }

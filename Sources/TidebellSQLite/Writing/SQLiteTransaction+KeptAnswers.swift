@@ -24,7 +24,9 @@ extension SQLiteTransaction {
         _ = try removeOldest(of: write.user, bytes: size - bytes * 3 / 4, limit: .max)
     }
 
-    func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int {
+    func removeAnswers(
+        keptBefore moment: Instant, at now: Instant, exceeding bytes: Int, limit: Int
+    ) throws -> Int {
         var count = try removeAnswers(keptBefore: moment, limit: limit)
         while count < limit {
             let total = try connection.first(

@@ -17,5 +17,10 @@ package protocol KeptAnswerWriting: KeptAnswerReading {
 
     /// Removes answers kept before `moment`; then, beyond `bytes` of ``KeptAnswer/size``,
     /// the oldest of the users who have most. At most about `limit`; returns how many went.
-    func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int
+    ///
+    /// An answer that was kept after `now`, by a clock that was ahead, goes with the next one
+    /// that was not.
+    func removeAnswers(
+        keptBefore moment: Instant, at now: Instant, exceeding bytes: Int, limit: Int
+    ) throws -> Int
 }
