@@ -9,7 +9,7 @@ package enum APNsAction: Sendable, Hashable {
         case key
         /// The bundle ID.
         case topic
-        /// The token is of another app than the bundle ID says.
+        /// The token is of another app than that of the bundle ID.
         case tokenOfOtherApp
         /// The machine's clock: a provider token just made is expired.
         case clock
@@ -32,7 +32,7 @@ package enum APNsAction: Sendable, Hashable {
     case retryService(atLeast: Duration = .zero)
     /// Everything pauses.
     case pause(atLeast: Duration)
-    /// It will not get better by itself: growing waits, said once.
+    /// It will not get better by itself: growing waits, logged once.
     case misconfigured(Misconfiguration)
 
     /// The longest wait that a gateway may ask for.

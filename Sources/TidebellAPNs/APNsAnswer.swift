@@ -7,7 +7,7 @@ import TidebellWire
 package enum APNsAnswer: Sendable, Hashable {
     /// Why there was no answer.
     package enum Silence: String, Sendable, Hashable {
-        /// The connection broke with the request on it, or the service said good-bye
+        /// The connection broke with the request on it, or the service closed it
         /// (GOAWAY).
         case lost = "connection lost"
         /// No connection could be made.

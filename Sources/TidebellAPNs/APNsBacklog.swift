@@ -2,14 +2,14 @@
 import TidebellCore
 import TidebellScheduling
 
-/// What one container's lane has to do, and when: pure, told the time.
+/// What one container's lane has to do, and when: pure, with the time as an input.
 ///
 /// It holds targets, not pushes: the log has those. What does not fit is let go and
 /// found again by looking through the store, so memory is bounded whatever happens.
 struct APNsBacklog {
     /// How a target's turn ended.
     enum Outcome: Sendable, Hashable {
-        /// Nothing is left to tell it.
+        /// Nothing is left to send to it.
         case done
         /// It has more, or may have.
         case more
@@ -55,7 +55,7 @@ struct APNsBacklog {
     struct Look: Hashable {
         /// The device the next page begins after.
         var after: DeviceKey?
-        /// Something was overlooked before that place: start over at the end.
+        /// Something was overlooked before that position: start over at the end.
         var isRepeated = false
     }
 
@@ -223,7 +223,7 @@ extension APNsBacklog {
     mutating func pause(
         atLeast: Duration, atMost: Duration, at now: Instant, jitter: Double
     ) -> Bool {
-        // Those that were under way when the pause began say nothing new.
+        // Those that were under way when the pause began show nothing new.
         guard !isPaused(at: now) else { return false }
         pauses += 1
         let wait = configuration.wait(

@@ -19,9 +19,9 @@ final class APNsLane: Sendable {
     let surroundings: APNsSurroundings
     let sender: any APNsSender
     let tokens: ProviderTokens
-    let cursors: CursorBook
-    /// What was said already and is not said again until pushes go through.
-    let said = Mutex<Set<String>>([])
+    let cursors: APNsCursors
+    /// What was logged and is not logged again until pushes go through.
+    let reported = Mutex<Set<String>>([])
     private let backlog: Mutex<APNsBacklog>
     private let wake = WakeSignal()
     private let stopped = Atomic(false)
@@ -29,7 +29,7 @@ final class APNsLane: Sendable {
     init(
         container: ContainerKey, app: APNsConfiguration.App, gateway: APNsGateway,
         configuration: APNsConfiguration, surroundings: APNsSurroundings,
-        sender: any APNsSender, tokens: ProviderTokens, cursors: CursorBook
+        sender: any APNsSender, tokens: ProviderTokens, cursors: APNsCursors
     ) {
         self.container = container
         self.app = app
@@ -42,7 +42,7 @@ final class APNsLane: Sendable {
         backlog = Mutex(APNsBacklog(configuration))
     }
 
-    /// Says that targets have something pending.
+    /// Notes that targets have something pending.
     func found(_ keys: [PushTargetKey]) {
         backlog.withLock { backlog in
             for key in keys { backlog.found(key) }
@@ -111,7 +111,7 @@ final class APNsLane: Sendable {
         wake.raise()
     }
 
-    /// Tells a target a page of what it was not told yet.
+    /// Sends a target a page of what it did not get yet.
     private func deliver(to key: PushTargetKey) async -> APNsBacklog.Outcome {
         let limit = configuration.notificationsPerPage
         do {
@@ -123,7 +123,7 @@ final class APNsLane: Sendable {
             var outcome: APNsBacklog.Outcome = notifications.count < limit ? .done : .more
             for notification in notifications {
                 if isStopped { break }
-                if let end = try await tell(target, of: notification) {
+                if let end = try await notify(target, of: notification) {
                     outcome = end
                     break
                 }
@@ -142,7 +142,7 @@ final class APNsLane: Sendable {
     /// Pushes go through.
     func worked() {
         guard backlog.withLock({ $0.worked() }) else { return }
-        said.withLock { $0 = [] }
+        reported.withLock { $0 = [] }
         surroundings.logger.notice(
             "pushes to Apple's push service go through again", metadata: metadata
         )
@@ -177,15 +177,16 @@ final class APNsLane: Sendable {
     }
 
     private func paused(_ answer: APNsAnswer) {
-        sayOnce("pause") {
-            say("Apple's push service does not take pushes; they wait and are tried again", answer)
+        reportOnce("pause") {
+            report(
+                "Apple's push service does not take pushes; they wait and are tried again", answer)
         }
     }
 
     /// Something of ours failed: the store, or signing.
     private func brokeDown(_ error: any Error) {
         pause(atMost: configuration.longestWait)
-        sayOnce("breakdown") {
+        reportOnce("breakdown") {
             surroundings.logger.warning(
                 "pushes to Apple's push service are held up; they wait and are tried again",
                 metadata: metadata.merging(["error": "\(error)"]) { $1 }
@@ -195,7 +196,7 @@ final class APNsLane: Sendable {
 }
 
 extension PushTokenReading where Self: NotificationLogReading {
-    /// A target and what it is to be told next; nil if it is gone.
+    /// A target and what it is to get next; nil if it is gone.
     fileprivate func page(
         of key: PushTargetKey, limit: Int, at now: Instant
     ) throws -> (PushTarget, [StoredNotification])? {

@@ -11,13 +11,13 @@ package struct APNsRequest: Sendable, Hashable {
     /// When Apple stops trying, in seconds since 1970.
     package var expiration: Int64
     /// The notification ID: the same in every repetition, so that two deliveries of
-    /// one push can be told from two pushes.
+    /// one push can be distinguished from two pushes.
     package var id: String
     /// What pushes replace one another on the device.
     package var collapseID: String?
     package var payload: [UInt8]
 
-    /// Creates the request that tells a token of a notification.
+    /// Creates the request that sends a notification to a token.
     package init(
         _ notification: StoredNotification, token: String, topic: String, expiration: Duration
     ) {

@@ -16,15 +16,15 @@ package final class APNsRoute: PushRoute, Service {
     private let lanes: [ContainerKey: APNsLane]
     private let configuration: APNsConfiguration?
     private let surroundings: APNsSurroundings
-    private let cursors: CursorBook
+    private let cursors: APNsCursors
     private let sender: (any APNsSender)?
     private let wake = WakeSignal(isRaised: true)
     /// How far the log was looked at; nil before the first look.
     private let seen = Mutex<NotificationSequence?>(nil)
-    /// Containers without a way to Apple of which that was said.
-    private let said = Mutex<Set<String>>([])
+    /// Containers without a way to Apple for which that was logged.
+    private let reported = Mutex<Set<String>>([])
 
-    /// Creates the route; nil makes one that delivers nothing and says so once
+    /// Creates the route; nil makes one that delivers nothing and logs that once
     /// somebody asks for it.
     package convenience init(
         _ configuration: APNsConfiguration?, _ surroundings: APNsSurroundings
@@ -42,7 +42,7 @@ package final class APNsRoute: PushRoute, Service {
         self.configuration = configuration
         self.surroundings = surroundings
         self.sender = sender
-        let cursors = CursorBook(store: surroundings.store)
+        let cursors = APNsCursors(store: surroundings.store)
         self.cursors = cursors
         var lanes: [ContainerKey: APNsLane] = [:]
         if let configuration, let sender {
@@ -57,7 +57,7 @@ package final class APNsRoute: PushRoute, Service {
     /// provider tokens, because Apple limits how many are made.
     private static func lanes(
         _ configuration: APNsConfiguration, _ surroundings: APNsSurroundings,
-        _ sender: any APNsSender, _ cursors: CursorBook
+        _ sender: any APNsSender, _ cursors: APNsCursors
     ) -> [APNsLane] {
         var tokens: [[String]: ProviderTokens] = [:]
         return configuration.apps.flatMap { app in
@@ -74,18 +74,18 @@ package final class APNsRoute: PushRoute, Service {
         }
     }
 
-    /// Says that the log has more.
+    /// Notes that the log has more.
     package func publish(
         _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
     ) {
         wake.raise()
     }
 
-    /// Takes note that a native token was registered, and says what will keep its
+    /// Takes note that a native token was registered, and logs what will keep its
     /// pushes from coming: once for a container.
     package func registered(_ token: StoredPushToken, in container: ContainerKey) {
         guard lanes[container] == nil,
-            said.withLock({ $0.insert(container.container).inserted })
+            reported.withLock({ $0.insert(container.container).inserted })
         else { return }
         surroundings.logger.notice(
             """
@@ -158,7 +158,7 @@ extension APNsRoute {
                     failures: failures, atLeast: .zero, atMost: configuration.longestWait,
                     jitter: surroundings.jitter()
                 )
-                sayUnreadable(error, isFirst: failures == 1)
+                reportUnreadable(error, isFirst: failures == 1)
             }
             surroundings.onIdle()
             await wake.wait(atMost: wait, on: surroundings.clock)
@@ -184,7 +184,7 @@ extension APNsRoute {
         return upTo > last
     }
 
-    private func sayUnreadable(_ error: any Error, isFirst: Bool) {
+    private func reportUnreadable(_ error: any Error, isFirst: Bool) {
         guard isFirst else { return }
         surroundings.logger.warning(
             "the notification log cannot be read; pushes to Apple's push service wait",

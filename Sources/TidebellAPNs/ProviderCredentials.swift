@@ -21,7 +21,7 @@ package struct ProviderCredentials: Sendable {
     }
 
     /// Creates credentials from the text of a `.p8` file; fails with a
-    /// ``BadCredentials`` that says what is wrong with it.
+    /// ``BadCredentials`` that describes what is wrong with it.
     package init(keyID: String, teamID: String, keyFile text: String) throws(BadCredentials) {
         for (id, what) in [(keyID, "key"), (teamID, "team")] {
             guard id.utf8.count == Self.idLength, id.utf8.allSatisfy(Self.isIDCharacter) else {

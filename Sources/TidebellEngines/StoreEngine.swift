@@ -2,7 +2,7 @@
 import TidebellCore
 import TidebellSQLite
 
-/// The engines that a store can be kept by: the only place that knows them all.
+/// The engines that a store can be kept by: the only file that knows them all.
 package enum StoreEngine: String, Sendable, CaseIterable {
     /// One file in the data folder.
     case sqlite

@@ -39,14 +39,14 @@ struct CandidateReader {
     ) throws -> Page {
         let stored = try reader.subscriptionOutlines(
             in: entry.database, zoneName: entry.zoneName, triggers: triggers,
-            after: entry.toldThrough, limit: limit
+            after: entry.notifiedThrough, limit: limit
         )
         let allEnded = ending + entry.endedSubscriptions
         try meet(stored.map(\.user) + allEnded.map(\.user), in: reader)
-        let readThrough = try read(stored, after: entry.toldThrough, from: reader)
-        // What was saved anew since then is told of later changes.
+        let readThrough = try read(stored, after: entry.notifiedThrough, from: reader)
+        // What was saved anew since then is notified of later changes.
         let endedKeys = Set(allEnded.map(\.key))
-        let ended = allEnded.filter { $0.serial > entry.toldThrough && users[$0.user] != nil }
+        let ended = allEnded.filter { $0.serial > entry.notifiedThrough && users[$0.user] != nil }
         let standing = stored.compactMap { known[$0.serial] }
             .filter { !endedKeys.contains($0.key) }
         var page = Page(

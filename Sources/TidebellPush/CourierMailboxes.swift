@@ -12,7 +12,7 @@ package struct CourierMessage: Sendable, Hashable {
     let sequence: NotificationSequence
     /// The courier's token, which has a position of its own.
     let token: String
-    /// The devices that the token tells.
+    /// The devices that the token reaches.
     let devices: [DeviceKey]
     /// Those of them that the notification is for.
     let recipients: [StoredDevice]
@@ -32,7 +32,7 @@ package struct CourierMessage: Sendable, Hashable {
 /// (web-services 5.12).
 ///
 /// A mailbox holds nothing itself. It is the log after the position of its push token,
-/// one for each device that the token tells, so it survives restarts, its order is the
+/// one for each device that the token reaches, so it survives restarts, its order is the
 /// log's, neither another tab nor a stream of the same device takes anything from it, and
 /// it is bounded by the log's retention and by
 /// ``PushConfiguration/waitingPerCourier``.
@@ -68,7 +68,7 @@ package final class CourierMailboxes: PushRoute {
         self.metrics = metrics
     }
 
-    /// Returns the account whose users the courier's token tells, which are several where a
+    /// Returns the account whose users the courier's token reaches, which are several where a
     /// page has several containers. Fails with `NOT_FOUND` as
     /// ``next(courier:waitingUpTo:unless:)`` does.
     package func owner(of courier: String) async throws -> AccountID {
@@ -87,7 +87,7 @@ package final class CourierMailboxes: PushRoute {
     /// when none came.
     ///
     /// A message stays the next one until ``acknowledge(_:)``: an answer that did
-    /// not arrive is repeated. A capability that is unknown, or whose token tells no
+    /// not arrive is repeated. A capability that is unknown, or whose token reaches no
     /// device any more, fails with `NOT_FOUND`; one that ends during the wait gives nil.
     package func next(
         courier: String, waitingUpTo hold: Duration, unless end: WakeSignal? = nil
@@ -136,7 +136,7 @@ package final class CourierMailboxes: PushRoute {
         for wake in wakes { wake.raise() }
     }
 
-    /// Tells waiting polls that the courier's token got another device: CloudKit
+    /// Wakes waiting polls when the courier's token got another device: CloudKit
     /// JS registers a page's second container while the first one's poll waits.
     package func refresh(courier: String) {
         let wakes = registry.withLock { registry in
@@ -150,7 +150,7 @@ package final class CourierMailboxes: PushRoute {
     /// What one look finds.
     private struct Look: Sendable {
         var token: String
-        /// Whom the token tells.
+        /// Whom the token reaches.
         var users: Set<UserID>
         var message: CourierMessage?
     }
@@ -212,7 +212,7 @@ package final class CourierMailboxes: PushRoute {
             if let message = look.message { return message }
             let unwatched = look.users.subtracting(watched)
             if ending == nil {
-                // The next look finds that the token tells nobody.
+                // The next look finds that the token reaches nobody.
                 ending = watch?.watch(.courier(token: look.token)) { wake.raise() }
             }
             guard unwatched.isEmpty else {
@@ -257,7 +257,7 @@ private struct Pending {
             ).first
         }
         guard let oldest = try first(after: device.acknowledged) else { return nil }
-        let kept = try reader.notificationPlace(
+        let kept = try reader.notificationPosition(
             for: device.user, after: device.acknowledged, excludingOrigin: device.clientID,
             newest: limit
         )
@@ -265,11 +265,11 @@ private struct Pending {
             (notification, followsDropped) = (oldest, false)
             return
         }
-        let place = NotificationSequence(rawValue: kept.rawValue - 1)
-        (notification, followsDropped) = (try first(after: place) ?? oldest, true)
+        let position = NotificationSequence(rawValue: kept.rawValue - 1)
+        (notification, followsDropped) = (try first(after: position) ?? oldest, true)
     }
 
-    /// What is given out: after a loss it says that it does not say everything.
+    /// What is given out: after a loss it is marked as incomplete.
     var payload: [UInt8] {
         followsDropped ? WirePushPayload.markedAsPruned(notification.payload) : notification.payload
     }

@@ -4,7 +4,7 @@ import Synchronization
 import TidebellCore
 import Metrics
 
-/// Tells the operator of what a pass cannot read: counts all of it, and logs each once.
+/// Reports to the operator what a pass cannot read: counts all of it, and logs each once.
 final class DamageReport: Sendable {
     /// The most that are remembered as logged; beyond it nothing more is logged.
     static let most = 1000
@@ -23,7 +23,7 @@ final class DamageReport: Sendable {
         self.metrics = metrics
     }
 
-    /// Tells of what was met while a batch was read.
+    /// Reports what was met while a batch was read.
     func report(_ batch: OutboxBatch) {
         if !batch.damagedSubscriptions.isEmpty {
             metrics.damagedSubscriptions.increment(by: batch.damagedSubscriptions.count)
@@ -43,12 +43,12 @@ final class DamageReport: Sendable {
         }
     }
 
-    /// Tells of changes that were set aside, which happens to each once.
+    /// Reports changes that were set aside, which happens to each once.
     func report(_ changes: [OutboxEntry]) {
         for change in changes {
             metrics.damagedChanges.increment()
             logger.error(
-                "a change in the outbox is damaged; it is set aside, and devices are told to fetch",
+                "a change in the outbox is damaged; it is set aside, and devices get a push to fetch",
                 metadata: [
                     "database": "\(change.database.rawValue)", "zone": "\(change.zoneName)",
                     "entry": "\(change.id)",

@@ -47,7 +47,7 @@ package final class DeliveryJournal: Service {
     private let wake = WakeSignal()
 
     /// Creates a journal that writes to a store; without one it forgets all it
-    /// is told.
+    /// is reported.
     package init(
         store: (any Store)?,
         clock: any Clock<Duration>,

@@ -4,16 +4,16 @@ import Foundation
 import TidebellCore
 import TidebellWire
 
-/// The ID of a notification, which follows from what it tells, so that a pass that is
-/// repeated, by whomever, says the same (PUSH-7, PUSH-9).
+/// The ID of a notification, which follows from its match, so that a pass that is
+/// repeated, by whomever, gives the same (PUSH-7, PUSH-9).
 ///
 /// A UUID of version 8: a part of the SHA-256 of the store, the change, the subscription and
-/// what of the change it tells. It opens nothing: who knows one can mark the notification as
+/// what of the change it reports. It opens nothing: whoever knows one can mark the notification as
 /// read, as its user only.
 struct DerivedNotificationID {
     private var hash = SHA256()
 
-    /// Returns the ID of what a match tells, in lower case.
+    /// Returns the ID of a match, in lower case.
     static func of(_ match: SubscriptionMatch, in store: UInt64) -> String {
         var id = DerivedNotificationID()
         id.add(Int64(bitPattern: store))

@@ -4,17 +4,17 @@ import Metrics
 
 /// The notifications of one device, in order, for as long as somebody iterates.
 ///
-/// Ends when the task is cancelled, or when the device may hear no more; fails with
+/// Ends when the task is cancelled, or when the device may receive no more; fails with
 /// the store's error. Cancelling a call of `next` takes no event away, so it can be
 /// raced against a timer. Iterate once.
 package struct DeviceStream: AsyncSequence, Sendable {
     /// Whose it is.
     package let device: StoredDevice
-    /// Who hears; nil for a stream that was opened outside of sessions.
+    /// Who receives; nil for a stream that was opened outside of sessions.
     let listener: Listener?
     let start: NotificationSequence
     let streams: DeviceStreams
-    let seat: StreamSeat
+    let slot: StreamSlot
 
     package func makeAsyncIterator() -> Iterator {
         Iterator(self)
@@ -48,7 +48,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
         /// ``DeviceStreams/heartbeatInterval`` after the one before or sooner; nil
         /// at the end.
         package mutating func nextPart() async throws -> StreamPart? {
-            while !Task.isCancelled, !stream.seat.queue.hasEnded {
+            while !Task.isCancelled, !stream.slot.queue.hasEnded {
                 if let event = page.popLast() {
                     // An idle stream keeps no memory for its backlog.
                     if page.isEmpty { page = [] }
@@ -63,7 +63,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                     continue
                 }
                 let streams = stream.streams
-                switch await stream.seat.queue.next(after: { await streams.spread() }) {
+                switch await stream.slot.queue.next(after: { await streams.spread() }) {
                 // What the log gave already was published meanwhile.
                 case .event(let event) where event.sequence <= cursor: continue
                 case .event(let event): return .event(given(event))
@@ -84,12 +84,14 @@ package struct DeviceStream: AsyncSequence, Sendable {
         private mutating func readPage() async throws {
             let (device, after, isFirst) = (stream.device, cursor, !hasStarted)
             let (listener, watch) = (stream.listener, stream.streams.watch)
-            let queue = stream.seat.queue
+            let queue = stream.slot.queue
             let limit = stream.streams.configuration.notificationsPerPage
             let read = try await stream.streams.store.read {
                 reader -> (NotificationSequence, [StoredNotification])? in
                 // Who was signed out while the stream was being opened was not watched yet.
-                if let listener, let watch, try !watch.mayHear(listener, in: reader) { return nil }
+                if let listener, let watch, try !watch.mayReceive(listener, in: reader) {
+                    return nil
+                }
                 // A cursor from a store that was since restored from a backup
                 // would keep the device deaf until the log catches up.
                 let head = try reader.notificationHead()
@@ -101,7 +103,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 if notifications.count < limit { queue.read(upTo: head) }
                 return (start, notifications)
             }
-            guard let (start, notifications) = read else { return stream.seat.queue.end() }
+            guard let (start, notifications) = read else { return stream.slot.queue.end() }
             hasStarted = true
             cursor = start
             page = notifications.reversed().map(StreamEvent.init)

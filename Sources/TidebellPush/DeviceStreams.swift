@@ -8,7 +8,7 @@ import Metrics
 /// The devices that hold a connection open, by user.
 ///
 /// Publishing costs a small constant for each connected device of the user and
-/// never waits: a device that reads too slowly loses its place in memory, not its
+/// never waits: a device that reads too slowly loses its queue in memory, not its
 /// notifications, because the log has them.
 package final class DeviceStreams: PushRoute, Service {
     /// How often every stream gives a sign of life: three of them missing are the
@@ -27,7 +27,7 @@ package final class DeviceStreams: PushRoute, Service {
     let configuration: PushConfiguration
     let metrics: PushMetrics
     private let clock: any Clock<Duration>
-    /// Makes a number from 0 to 1 that spreads what is told.
+    /// Makes a number from 0 to 1 that spreads the answers.
     private let jitter: @Sendable () -> Double
     let watch: ListenerWatch?
     private let onClose: @Sendable () -> Void
@@ -76,11 +76,11 @@ package final class DeviceStreams: PushRoute, Service {
         metrics.openStreams.record(count)
         let listener = session.map { Listener.stream(device.key, $0) }
         let watched = listener.flatMap { watch?.watch($0) { queue.end() } }
-        let seat = StreamSeat(queue: queue, watched) { [weak self] in
+        let slot = StreamSlot(queue: queue, watched) { [weak self] in
             self?.close(id, of: device.user)
         }
         return DeviceStream(
-            device: device, listener: listener, start: sequence, streams: self, seat: seat
+            device: device, listener: listener, start: sequence, streams: self, slot: slot
         )
     }
 
@@ -146,8 +146,8 @@ package final class DeviceStreams: PushRoute, Service {
     }
 }
 
-/// Holds a stream's place in the registry; letting go of it closes the stream.
-final class StreamSeat: Sendable {
+/// Holds a stream's slot in the registry; letting go of it closes the stream.
+final class StreamSlot: Sendable {
     let queue: LiveQueue
     private let watched: WatchedListener?
     private let onClose: @Sendable () -> Void

@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 import TidebellCore
 
-/// Tells the operator which databases' pushes fail, each once until it works again.
+/// Reports to the operator which databases' pushes fail, each once until it works again.
 final class FailingDatabases: Sendable {
     /// The most that are remembered; while there are as many, no further one is logged.
     static let most = 1000
@@ -22,21 +22,21 @@ final class FailingDatabases: Sendable {
         }
         guard isNews else { return }
         logger.warning(
-            "the changes of a database fail to be told; its pushes wait and are tried again",
+            "the push pipeline fails for the changes of a database; its pushes wait and are tried again",
             metadata: ["database": "\(database.rawValue)", "error": "\(error)"]
         )
     }
 
-    /// Notes of which databases something was told.
-    func told(_ told: Set<DatabaseID>) {
+    /// Notes of which databases changes were processed.
+    func notified(_ notified: Set<DatabaseID>) {
         let better = databases.withLock { databases in
             guard !databases.isEmpty else { return Set<DatabaseID>() }
-            defer { databases.subtract(told) }
-            return databases.intersection(told)
+            defer { databases.subtract(notified) }
+            return databases.intersection(notified)
         }
         for database in better.sorted(by: { $0.rawValue < $1.rawValue }) {
             logger.notice(
-                "the changes of a database are told again",
+                "the push pipeline works again for the changes of a database",
                 metadata: ["database": "\(database.rawValue)"]
             )
         }

@@ -6,7 +6,7 @@ import TidebellCore
 import TidebellScheduling
 import Metrics
 
-/// Ends the streams and polls of those who may hear no more: signed out, expired,
+/// Ends the streams and polls of those who may receive no more: signed out, expired,
 /// disabled, removed, or of a device that another user took over.
 ///
 /// A change that this process made ends them at once, or after
@@ -15,7 +15,7 @@ import Metrics
 /// begins to listen asks once more after it is watched, so that nobody slips through
 /// between the check of a request and the watch.
 package final class ListenerWatch: Service {
-    /// How long it takes at most to notice what no commit of this process said.
+    /// How long it takes at most to notice what no commit of this process signalled.
     package static let interval = Duration.seconds(5)
     /// Listeners that one read of the store looks at.
     private static let listenersPerRead = 1000
@@ -52,7 +52,7 @@ package final class ListenerWatch: Service {
         self.logger = logger
     }
 
-    /// Calls `end`, once, when the listener may hear no more; for as long as what this
+    /// Calls `end`, once, when the listener may receive no more; for as long as what this
     /// returns is held.
     func watch(_ listener: Listener, end: @escaping @Sendable () -> Void) -> WatchedListener {
         let id = state.withLock { state in
@@ -65,15 +65,15 @@ package final class ListenerWatch: Service {
         }
     }
 
-    /// Whether the listener may hear as the store is now.
-    func mayHear(_ listener: Listener, in reader: some SessionReading) throws -> Bool {
+    /// Whether the listener may receive as the store is now.
+    func mayReceive(_ listener: Listener, in reader: some SessionReading) throws -> Bool {
         try reader.listening(among: [listener], at: now()).contains(listener)
     }
 
     /// How many listeners are watched.
     package var count: Int { state.withLock(\.entries.count) }
 
-    /// Looks at all listeners, and ends those who may hear no more.
+    /// Looks at all listeners, and ends those who may receive no more.
     package func look() async throws {
         let entries = state.withLock(\.entries)
         let listeners = Array(Set(entries.values.map(\.listener)))
@@ -93,7 +93,7 @@ package final class ListenerWatch: Service {
         }
     }
 
-    /// Looks when this process changed who may hear, and every ``interval``, until the task
+    /// Looks when this process changed who may receive, and every ``interval``, until the task
     /// is cancelled or the service group shuts down.
     package func run() async throws {
         await run(on: clock)
@@ -127,7 +127,7 @@ package final class ListenerWatch: Service {
         do {
             try await look()
         } catch {
-            // The next look is soon; a store that cannot be read has nothing to tell either.
+            // The next look is soon; a store that cannot be read has nothing to send either.
             logger.debug("listeners cannot be checked", metadata: ["error": "\(error)"])
         }
     }

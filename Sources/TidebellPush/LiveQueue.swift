@@ -5,10 +5,10 @@ import TidebellScheduling
 import TidebellWire
 import Metrics
 
-/// A published notification, one object for all devices that are told.
+/// A published notification, one object for all devices that receive it.
 final class LiveNotification: Sendable {
     /// What notifications replace one another (PUSH-2), within one user.
-    struct Place: Hashable {
+    struct ReplacementKey: Hashable {
         var database: DatabaseID
         var subscriptionID: ExactText
         var originClient: String?
@@ -17,15 +17,15 @@ final class LiveNotification: Sendable {
 
     let event: StreamEvent
     let originClient: String?
-    let place: Place?
+    let replacementKey: ReplacementKey?
     let isBackground: Bool
 
     init(_ notification: StoredNotification) {
         event = StreamEvent(notification)
         originClient = notification.originClient
         isBackground = notification.isBackground
-        place = notification.collapseID.map { collapseID in
-            Place(
+        replacementKey = notification.collapseID.map { collapseID in
+            ReplacementKey(
                 database: notification.database,
                 subscriptionID: ExactText(notification.subscriptionID),
                 originClient: notification.originClient,
@@ -42,9 +42,9 @@ final class LiveQueue: Sendable {
         case event(StreamEvent)
         /// The queue let everything go, or one is missing in it: the log has it.
         case overflowed
-        /// Nothing to tell, but a sign of life is due.
+        /// Nothing to send, but a sign of life is due.
         case silence
-        /// The device may hear no more.
+        /// The device may receive no more.
         case ended
     }
 
@@ -71,7 +71,7 @@ final class LiveQueue: Sendable {
         self.metrics = metrics
     }
 
-    /// Adds a notification, in place of one it replaces; one that the device caused is only
+    /// Adds a notification, instead of one it replaces; one that the device caused is only
     /// known from then on.
     ///
     /// - Parameter end: Where its user's log ended before it. Where one between that and what
@@ -92,8 +92,8 @@ final class LiveQueue: Sendable {
                 return false
             }
             guard notification.originClient != clientID else { return false }
-            if let place = notification.place, !state.waiting.isEmpty {
-                state.waiting.removeAll { $0.place == place }
+            if let replacementKey = notification.replacementKey, !state.waiting.isEmpty {
+                state.waiting.removeAll { $0.replacementKey == replacementKey }
             }
             guard state.waiting.count < limit else {
                 state.waiting = []
@@ -107,9 +107,9 @@ final class LiveQueue: Sendable {
         wake.raise()
     }
 
-    /// Notes that the log was read up to a place.
-    func read(upTo place: NotificationSequence) {
-        state.withLock { $0.known = max($0.known ?? place, place) }
+    /// Notes that the log was read up to a position.
+    func read(upTo position: NotificationSequence) {
+        state.withLock { $0.known = max($0.known ?? position, position) }
     }
 
     /// Ends the stream: nothing that waits is given out.
@@ -121,7 +121,7 @@ final class LiveQueue: Sendable {
         wake.raise()
     }
 
-    /// Whether the device may hear no more.
+    /// Whether the device may receive no more.
     var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     /// Asks for a sign of life on the connection.
@@ -134,7 +134,7 @@ final class LiveQueue: Sendable {
     /// nothing.
     ///
     /// `delay` is waited for before a background push is taken, so that a newer
-    /// one can still take its place.
+    /// one can still replace it.
     func next(after delay: () async -> Void) async -> Next? {
         while true {
             if state.withLock({ $0.waiting.first?.isBackground == true }) {

@@ -2,32 +2,32 @@
 import TidebellCore
 import TidebellWire
 
-/// The oldest changes not yet told of the databases whose turn it is, with all that
+/// The oldest pending changes of the databases whose turn it is, with all that
 /// deciding about them takes: read in one snapshot, so that no rule has to ask the store
 /// again.
 ///
 /// Subscriptions are those of the moment of the read, not of the change: one
-/// saved in between may be told of a change before it, one deleted is not told.
+/// saved in between may be notified of a change before it, one deleted is not.
 struct OutboxBatch {
     /// A change and who may want to know; nobody where its database is gone.
     struct Item {
         var entry: OutboxEntry
         var records: ChangedRecords
-        /// Those after ``OutboxEntry/toldThrough``, in the order of their serials.
+        /// Those after ``OutboxEntry/notifiedThrough``, in the order of their serials.
         var candidates: [StoredSubscription]
         /// Where the next pass goes on; nil when these are all candidates.
         var readThrough: SubscriptionSerial?
     }
 
-    /// How far an entry is told.
+    /// How far an entry is processed.
     struct Progress {
         var database: DatabaseID
         var entry: Int64
-        var toldThrough: SubscriptionSerial
+        var notifiedThrough: SubscriptionSerial
     }
 
     private(set) var items: [Item] = []
-    /// The leases of the databases that have something to tell, and what their places in the
+    /// The leases of the databases that have pending changes, and what their positions in the
     /// queue were.
     private(set) var held: [(lease: OutboxLease, version: OutboxVersion)] = []
     private(set) var databases: [DatabaseID: StoredDatabase] = [:]
@@ -37,7 +37,7 @@ struct OutboxBatch {
     private(set) var devices: [UserID: [StoredDevice]] = [:]
     /// The badges of the owners of candidates that count one (NINFO-11).
     private(set) var badges: [UserID: Int] = [:]
-    /// Where the notification log ended: nothing of what the batch tells stands before it.
+    /// Where the notification log ended: nothing of what the batch makes stands before it.
     private(set) var logEnd = NotificationSequence.start
     /// When the oldest change was committed.
     private(set) var oldest: Instant?
@@ -51,18 +51,18 @@ struct OutboxBatch {
     /// Databases whose changes cannot be read: theirs alone wait.
     private(set) var heldUp: Set<DatabaseID> = []
     /// Databases that are in the queue without a change, as one whose changes were lost with a
-    /// damaged page, and where their telling ended.
+    /// damaged page, and where their processing ended.
     private(set) var unneeded: [(database: DatabaseID, done: Int64)] = []
 
     /// Reads at most so many entries and bytes of them, and no further one once there are so
     /// many candidates to look at, or so many bytes of them.
     ///
     /// An entry with more candidates than that is read as far as that, and the
-    /// last of the batch: who is told later than others still is told in order.
+    /// last of the batch: whoever is notified later than others still is notified in order.
     ///
     /// - Parameters:
     ///   - leases: The databases, held before the snapshot was taken.
-    ///   - progress: How far an entry is told that could not be changed.
+    ///   - progress: How far an entry is processed that could not be changed.
     init(
         of leases: [OutboxLease],
         from reader: some OutboxReading & ZoneReading & SubscriptionReading & DeviceReading
@@ -89,7 +89,7 @@ struct OutboxBatch {
         for (index, entry) in entries.enumerated() where left > 0 {
             var entry = entry
             if let progress, progress.entry == entry.id, entry.damage == .row {
-                entry.toldThrough = progress.toldThrough
+                entry.notifiedThrough = progress.notifiedThrough
             }
             let records = ChangedRecords(entry.changes)
             var item = Item(entry: entry, records: records, candidates: [])
@@ -102,7 +102,7 @@ struct OutboxBatch {
                 left -= page.count
             }
             // It has all its subscribers yet to come.
-            if item.readThrough == entry.toldThrough { break }
+            if item.readThrough == entry.notifiedThrough { break }
             items.append(item)
             if item.readThrough != nil { break }
         }

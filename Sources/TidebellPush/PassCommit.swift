@@ -2,11 +2,11 @@
 import TidebellCore
 
 /// How what a pass decided becomes durable: first in the logs of users, step by step, then in the
-/// databases whose changes are told by it.
+/// databases whose changes are processed by it.
 ///
 /// In this order, because a step that comes again then changes nothing: a notification that is in
-/// the log is known by its ID and counts no badge again, and a change that was told is not in the
-/// outbox any more.
+/// the log is known by its ID and counts no badge again, and a change that was processed is not in
+/// the outbox any more.
 struct PassCommit: Sendable {
     let plan: PassPlan
     let batch: OutboxBatch
@@ -22,7 +22,7 @@ struct PassCommit: Sendable {
     func run(
         _ notifications: [BuiltNotification], as steps: some StoreSteps
     ) throws -> (logged: Logged, held: Set<DatabaseID>) {
-        // Nothing is written here: it is found out what may be told.
+        // Nothing is written here: it is found out what may be notified.
         let (held, reachable) = try steps.write(.batch) { transaction in
             (
                 Set(
@@ -46,16 +46,16 @@ struct PassCommit: Sendable {
     private func append(
         _ notifications: [BuiltNotification], to logged: inout Logged, as steps: some StoreSteps
     ) throws -> [Appended] {
-        var places: [UserID: [Int]] = [:]
+        var positions: [UserID: [Int]] = [:]
         var users: [UserID] = []
         for (index, built) in notifications.enumerated() {
             let user = built.notification.user
-            if places[user] == nil { users.append(user) }
-            places[user, default: []].append(index)
+            if positions[user] == nil { users.append(user) }
+            positions[user, default: []].append(index)
         }
         var appended = [Appended?](repeating: nil, count: notifications.count)
         for user in users {
-            let indices = places[user] ?? []
+            let indices = positions[user] ?? []
             let (end, own) = try steps.write(.user(user)) { transaction in
                 (
                     try transaction.newestNotifications(of: [user])[user],
@@ -80,12 +80,12 @@ struct PassCommit: Sendable {
         lookingForAll looksForAll: Bool
     ) throws -> [Appended] {
         var notifications = notifications
-        if notifications.contains(where: \.told.countsBadge) {
+        if notifications.contains(where: \.coalesced.countsBadge) {
             let ids = Set(notifications.map(\.notification.notificationID))
             let known = looksForAll ? try transaction.notificationSequences(ids, of: user) : [:]
             let before = BadgeCounters(try transaction.badges(of: [user]))
             var badges = before
-            for index in notifications.indices where notifications[index].told.countsBadge {
+            for index in notifications.indices where notifications[index].coalesced.countsBadge {
                 let isKnown = known[notifications[index].notification.notificationID] != nil
                 notifications[index].setBadge(
                     isKnown ? before.counts[user] ?? 0 : badges.next(for: user)
@@ -99,23 +99,23 @@ struct PassCommit: Sendable {
         return zip(notifications, stored).map { Appended(built: $0, stored: $1) }
     }
 
-    /// Takes what is told out of each outbox; returns the databases that were held until then.
+    /// Takes what is processed out of each outbox; returns the databases that were held until then.
     private func settle(
         _ held: Set<DatabaseID>, _ appended: [Appended], as steps: some StoreSteps
     ) throws -> Set<DatabaseID> {
-        let told = Dictionary(grouping: appended, by: \.stored.database)
+        let notified = Dictionary(grouping: appended, by: \.stored.database)
         let parts = plan.byDatabase()
         var settled = held
         for (lease, version) in batch.held where held.contains(lease.database) {
             guard let part = parts[lease.database] else { continue }
-            let told = told[lease.database] ?? []
+            let notified = notified[lease.database] ?? []
             let isHeld = try steps.write(.databaseWithID(lease.database)) { transaction in
-                // Who claimed it meanwhile has told the same, under the same IDs.
+                // Whoever claimed it meanwhile has notified the same, under the same IDs.
                 guard try transaction.holds(lease, at: version) else { return false }
                 try part.settle(in: transaction, keeping: keepsExplanations)
                 if keepsExplanations {
-                    try ToldAccount(
-                        of: part.changes, told.map(\.built), as: told.map(\.stored)
+                    try PassExplanation(
+                        of: part.changes, notified.map(\.built), as: notified.map(\.stored)
                     ).keep(in: transaction)
                 }
                 return true

@@ -4,18 +4,18 @@ import TidebellCore
 /// What a pass is going to do to the store.
 struct PassPlan {
     var matches: [SubscriptionMatch] = []
-    /// What is told of the matches.
-    var told: [CoalescedMatch] = []
+    /// What is notified of the matches.
+    var coalesced: [CoalescedMatch] = []
     /// Decodes the fields of the changed records, once for all stages.
     var builder = NotificationBuilder()
     /// `firesOnce` subscriptions that are used up (SUB-19).
     var consumed: [StoredSubscription] = []
-    /// The changes that are told in full.
+    /// The changes that are processed in full.
     private(set) var changes: [OutboxEntry] = []
     /// The newest of them of each database, in the order of the batch.
     private var lastEntries: [(database: DatabaseID, entry: Int64)] = []
-    /// The entry after it, where it has more subscribers than a pass tells,
-    /// and how far it is told.
+    /// The entry after it, where it has more subscribers than a pass takes,
+    /// and how far it is processed.
     var unfinished: OutboxBatch.Progress?
     /// Whether how far can be noted with the entry.
     var isUnfinishedChangeable = true
@@ -23,14 +23,14 @@ struct PassPlan {
     /// Those of the changes that could not be read.
     var damaged: [OutboxEntry] { changes.filter { $0.damage != nil } }
 
-    /// The databases of which something is told.
+    /// The databases of which changes are processed.
     var touched: Set<DatabaseID> {
         var touched = Set(lastEntries.map(\.database))
         if let unfinished { touched.insert(unfinished.database) }
         return touched
     }
 
-    /// Notes that a change is told in full.
+    /// Notes that a change is processed in full.
     mutating func finish(_ entry: OutboxEntry) {
         changes.append(entry)
         if lastEntries.last?.database == entry.database { lastEntries.removeLast() }
@@ -71,21 +71,22 @@ struct PassPlan {
         return parts
     }
 
-    /// Takes what is told out of the outbox, and removes the subscriptions that are used up.
+    /// Takes what is processed out of the outbox, and removes the subscriptions that are used up.
     func settle(in transaction: some OutboxWriting & SubscriptionWriting, keeping: Bool) throws {
         // A row that cannot be read cannot be removed either.
         let kept = Set(damaged.filter { $0.damage == .row }.map(\.database))
         for subscription in consumed { try subscription.remove(from: transaction) }
         for entry in damaged where entry.damage == .event {
-            try transaction.setToldThrough(.setAside, ofOutboxEntry: entry.id)
+            try transaction.setNotifiedThrough(.setAside, ofOutboxEntry: entry.id)
         }
         for (database, entry) in lastEntries {
-            try transaction.markTold(
+            try transaction.markNotified(
                 upTo: entry, in: database, keeping: keeping || kept.contains(database)
             )
         }
         if let unfinished, isUnfinishedChangeable {
-            try transaction.setToldThrough(unfinished.toldThrough, ofOutboxEntry: unfinished.entry)
+            try transaction.setNotifiedThrough(
+                unfinished.notifiedThrough, ofOutboxEntry: unfinished.entry)
         }
     }
 }

@@ -41,10 +41,10 @@ package struct PushConfiguration: Sendable, Hashable {
     package var waitingPerCourier = 100
     /// Notifications that one read of the log gives a stream.
     package var notificationsPerPage = 100
-    /// How long it takes at least from one look at who may still hear to the next: whoever
+    /// How long it takes at least from one look at who may still receive to the next: whoever
     /// signs out again and again does not keep the store busy with it.
     package var listenerPause = Duration.milliseconds(100)
-    /// Whether told changes are kept to be explained.
+    /// Whether processed changes are kept to be explained.
     package var keepsExplanations = true
 
     /// Creates the default configuration.

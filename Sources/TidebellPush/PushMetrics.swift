@@ -24,7 +24,7 @@ package struct PushMetrics: Sendable {
     let heldUpDatabases: Gauge
     /// Outbox entries the latest pass found; at most a pass's bound.
     let outboxDepth: Gauge
-    /// Seconds from the oldest change not yet told to the pass that tells it.
+    /// Seconds from the oldest pending change to the pass that processes it.
     let outboxLag: Gauge
     /// Notifications handed to device streams.
     let streamDeliveries: Counter
@@ -32,7 +32,7 @@ package struct PushMetrics: Sendable {
     let streamOverflows: Counter
     /// Open device streams.
     let openStreams: Gauge
-    /// Streams and polls that ended because their caller may hear no more.
+    /// Streams and polls that ended because their caller may receive no more.
     let endedListeners: Counter
     /// Notifications that a courier's poller received.
     let courierDeliveries: Counter

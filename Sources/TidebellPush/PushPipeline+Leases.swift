@@ -26,13 +26,13 @@ extension PushPipeline {
     func giveBack(
         _ leases: [OutboxLease], _ batch: OutboxBatch, after plan: PassPlan? = nil
     ) async {
-        // Without a plan nothing was told of any: those that have entries all the same wait.
+        // Without a plan nothing was processed: those that have entries all the same wait.
         let stuck =
             plan == nil ? batch.heldUp.union(batch.held.map(\.lease.database)) : batch.heldUp
-        let told = plan?.touched ?? Set(leases.map(\.database)).subtracting(stuck)
+        let notified = plan?.touched ?? Set(leases.map(\.database)).subtracting(stuck)
         await giveBack(leases) { lease in
             if stuck.contains(lease.database) { return .failed(vestingAt: retry(lease)) }
-            return told.contains(lease.database) ? .told : .untouched
+            return notified.contains(lease.database) ? .notified : .untouched
         }
     }
 

@@ -16,7 +16,7 @@ extension PushPipeline {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in commits { wake.raise() } }
                 group.addTask { await self.raise(wake) }
-                await self.tell(whenever: wake)
+                await self.notify(whenever: wake)
                 group.cancelAll()
             }
         }
@@ -30,7 +30,7 @@ extension PushPipeline {
         }
     }
 
-    private func tell(whenever wake: WakeSignal) async {
+    private func notify(whenever wake: WakeSignal) async {
         var trouble = Trouble()
         var pause: Duration?
         while true {
@@ -52,7 +52,7 @@ extension PushPipeline {
         }
     }
 
-    /// What the store failed in since it worked; of single databases ``FailingDatabases`` tells.
+    /// What the store failed in since it worked; ``FailingDatabases`` reports single databases.
     private struct Trouble {
         var isReported = false
         /// Rounds in a row that could not be ended.

@@ -10,7 +10,7 @@ import Metrics
 
 /// Turns committed changes into notifications, and notifications into pushes.
 ///
-/// Guarantees (DESIGN.md says how): every change is told at least once, never
+/// Guarantees (DESIGN.md describes how): every change is delivered at least once, never
 /// before it is visible; all devices of a user get the same notification ID; the
 /// origin is left out; order for one user and subscription is commit order.
 package final class PushPipeline: Service {
@@ -27,8 +27,8 @@ package final class PushPipeline: Service {
     private let passing = FairLock()
     private let damage: DamageReport
     let failing: FailingDatabases
-    /// How far an entry is told that cannot be changed, for the next pass; after a start it is
-    /// told from the beginning. One is enough: its database keeps its turn.
+    /// How far an entry is processed that cannot be changed, for the next pass; after a start it is
+    /// processed from the beginning. One is enough: its database keeps its turn.
     private let unchangeable = Mutex<OutboxBatch.Progress?>(nil)
 
     /// Creates a pipeline; ``run()`` starts it.
@@ -59,7 +59,7 @@ package final class PushPipeline: Service {
         self.reached = reached
     }
 
-    /// Tells every change that is pending now and that nobody else is telling, and returns
+    /// Processes every change that is pending now and that nobody else processes, and returns
     /// how many notifications that made; fails with the first error of a pass, having lost
     /// nothing.
     ///
@@ -121,7 +121,7 @@ package final class PushPipeline: Service {
         try await store.writeInSteps(for: nil) { steps in
             for (database, done) in unneeded {
                 try steps.write(.databaseWithID(database)) {
-                    try $0.markTold(upTo: done, in: database, keeping: true)
+                    try $0.markNotified(upTo: done, in: database, keeping: true)
                 }
             }
         }
@@ -144,7 +144,7 @@ package final class PushPipeline: Service {
         let notifications = build(plan, batch)
         try await reached(.built)
         let logged = try await commit(notifications, plan, batch)
-        failing.told(plan.touched)
+        failing.notified(plan.touched)
         await giveBack(leases, batch, after: plan)
         return logged
     }
@@ -182,9 +182,10 @@ extension PushPipeline {
                 limit: configuration.notificationsPerPass - plan.matches.count
             )
             plan.matches += outcome.matches
-            if let toldThrough = outcome.toldThrough ?? item.readThrough {
+            if let notifiedThrough = outcome.notifiedThrough ?? item.readThrough {
                 plan.unfinished = .init(
-                    database: item.entry.database, entry: item.entry.id, toldThrough: toldThrough
+                    database: item.entry.database, entry: item.entry.id,
+                    notifiedThrough: notifiedThrough
                 )
                 plan.isUnfinishedChangeable = item.entry.damage != .row
                 break
@@ -199,10 +200,10 @@ extension PushPipeline {
 
     /// Drops what a newer match of the batch replaces.
     func coalesce(_ plan: inout PassPlan) {
-        plan.told = NotificationCoalescer.coalesced(plan.matches) {
+        plan.coalesced = NotificationCoalescer.coalesced(plan.matches) {
             plan.builder.collapseID(of: $0)
         }
-        metrics.coalesced.increment(by: plan.matches.count - plan.told.count)
+        metrics.coalesced.increment(by: plan.matches.count - plan.coalesced.count)
     }
 
     /// Makes the notifications, each with its payload, encoded once and pruned.
@@ -210,18 +211,18 @@ extension PushPipeline {
         var builder = plan.builder
         var badges = BadgeCounters(batch.badges)
         let moment = now()
-        let notifications = plan.told.compactMap { told -> BuiltNotification? in
-            let subscription = told.match.subscription
+        let notifications = plan.coalesced.compactMap { coalesced -> BuiltNotification? in
+            let subscription = coalesced.match.subscription
             guard let database = batch.databases[subscription.database],
                 let owner = batch.users[subscription.user]
             else { return nil }
-            let id = DerivedNotificationID.of(told.match, in: store.identity)
+            let id = DerivedNotificationID.of(coalesced.match, in: store.identity)
             var payload = builder.payload(
-                for: told.match, in: database, owner: owner, notificationID: id
+                for: coalesced.match, in: database, owner: owner, notificationID: id
             )
-            if told.countsBadge { payload.badge = badges.next(for: owner.id) }
+            if coalesced.countsBadge { payload.badge = badges.next(for: owner.id) }
             return BuiltNotification(
-                told, saying: payload, notificationID: id, createdAt: moment,
+                coalesced, payload: payload, notificationID: id, createdAt: moment,
                 pruning: configuration.pruning
             )
         }
@@ -234,12 +235,12 @@ extension PushPipeline {
         return notifications
     }
 
-    /// Makes the notifications durable, user by user, and then the outbox entries told, or told
-    /// as far as they are, database by database: the point after which a push exists.
+    /// Makes the notifications durable, user by user, and then the outbox entries processed, or
+    /// processed as far as they are, database by database: the point after which a push exists.
     ///
-    /// What ends between two steps leaves notifications in logs whose changes are told once more,
-    /// under the same IDs: they are there once. What is about a database whose lease was lost is
-    /// thrown away. Badges are counted again with the log, from what the store has then: a user
+    /// What ends between two steps leaves notifications in logs whose changes are processed once
+    /// more, under the same IDs: they are there once. What is about a database whose lease was lost
+    /// is thrown away. Badges are counted again with the log, from what the store has then: a user
     /// may have set one since the batch was read (NOTIF-14). Of users who were removed or
     /// disabled since, nothing is written.
     func commit(
@@ -253,9 +254,9 @@ extension PushPipeline {
         }
         let lost = batch.held.count - held.count
         if lost > 0 { metrics.lostLeases.increment(by: lost) }
-        let told = plan.part(of: held)
-        if !told.isUnfinishedChangeable { unchangeable.withLock { $0 = told.unfinished } }
-        damage.report(told.damaged)
+        let part = plan.part(of: held)
+        if !part.isUnfinishedChangeable { unchangeable.withLock { $0 = part.unfinished } }
+        damage.report(part.damaged)
         metrics.built.increment(by: logged.notifications.count)
         metrics.pruned.increment(by: logged.notifications.count { $0.fullPayload != nil })
         return logged

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
 
-/// A way by which notifications reach devices, or who stands for them.
+/// A way by which notifications reach devices, or whoever stands for them.
 ///
 /// The notification log is what a route delivers from; it keeps a cursor for
-/// whom it tells and is late, never lossy. Publishing is a hint that the log has
+/// whom it notifies and is late, never lossy. Publishing is a hint that the log has
 /// more.
 package protocol PushRoute: Sendable {
-    /// Says that notifications are in the log, those of a user in its order. Returns at once;
+    /// Signals that notifications are in the log, those of a user in its order. Returns at once;
     /// what the route does about it happens elsewhere.
     ///
     /// Other pipelines publish at the same time: what comes first need not be the first in a

@@ -34,7 +34,7 @@ package enum StreamPart: Sendable, Hashable {
 }
 
 extension StreamEvent {
-    /// The event that tells a notification.
+    /// The event that carries a notification.
     init(_ notification: StoredNotification) {
         sequence = notification.sequence
         frame = SharedFrame(notification)

@@ -9,7 +9,7 @@ extension SQLiteStore {
     /// Writes a row, takes it back and waits for the disk; fails where the next write would, and
     /// also when the file is not at its path any more: what is written then is lost.
     ///
-    /// A row that still fits says nothing of larger ones: while these meet a full or failing
+    /// A row that still fits proves nothing about larger ones: while these meet a full or failing
     /// disk, the probe fails as they do.
     package func probe() async throws {
         do {

@@ -15,7 +15,7 @@ struct StoreLife: Sendable {
 /// The embedded engine: one SQLite file, written by one connection and read by
 /// several.
 ///
-/// DESIGN.md beside this file says why it is as it is.
+/// DESIGN.md beside this file explains why it is as it is.
 package final class SQLiteStore: OpenedStore {
     /// The most reads that occupy their callers' threads at the same time; the
     /// others go to threads of their own, so that a slow disk leaves callers

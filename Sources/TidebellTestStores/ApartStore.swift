@@ -7,7 +7,7 @@ import TidebellCore
 /// A store that commits every step of a write by itself, as one of many parts does, and that can
 /// end a write between two of its steps, as the death of a process does.
 package final class ApartStore: WrappedStore {
-    /// Ended a write where ``stop(before:)`` said.
+    /// Ended a write where ``stop(before:)`` asked for it.
     package struct Stopped: Error {}
 
     package let base: any OpenedStore

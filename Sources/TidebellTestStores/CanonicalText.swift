@@ -15,7 +15,7 @@ enum CanonicalText {
         case .optional: return children.first ?? "nil"
         case .struct where !children.isEmpty, .enum where !children.isEmpty:
             return "\(mirror.subjectType)(\(children.joined(separator: ", ")))"
-        // Two objects are told from one another by nothing that would be a difference.
+        // Two objects are not distinguished by anything that would be a difference.
         case .class, .foreignReference: return "\(mirror.subjectType)"
         default: return String(reflecting: value)
         }

@@ -24,7 +24,7 @@ package struct WebhookAnswer: Sendable, Hashable {
         }
     }
 
-    /// Client errors that say something of the receiver's address, credentials or
+    /// Client errors that are about the receiver's address, credentials or
     /// load, and nothing of the notification: they pass when the operator has
     /// repaired the way, so no notification is given up for them.
     private static let statusesOfTheWay: Set = [401, 403, 404, 405, 407, 408, 421, 425, 429]

@@ -7,8 +7,8 @@ package struct WebhookConfiguration: Sendable, Hashable {
     package var window = 8
     /// Notifications that one read of the log gives a webhook.
     package var notificationsPerPage = 64
-    /// Places of the log that one read looks at, whoever's they are.
-    package var placesPerRead: Int64 = 10_000
+    /// Positions of the log that one read looks at, whoever's they are.
+    package var sequencesPerRead: Int64 = 10_000
     /// The time a receiver has to answer; the standard recommends 15 to 30 s.
     package var requestTimeout = Duration.seconds(20)
     /// How often a notification that fails while others are delivered is tried again

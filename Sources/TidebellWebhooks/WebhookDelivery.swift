@@ -21,13 +21,13 @@ struct WebhookDelivery: Sendable {
     func run() async throws {
         guard let webhook = try await enabledWebhook() else { return }
         var queue = WebhookQueue(after: webhook.delivered, route.configuration)
-        var bookmark = Bookmark(saved: webhook.delivered)
+        var cursor = SavedCursor(saved: webhook.delivered)
         try await withThrowingTaskGroup(of: Answered.self) { group in
             defer { group.cancelAll() }
             while !Task.isCancelled {
                 switch queue.next() {
                 case .post(let item, let delay):
-                    bookmark.hasPosted = true
+                    cursor.hasPosted = true
                     group.addTask {
                         // Sleeping fails by cancellation only, which ends the post as well.
                         if delay > .zero { try? await route.clock.sleep(for: delay) }
@@ -36,15 +36,15 @@ struct WebhookDelivery: Sendable {
                 case .receive:
                     guard let (sequence, outcome) = try await group.next() else { continue }
                     guard try await take(sequence, outcome, into: &queue) else { return }
-                case .read(let place):
-                    try await save(queue.delivered, &bookmark)
-                    guard try await read(after: place, into: &queue) else { return }
+                case .read(let position):
+                    try await save(queue.delivered, &cursor)
+                    guard try await read(after: position, into: &queue) else { return }
                 case .rest(let delay):
-                    try await save(queue.delivered, &bookmark)
+                    try await save(queue.delivered, &cursor)
                     try await route.clock.sleep(for: delay)
                     queue.rested()
                 case .idle:
-                    try await save(queue.delivered, &bookmark)
+                    try await save(queue.delivered, &cursor)
                     guard await wake.wait() else { return }
                     queue.woke()
                 }
@@ -54,7 +54,7 @@ struct WebhookDelivery: Sendable {
 
     /// The webhook as it is stored now; nil when nothing is to be posted any more.
     ///
-    /// A place beyond the log, as damage may leave it, counts as its end.
+    /// A position beyond the log, as damage may leave it, counts as its end.
     private func enabledWebhook() async throws -> StoredWebhook? {
         let id = id
         return try await route.store.read { reader in
@@ -68,7 +68,7 @@ struct WebhookDelivery: Sendable {
 
     /// Reads the next page; false when the webhook is gone.
     private func read(
-        after place: NotificationSequence, into queue: inout WebhookQueue
+        after position: NotificationSequence, into queue: inout WebhookQueue
     ) async throws -> Bool {
         let (id, bounds, deviceID) = (id, route.configuration, route.deviceID)
         let now = route.now()
@@ -77,7 +77,7 @@ struct WebhookDelivery: Sendable {
                 return nil
             }
             return try WebhookPage(
-                of: webhook, after: place, from: reader, at: now, bounds, naming: deviceID
+                of: webhook, after: position, from: reader, at: now, bounds, naming: deviceID
             )
         }
         guard let page else { return false }
@@ -85,18 +85,18 @@ struct WebhookDelivery: Sendable {
         return true
     }
 
-    /// Makes the place in the log durable, unless nothing was posted since and it
+    /// Makes the position in the log durable, unless nothing was posted since and it
     /// is near: passing over the pushes of other containers is quickly done again.
     private func save(
-        _ delivered: NotificationSequence, _ bookmark: inout Bookmark
+        _ delivered: NotificationSequence, _ cursor: inout SavedCursor
     ) async throws {
-        let distance = delivered.rawValue - bookmark.saved.rawValue
-        guard distance >= (bookmark.hasPosted ? 1 : route.configuration.placesPerRead) else {
+        let distance = delivered.rawValue - cursor.saved.rawValue
+        guard distance >= (cursor.hasPosted ? 1 : route.configuration.sequencesPerRead) else {
             return
         }
         let id = id
         try await route.store.write(.batch) { try $0.advanceWebhook(id, upTo: delivered) }
-        bookmark = Bookmark(saved: delivered)
+        cursor = SavedCursor(saved: delivered)
     }
 
     /// Posts once and notes what came of it; never fails.
@@ -169,8 +169,8 @@ struct WebhookDelivery: Sendable {
     private var metadata: Logger.Metadata { ["webhook": "\(id.rawValue)"] }
 }
 
-/// The durable place in the log.
-private struct Bookmark {
+/// The durable position in the log.
+private struct SavedCursor {
     var saved: NotificationSequence
     /// Whether something was posted since.
     var hasPosted = false
@@ -185,18 +185,18 @@ private struct WebhookPage: Sendable {
     var isLast: Bool
 
     init(
-        of webhook: StoredWebhook, after place: NotificationSequence,
+        of webhook: StoredWebhook, after position: NotificationSequence,
         from reader: some NotificationLogReading & UserReading & PushTokenReading,
         at now: Instant, _ bounds: WebhookConfiguration,
         naming deviceID: WebhookRoute.DeviceNaming
     ) throws {
         let head = try reader.notificationHead()
         let last = min(
-            head, NotificationSequence(rawValue: place.rawValue + bounds.placesPerRead)
+            head, NotificationSequence(rawValue: position.rawValue + bounds.sequencesPerRead)
         )
         let limit = bounds.notificationsPerPage
         let notifications = try reader.notifications(
-            of: webhook.container, after: place, upTo: last, limit: limit
+            of: webhook.container, after: position, upTo: last, limit: limit
         )
         if let newest = notifications.last, notifications.count >= limit {
             end = newest.sequence

@@ -9,7 +9,7 @@ package struct WebhookMessage: Sendable, Hashable {
         case push, test
     }
 
-    /// The notification ID, the same at every try: what a receiver tells
+    /// The notification ID, the same at every try: what a receiver distinguishes
     /// repetitions by.
     package let id: String
     /// The moment of the try, in seconds since 1970.
@@ -44,9 +44,9 @@ package struct WebhookMessage: Sendable, Hashable {
 
 /// A notification with what a receiver has to know beside it.
 package struct WebhookItem: Sendable, Hashable {
-    /// Its origin, like the devices, under the ID that records tell of it.
+    /// Its origin, like the devices, under the ID that records have for it.
     package var notification: StoredNotification
-    /// The record name of the user who is told.
+    /// The record name of the user who is notified.
     package var user: String
     /// All devices of the user with their native push tokens.
     package var devices: [DeviceTokens]
@@ -76,7 +76,7 @@ package struct WebhookItem: Sendable, Hashable {
                 writer.member("originDevice", notification.originClient)
                 writer.key("devices")
                 writer.array { writer in
-                    // The origin is never told (SUB-46).
+                    // The origin is never notified (SUB-46).
                     for device in devices where device.clientID != notification.originClient {
                         device.write(to: &writer)
                     }

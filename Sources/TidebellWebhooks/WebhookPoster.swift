@@ -28,7 +28,7 @@ package struct HTTPWebhookPoster: WebhookPoster {
     /// Connections to one receiver that are kept: as many as a window.
     private static let connectionsPerReceiver = 8
     /// Bytes of an answer's body that are read, so that the connection can be
-    /// kept; what a receiver says in it does not matter.
+    /// kept; what a receiver sends in it does not matter.
     private static let answerBytes = 64 * 1024
 
     // One client for the process: it owns connections and is never shut down.
@@ -76,7 +76,7 @@ package struct HTTPWebhookPoster: WebhookPoster {
 }
 
 extension WebhookUnreachable {
-    /// Says in a few words what an error of the HTTP client means.
+    /// Returns in a few words what an error of the HTTP client means.
     fileprivate init(_ error: any Error) {
         switch error {
         case let error as WebhookUnreachable: self = error

@@ -15,7 +15,7 @@ struct WebhookQueue {
         case post(WebhookItem, after: Duration)
         /// Wait for an answer.
         case receive
-        /// Read the log after a place.
+        /// Read the log after a position.
         case read(after: NotificationSequence)
         /// Wait, then call ``WebhookQueue/rested()``.
         case rest(Duration)
@@ -103,7 +103,7 @@ struct WebhookQueue {
         case .delivered:
             settle(sequence)
             if delay == nil { failuresInPassing = 0 }
-            // One that was under way when another failed says nothing new.
+            // One that was under way when another failed shows nothing new.
             guard failures > 0, delay == nil else { return .none }
             failures = 0
             return .recovered

@@ -10,11 +10,11 @@ import TidebellScheduling
 /// Posts the notifications of containers to the URLs that their operator named:
 /// for code on other servers, and for other push services.
 ///
-/// Each webhook is a place in the notification log. At least once, in the log's
-/// order but for what is under way together; `webhook-id` tells repetitions. An
+/// Each webhook is a position in the notification log. At least once, in the log's
+/// order but for what is under way together; `webhook-id` marks repetitions. An
 /// outage loses nothing that the log still keeps.
 package final class WebhookRoute: PushRoute, Service {
-    /// Returns what receivers are told of a device, by its client ID and the record name of
+    /// Returns what receivers get for a device, by its client ID and the record name of
     /// its user: who knows a client ID can register as that device.
     package typealias DeviceNaming =
         @Sendable (_ clientID: String, _ recordName: String) -> String
@@ -105,7 +105,7 @@ package final class WebhookRoute: PushRoute, Service {
         do {
             try await WebhookDelivery(route: self, id: id, wake: wake).run()
         } catch {
-            // The next round starts it anew, from the place it has stored.
+            // The next round starts it anew, from the position it has stored.
             if !Task.isCancelled {
                 logger.warning(
                     "a webhook was interrupted by the store and is started again",

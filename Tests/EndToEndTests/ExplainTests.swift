@@ -28,7 +28,7 @@ struct ExplainTests {
 
         // The pipeline may be a moment behind.
         var lines = try await program.run(["push", "explain", "n1"])
-        while lines.contains(where: { $0.contains("not told yet") }) {
+        while lines.contains(where: { $0.contains("not notified yet") }) {
             lines = try await program.run(["push", "explain", "n1"])
         }
         #expect(lines.first == "\(Household.container) · development")

@@ -32,8 +32,8 @@ struct Simulate {
         }
         let rate = Double(seeds.count) / ((clock.now - start) / .seconds(1))
         printLine(
-            "\(seeds.count) walks, \(rate) a second: \(total.changes) changes told, "
-                + "\(total.notifications) notifications, \(total.told) deliveries, "
+            "\(seeds.count) walks, \(rate) a second: \(total.changes) changes processed, "
+                + "\(total.notifications) notifications, \(total.delivered) deliveries, "
                 + "\(total.returns) returns; "
                 + "failed: \(failed)"
         )

@@ -7,14 +7,14 @@ import Testing
 /// Whole clouds that walk at random, through crashes and broken connections.
 @Suite(.hangs) struct WalkTests {
     @Test(
-        "PUSH-13, PUSH-14, SUB-46, SUB-62: whatever happens, everybody is told what they must be",
+        "PUSH-13, PUSH-14, SUB-46, SUB-62: whatever happens, everybody gets the pushes they must get",
         arguments: 0..<10 as Range<UInt64>)
     func walks(block: UInt64) async {
         for seed in block * 10 + 1...block * 10 + 10 { await check(Walk(seed: seed)) }
     }
 
     @Test(
-        "SUB-65: walks that once failed: a zone goes with its subscriptions while a pass tells of it",
+        "SUB-65: walks that once failed: a zone goes with its subscriptions while a pass runs",
         arguments: [236, 559, 1471] as [UInt64])
     func walksThatFailed(seed: UInt64) async { await check(Walk(seed: seed)) }
 
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "PUSH-13, PUSH-14: several pipelines share a store and lose leases; nothing is told twice",
+        "PUSH-13, PUSH-14: several pipelines share a store and lose leases; nothing is sent twice",
         arguments: 0..<6 as Range<UInt64>, [2, 3])
     func pipelines(block: UInt64, count: Int) async {
         for seed in block * 5 + 1...block * 5 + 5 {

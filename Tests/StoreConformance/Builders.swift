@@ -83,7 +83,7 @@ extension WireSubscription {
 }
 
 extension OutboxEntry {
-    /// An entry whose zone tells it from others.
+    /// An entry whose zone distinguishes it from others.
     static func change(
         of zone: String, _ event: Event = .zoneCreated, in database: DatabaseID
     ) -> OutboxEntry {
@@ -95,7 +95,7 @@ extension OutboxEntry {
 }
 
 extension StoredNotification {
-    /// A notification whose ID tells it from others.
+    /// A notification whose ID distinguishes it from others.
     static func push(
         _ id: String, to user: UserID = .anna, subscription: String = "all",
         from origin: String? = "phone", collapse: String? = nil, at moment: Instant = .noon

@@ -123,7 +123,7 @@ extension StoreConformance {
                 #expect(try transaction.sessions(of: anna, at: .noon, limit: 9).isEmpty)
             }
         },
-        Check("H3: a session says what is known of all its tokens; a disabled account has no end") {
+        Check("H3: a session has what is known of all its tokens; a disabled account has no end") {
             store in
             try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
@@ -162,7 +162,7 @@ extension StoreConformance {
                 #expect(try transaction.accounts().map(\.isDisabled) == [false])
             }
         },
-        Check("SUB-51: a device that signs out is told nothing more, others are") { store in
+        Check("SUB-51: a device that signs out receives nothing more, others do") { store in
             try await store.write(.everything) { transaction throws in
                 let anna = try transaction.createAccount(named: "anna", at: .noon)
                 let user = try transaction.makeUser(

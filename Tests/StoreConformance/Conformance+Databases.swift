@@ -50,26 +50,27 @@ extension StoreConformance {
             }
             #expect(zones == [["_defaultZone"], ["_defaultZone"], []])
         },
-        Check("Advancing gives the first of the places taken") { store in
-            let places = try await store.write(.everything) { transaction throws in
+        Check("Advancing returns the first of the positions taken") { store in
+            let positions = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 return try [1, 5, 1].map { try transaction.advance(database, by: $0) }
             }
-            #expect(places == [1, 2, 7])
+            #expect(positions == [1, 2, 7])
             #expect(try await store.read { try $0.database(.privateNotes())?.head } == 7)
         },
-        Check("H6: no place is below the clock, and a clock that goes back does no harm") { store in
-            let places = try await store.write(.everything) { transaction throws in
+        Check("H6: no position is below the clock, and a clock that goes back does no harm") {
+            store in
+            let positions = try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 return try [(2, 100), (1, 100), (3, 50), (0, 200), (1, 101), (1, 300), (1, -7)].map
                 {
                     try transaction.advance(database, by: $0, at: Instant(rawValue: $1))
                 }
             }
-            #expect(places == [100, 102, 103, 200, 106, 300, 301])
+            #expect(positions == [100, 102, 103, 200, 106, 300, 301])
             #expect(try await store.read { try $0.database(.privateNotes())?.head } == 301)
         },
-        Check("Places that a failed body took are given again") { store in
+        Check("Positions that a failed body took are given out again") { store in
             let database = try await store.write(.everything) {
                 try $0.makeDatabase(.privateNotes()).id
             }

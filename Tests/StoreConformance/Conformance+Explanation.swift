@@ -5,7 +5,7 @@ import TidebellWire
 
 extension StoreConformance {
     static let explanations: [Check] = [
-        Check("Told entries leave the outbox and are kept, newest first") { store in
+        Check("Processed entries leave the outbox and are kept, newest first") { store in
             let database = try await store.write(.everything) {
                 try $0.makeDatabase(.privateNotes()).id
             }
@@ -14,24 +14,24 @@ extension StoreConformance {
                 return try transaction.outbox(limit: 9).map(\.id)
             }
             try await store.write(.everything) {
-                try $0.markTold(upTo: ids[1], in: database, keeping: true)
+                try $0.markNotified(upTo: ids[1], in: database, keeping: true)
             }
             try await store.read { reader throws in
                 #expect(try reader.outbox(limit: 9).map(\.id) == [ids[2]])
                 let kept = try reader.keptChanges(KeptChangeQuery(), limit: 9)
                 #expect(kept.map(\.entry.zoneName) == ["c", "b", "a"])
-                #expect(kept.map(\.isTold) == [false, true, true])
+                #expect(kept.map(\.isNotified) == [false, true, true])
                 let newest = try reader.keptChanges(KeptChangeQuery(), limit: 1)
                 #expect(newest.map(\.entry.id) == [ids[2]])
                 #expect(try reader.oldestKeptChange() == .noon)
             }
-            // What was told stays so.
+            // What was processed stays so.
             try await store.write(.everything) {
-                try $0.markTold(upTo: ids[0], in: database, keeping: true)
+                try $0.markNotified(upTo: ids[0], in: database, keeping: true)
             }
             #expect(try await store.read { try $0.outbox(limit: 9).map(\.id) } == [ids[2]])
         },
-        Check(reopening: "Entries told without being kept leave the earlier ones alone") {
+        Check(reopening: "Entries processed without being kept leave the earlier ones alone") {
             store, engine in
             let database = try await store.write(.everything) {
                 try $0.makeDatabase(.privateNotes()).id
@@ -39,8 +39,8 @@ extension StoreConformance {
             try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 let ids = try transaction.outbox(limit: 9).map(\.id)
-                try transaction.markTold(upTo: ids[0], in: database, keeping: true)
-                try transaction.markTold(upTo: ids[1], in: database, keeping: false)
+                try transaction.markNotified(upTo: ids[0], in: database, keeping: true)
+                try transaction.markNotified(upTo: ids[1], in: database, keeping: false)
             }
             let reopened = try await engine.reopen(store)
             try await reopened.read { reader throws in
@@ -94,26 +94,31 @@ extension StoreConformance {
             }
         },
         Check("What became of matches is found by change, user and notification") { store in
-            let saved: [ToldMatch] = [
-                .told(1, "a", to: .ben), .told(1, "b"), .told(1, "b", merged: true),
-                .told(2, "c", record: "n1", pruned: ["soundName", "desiredKeys"]),
+            let saved: [NotifiedMatch] = [
+                .notified(1, "a", to: .ben), .notified(1, "b"), .notified(1, "b", merged: true),
+                .notified(2, "c", record: "n1", pruned: ["soundName", "desiredKeys"]),
             ]
             try await store.write(.everything) { transaction throws in
-                try transaction.appendTold(Array(saved.prefix(2)))
-                try transaction.appendTold(Array(saved.suffix(2)))
+                try transaction.appendNotifiedMatches(Array(saved.prefix(2)))
+                try transaction.appendNotifiedMatches(Array(saved.suffix(2)))
             }
             try await store.read { reader throws in
                 #expect(
-                    try reader.told(of: 1, to: nil, limit: 9) == [saved[1], saved[2], saved[0]]
+                    try reader.notifiedMatches(of: 1, to: nil, limit: 9) == [
+                        saved[1], saved[2], saved[0],
+                    ]
                 )
-                #expect(try reader.told(of: 1, to: .ben, limit: 9) == [saved[0]])
-                #expect(try reader.told(of: 1, to: .anna, limit: 1) == [saved[1]])
-                #expect(try reader.told(of: 2, to: nil, limit: 9) == [saved[3]])
-                #expect(try reader.told(notificationID: "b", limit: 9) == [saved[1], saved[2]])
-                #expect(try reader.told(notificationID: "x", limit: 9) == [])
+                #expect(try reader.notifiedMatches(of: 1, to: .ben, limit: 9) == [saved[0]])
+                #expect(try reader.notifiedMatches(of: 1, to: .anna, limit: 1) == [saved[1]])
+                #expect(try reader.notifiedMatches(of: 2, to: nil, limit: 9) == [saved[3]])
+                #expect(
+                    try reader.notifiedMatches(notificationID: "b", limit: 9) == [
+                        saved[1], saved[2],
+                    ])
+                #expect(try reader.notifiedMatches(notificationID: "x", limit: 9) == [])
             }
         },
-        Check("A shortened change keeps its place") { store in
+        Check("A shortened change keeps its position") { store in
             let database = try await store.write(.everything) {
                 try $0.makeDatabase(.privateNotes()).id
             }
@@ -164,7 +169,7 @@ extension StoreConformance {
                     .push("3", collapse: "c"), .push("other", from: "pad"),
                 ])
                 func replacement(_ index: Int, from client: String?) throws -> String? {
-                    var match = ToldMatch.told(1, stored[index].notificationID)
+                    var match = NotifiedMatch.notified(1, stored[index].notificationID)
                     match.sequence = stored[index].sequence
                     match.collapseID = stored[index].collapseID
                     return try transaction.replacement(
@@ -209,13 +214,13 @@ extension StoreConformance {
     ]
 }
 
-extension ToldMatch {
-    /// A match told to anna's devices by a notification.
-    static func told(
+extension NotifiedMatch {
+    /// A match of which anna's devices were notified.
+    static func notified(
         _ change: Int64, _ notification: String, to user: UserID = .anna, record: String? = nil,
         merged: Bool = false, pruned: [String] = []
-    ) -> ToldMatch {
-        ToldMatch(
+    ) -> NotifiedMatch {
+        NotifiedMatch(
             change: change, user: user, subscriptionID: "all", recordName: record,
             notificationID: notification,
             sequence: NotificationSequence(rawValue: change * 10), isMerged: merged,

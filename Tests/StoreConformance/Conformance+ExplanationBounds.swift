@@ -8,7 +8,7 @@ extension StoreConformance {
         Check("What explains a change goes by age, oldest first, at most so much at once") {
             store in
             try await store.write(.everything) { transaction throws in
-                let ids = try transaction.tell(changes: 4, matches: 3)
+                let ids = try transaction.notify(changes: 4, matches: 3)
                 let later = Instant.noon.advanced(by: .seconds(4))
                 // Changes lie a second apart.
                 func remove(_ limit: Int) throws -> Int {
@@ -18,16 +18,16 @@ extension StoreConformance {
                 }
                 #expect(try remove(2) >= 2)
                 #expect(try transaction.keptChanges(KeptChangeQuery(), limit: 9).count == 4)
-                #expect(try transaction.told(of: ids[0], to: nil, limit: 9).count == 1)
+                #expect(try transaction.notifiedMatches(of: ids[0], to: nil, limit: 9).count == 1)
                 while try remove(2) >= 2 {}
                 let kept = try transaction.keptChanges(KeptChangeQuery(), limit: 9)
                 #expect(kept.map(\.entry.id) == [ids[3], ids[2]])
-                #expect(try transaction.told(of: ids[1], to: nil, limit: 9) == [])
-                #expect(try transaction.told(of: ids[2], to: nil, limit: 9).count == 3)
+                #expect(try transaction.notifiedMatches(of: ids[1], to: nil, limit: 9) == [])
+                #expect(try transaction.notifiedMatches(of: ids[2], to: nil, limit: 9).count == 3)
                 #expect(try remove(2) == 0)
             }
         },
-        Check("What is not told yet stays, whatever its age") { store in
+        Check("Changes that are still pending stay, whatever their age") { store in
             try await store.write(.everything) { transaction throws in
                 let database = try transaction.makeDatabase(.privateNotes()).id
                 try transaction.appendOutbox([.change(of: "a", in: database)])
@@ -41,7 +41,7 @@ extension StoreConformance {
         },
         Check("The bound of changes leaves the newest") { store in
             try await store.write(.everything) { transaction throws in
-                let ids = try transaction.tell(changes: 4, matches: 1)
+                let ids = try transaction.notify(changes: 4, matches: 1)
                 var bounds = ExplanationBounds.none
                 bounds.changes = 1
                 _ = try transaction.removeExplanations(
@@ -53,7 +53,7 @@ extension StoreConformance {
         },
         Check("The bound of matches leaves whole changes") { store in
             try await store.write(.everything) { transaction throws in
-                let ids = try transaction.tell(changes: 4, matches: 3)
+                let ids = try transaction.notify(changes: 4, matches: 3)
                 var bounds = ExplanationBounds.none
                 bounds.matches = 7
                 _ = try transaction.removeExplanations(
@@ -61,7 +61,7 @@ extension StoreConformance {
                 )
                 let kept = try transaction.keptChanges(KeptChangeQuery(), limit: 9)
                 #expect(kept.map(\.entry.id) == [ids[3], ids[2]])
-                #expect(try transaction.told(of: ids[2], to: nil, limit: 9).count == 3)
+                #expect(try transaction.notifiedMatches(of: ids[2], to: nil, limit: 9).count == 3)
             }
         },
         Check("Deliveries go by age and number, oldest first") { store in
@@ -104,8 +104,8 @@ extension ExplanationBounds {
 }
 
 extension StoreTransaction {
-    /// Writes changes a second apart, all told, with as many matches each.
-    fileprivate func tell(changes: Int, matches: Int) throws -> [Int64] {
+    /// Writes changes a second apart, all processed, with as many matches each.
+    fileprivate func notify(changes: Int, matches: Int) throws -> [Int64] {
         let database = try makeDatabase(.privateNotes()).id
         for index in 0..<changes {
             var entry = OutboxEntry.change(of: "z\(index)", in: database)
@@ -114,9 +114,9 @@ extension StoreTransaction {
         }
         let ids = try outbox(limit: changes).map(\.id)
         for id in ids {
-            try appendTold((0..<matches).map { .told(id, "\(id)-\($0)") })
+            try appendNotifiedMatches((0..<matches).map { .notified(id, "\(id)-\($0)") })
         }
-        try markTold(upTo: ids.last ?? 0, in: database, keeping: true)
+        try markNotified(upTo: ids.last ?? 0, in: database, keeping: true)
         return ids
     }
 }

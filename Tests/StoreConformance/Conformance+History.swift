@@ -27,24 +27,24 @@ extension StoreConformance {
             var pruned = StoredNotification.push("b")
             pruned.fullPayload = Array(#"{"full":1}"#.utf8)
             let saved = [StoredNotification.push("a"), pruned, .push("c", to: .ben)]
-            let places = try await store.write(.everything) { try $0.appendNotifications(saved) }
+            let positions = try await store.write(.everything) { try $0.appendNotifications(saved) }
                 .map(\.sequence)
             try await store.read { reader throws in
                 let annas = try reader.history(of: .anna)
                 #expect(
                     annas == [
                         HistoryEntry(
-                            place: places[0], notificationID: "a",
+                            position: positions[0], notificationID: "a",
                             content: .unread(payload: Array("{}".utf8))
                         ),
                         HistoryEntry(
-                            place: places[1], notificationID: "b",
+                            position: positions[1], notificationID: "b",
                             content: .unread(payload: Array(#"{"full":1}"#.utf8))
                         ),
                     ]
                 )
                 #expect(try reader.history(of: .anna, limit: 1) == [annas[0]])
-                #expect(try reader.history(of: .anna, after: places[0]) == [annas[1]])
+                #expect(try reader.history(of: .anna, after: positions[0]) == [annas[1]])
                 #expect(try reader.history(of: .ben).map(\.notificationID) == ["c"])
                 let log = try reader.notifications(
                     for: .anna, after: .start, excludingOrigin: nil, limit: 9
@@ -53,7 +53,7 @@ extension StoreConformance {
                 #expect(log.map(\.fullPayload) == [nil, nil])
             }
         },
-        Check("NOTIF-13: a notification that is read leaves a mark at a new place") { store in
+        Check("NOTIF-13: a notification that is read leaves a mark at a new position") { store in
             try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("a"), .push("b"), .push("c"), .push("d", to: .ben),
@@ -70,12 +70,13 @@ extension StoreConformance {
                 let head = try transaction.notificationHead()
                 let marks = try transaction.history(of: .anna, after: log[3].sequence)
                 #expect(marks.map(\.notificationID) == ["a", "c"])
-                #expect(marks.map(\.content) == [.read(isTold: false), .read(isTold: false)])
-                #expect(marks.map(\.place) == marks.map(\.place).sorted())
-                #expect(marks.last?.place == head)
+                #expect(
+                    marks.map(\.content) == [.read(isReported: false), .read(isReported: false)])
+                #expect(marks.map(\.position) == marks.map(\.position).sorted())
+                #expect(marks.last?.position == head)
                 #expect(
                     try transaction.history(of: .anna).map(\.notificationID) == ["b", "a", "c"])
-                // Whoever was away is still told of it.
+                // Whoever was away still gets it.
                 let pushes = try transaction.notifications(
                     for: .anna, after: .start, excludingOrigin: nil, limit: 9
                 )
@@ -96,20 +97,21 @@ extension StoreConformance {
                 try transaction.markNotificationsRead(
                     [log[0].sequence, log[1].sequence], of: .anna)
                 let marks = try transaction.history(of: .anna, after: log[2].sequence)
-                try transaction.noteReadMarksTold([marks[0].place, log[2].sequence], of: .anna)
-                try transaction.noteReadMarksTold([marks[1].place], of: .ben)
+                try transaction.markReadMarksReported(
+                    [marks[0].position, log[2].sequence], of: .anna)
+                try transaction.markReadMarksReported([marks[1].position], of: .ben)
                 #expect(
-                    try transaction.history(of: .anna, marks: .untold).map(\.notificationID)
+                    try transaction.history(of: .anna, marks: .unreported).map(\.notificationID)
                         == ["c", "b"]
                 )
                 let all = try transaction.history(of: .anna)
                 #expect(all.map(\.notificationID) == ["c", "a", "b"])
-                #expect(all[1].content == .read(isTold: true))
-                #expect(all[2].content == .read(isTold: false))
+                #expect(all[1].content == .read(isReported: true))
+                #expect(all[2].content == .read(isReported: false))
                 #expect(try transaction.history(of: .anna, limit: 2) == Array(all.prefix(2)))
             }
         },
-        Check("NOTIF-15: the floor is the newest place that retention took") { store in
+        Check("NOTIF-15: the floor is the newest position that retention removed") { store in
             let later = Instant.noon.advanced(by: .seconds(60))
             try await store.write(.everything) { transaction throws in
                 #expect(try transaction.notificationFloor() == .start)
@@ -140,9 +142,9 @@ extension StoreConformance {
 extension StoreReader {
     /// A page of a user's history.
     fileprivate func history(
-        of user: UserID, after place: NotificationSequence = .start, marks: ReadMarks = .all,
+        of user: UserID, after position: NotificationSequence = .start, marks: ReadMarks = .all,
         limit: Int = 9
     ) throws -> [HistoryEntry] {
-        try notificationHistory(of: user, after: place, marks: marks, limit: limit)
+        try notificationHistory(of: user, after: position, marks: marks, limit: limit)
     }
 }

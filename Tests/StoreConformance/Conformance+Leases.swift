@@ -30,7 +30,7 @@ extension StoreConformance {
             #expect(try await store.holds(second))
             #expect(try await !store.holds(first))
             // Given back by who has lost it, it stays with the other.
-            try await store.returnOutboxes([ReturnedLease(first, .told)])
+            try await store.returnOutboxes([ReturnedLease(first, .notified)])
             #expect(try await store.holds(second))
             #expect(try await store.claim(at: .vesting).leases == [])
         },
@@ -39,14 +39,15 @@ extension StoreConformance {
             try await store.appendChanges(in: 7, 2)
             let leases = try await store.claim().leases
             try await store.returnOutboxes([
-                ReturnedLease(leases[0], .told), ReturnedLease(leases[1], .untouched),
+                ReturnedLease(leases[0], .notified), ReturnedLease(leases[1], .untouched),
             ])
             for lease in leases { #expect(try await !store.holds(lease)) }
             let again = try await store.claim().leases
             #expect(again.map(\.database) == leases.map(\.database))
             #expect(again.map(\.failures) == [0, 0])
         },
-        Check("PUSH-14: who was told of before is not told by who read it before") { store in
+        Check("PUSH-14: a lease no longer holds once another pass processed the database") {
+            store in
             try await store.appendChanges(in: 7)
             try await store.appendChanges(in: 7)
             let lease = try #require(try await store.claim().leases.first)
@@ -54,7 +55,7 @@ extension StoreConformance {
             let isHeld = try await store.write(.everything) { transaction throws in
                 let before = try transaction.holds(lease, at: outbox.version)
                 let serial = SubscriptionSerial(rawValue: 3)
-                try transaction.setToldThrough(serial, ofOutboxEntry: outbox.entries[0].id)
+                try transaction.setNotifiedThrough(serial, ofOutboxEntry: outbox.entries[0].id)
                 return [before, try transaction.holds(lease, at: outbox.version)]
             }
             #expect(isHeld == [true, false])
@@ -62,7 +63,7 @@ extension StoreConformance {
             let isStillHeld = try await store.write(.everything) { transaction throws in
                 let before = try transaction.holds(lease, at: next.version)
                 let last = next.entries[1].id
-                try transaction.markTold(upTo: last, in: lease.database, keeping: false)
+                try transaction.markNotified(upTo: last, in: lease.database, keeping: false)
                 // The queue begins anew.
                 try transaction.appendOutbox([.change(of: "new", in: lease.database)])
                 return [before, try transaction.holds(lease, at: next.version)]
@@ -90,7 +91,7 @@ extension StoreConformance {
             #expect(claimed == [[7], [5], [7], [5]])
             let failed = try await store.claim().leases
             #expect(failed.map(\.failures) == [1])
-            try await store.returnOutboxes(failed.map { ReturnedLease($0, .told) })
+            try await store.returnOutboxes(failed.map { ReturnedLease($0, .notified) })
             #expect(try await store.claim().leases.map(\.database.rawValue) == [7, 5])
             let last = try await store.claim(at: later).leases
             #expect(last.map(\.database.rawValue) == [2])

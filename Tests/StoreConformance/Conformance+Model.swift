@@ -51,7 +51,7 @@ private struct Life {
         }
     }
 
-    /// What the store says otherwise than the model.
+    /// Where the store differs from the model.
     func differences(in transaction: any StoreTransaction) throws -> [String] {
         try zones.flatMap { name, zone -> [String] in
             let expected = (records[name] ?? [:]).values.sorted { $0.position < $1.position }

@@ -52,7 +52,7 @@ extension StoreConformance {
             #expect(found == saved)
             #expect(try await store.read { try $0.outbox(limit: 3) } == Array(saved.prefix(3)))
         },
-        Check("SUB-65: the next deletion of a zone is found by the zone and a place") { store in
+        Check("SUB-65: the next deletion of a zone is found by the zone and a position") { store in
             let (mine, other) = (DatabaseID(rawValue: 4), DatabaseID(rawValue: 5))
             let end = OutboxEntry.Event.zoneDeleted(.deleted, subscriptions: [])
             let found = try await store.write(.everything) { transaction throws in
@@ -70,14 +70,15 @@ extension StoreConformance {
             }
             #expect(found == [3, 5, nil])
         },
-        Check("An entry remembers how far it was told") { store in
+        Check("An entry remembers how far it was processed") { store in
             try await store.write(.everything) { transaction throws in
                 let database = DatabaseID(rawValue: 1)
                 try transaction.appendOutbox(["a", "b"].map { .change(of: $0, in: database) })
                 let ids = try transaction.outbox(limit: 9).map(\.id)
                 let serial = SubscriptionSerial(rawValue: 70)
-                try transaction.setToldThrough(serial, ofOutboxEntry: ids[0])
-                #expect(try transaction.outbox(limit: 9).map(\.toldThrough) == [serial, .start])
+                try transaction.setNotifiedThrough(serial, ofOutboxEntry: ids[0])
+                #expect(
+                    try transaction.outbox(limit: 9).map(\.notifiedThrough) == [serial, .start])
             }
         },
         Check("H7: databases with entries have their turns, and equal shares") { store in
@@ -91,9 +92,9 @@ extension StoreConformance {
                             + (outbox.mayHaveMore ? "…" : "")
                     }
                 }
-                func markTold(_ zone: String, in database: DatabaseID) throws {
+                func markNotified(_ zone: String, in database: DatabaseID) throws {
                     let entry = try transaction.outbox(limit: 99).first { $0.zoneName == zone }
-                    try transaction.markTold(upTo: entry?.id ?? 0, in: database, keeping: false)
+                    try transaction.markNotified(upTo: entry?.id ?? 0, in: database, keeping: false)
                 }
                 #expect(try turns(6) == [])
                 try transaction.appendOutbox("1234".map { .change(of: "\($0)", in: a) })
@@ -101,18 +102,18 @@ extension StoreConformance {
                 try transaction.appendOutbox([.change(of: "6", in: a), .change(of: "7", in: c)])
                 #expect(try turns(6) == ["7 12…", "2 5", "5 7"])
                 #expect(try turns(2) == ["7 1…", "2 5…"])
-                // Who was told something, be it all or a part, waits until all others were.
-                try markTold("1", in: a)
+                // A database that was processed, in full or in part, waits until all others were.
+                try markNotified("1", in: a)
                 #expect(try turns(6) == ["2 5", "5 7", "7 23…"])
                 let part = try transaction.outbox(limit: 99).first { $0.database == b }
-                try transaction.setToldThrough(
+                try transaction.setNotifiedThrough(
                     SubscriptionSerial(rawValue: 3), ofOutboxEntry: part?.id ?? 0)
                 try transaction.appendOutbox([.change(of: "8", in: b)])
                 #expect(try turns(6) == ["5 7", "7 23…", "2 58…"])
-                try markTold("7", in: c)
+                try markNotified("7", in: c)
                 #expect(try turns(9) == ["7 2346…", "2 58"])
-                try markTold("6", in: a)
-                try markTold("8", in: b)
+                try markNotified("6", in: a)
+                try markNotified("8", in: b)
                 #expect(try turns(6) == [])
             }
         },
@@ -146,11 +147,11 @@ extension StoreConformance {
                 // A third is enough for two; what is left is for who comes later.
                 #expect(try read(9000) == ["7 12!…", "2 4", "5 56"])
                 let first = try transaction.outbox(limit: 1)
-                try transaction.markTold(upTo: first.first?.id ?? 0, in: a, keeping: false)
+                try transaction.markNotified(upTo: first.first?.id ?? 0, in: a, keeping: false)
                 #expect(try read(1) == ["7 2!…", "2 !…", "5 !…"])
             }
         },
-        Check(reopening: "Entries told are removed, and their IDs never used again") {
+        Check(reopening: "Processed entries are removed, and their IDs never used again") {
             store, engine in
             let database = DatabaseID(rawValue: 1)
             let ids = try await store.write(.everything) { transaction throws in
@@ -158,12 +159,12 @@ extension StoreConformance {
                 return try transaction.outbox(limit: 9).map(\.id)
             }
             try await store.write(.everything) {
-                try $0.markTold(upTo: ids[1], in: database, keeping: false)
+                try $0.markNotified(upTo: ids[1], in: database, keeping: false)
             }
             let left = try await store.read { try $0.outbox(limit: 9).map(\.id) }
             #expect(left == [ids[2]])
             try await store.write(.everything) {
-                try $0.markTold(upTo: ids[2], in: database, keeping: false)
+                try $0.markNotified(upTo: ids[2], in: database, keeping: false)
             }
             let reopened = try await engine.reopen(store)
             let next = try await reopened.write(.everything) { transaction in
@@ -174,7 +175,7 @@ extension StoreConformance {
             #expect(next[0] > ids[2])
             try await reopened.close()
         },
-        Check("PUSH-14: every listener is told after a commit with outbox entries") { store in
+        Check("PUSH-14: every listener is woken after a commit with outbox entries") { store in
             var listeners = [
                 store.outboxCommits().makeAsyncIterator(),
                 store.outboxCommits().makeAsyncIterator(),
@@ -184,13 +185,13 @@ extension StoreConformance {
                 try transaction.appendOutbox([.change(of: "diary", in: zone.database)])
             }
             for index in listeners.indices {
-                let told: Void? = await listeners[index].next()
-                #expect(told != nil)
+                let notified: Void? = await listeners[index].next()
+                #expect(notified != nil)
                 let entries = try await store.read { try $0.outbox(limit: 9) }
                 #expect(entries.count == 1)
             }
         },
-        Check("Nobody is told of what was rolled back or wrote no outbox entry") { store in
+        Check("Nobody is woken by what was rolled back or wrote no outbox entry") { store in
             let commits = store.outboxCommits()
             _ = try? await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox([
@@ -204,9 +205,9 @@ extension StoreConformance {
             }
             try await store.close()
             // The stream ends with the store; what it kept back comes before.
-            var told = 0
-            for await _ in commits { told += 1 }
-            #expect(told == 0)
+            var notified = 0
+            for await _ in commits { notified += 1 }
+            #expect(notified == 0)
         },
     ]
 
@@ -264,15 +265,15 @@ extension StoreConformance {
                     .push("phone", from: "phone"), .push("pad", from: "pad"),
                     .push("server", from: nil),
                 ])
-                func told(_ client: String?) throws -> [String] {
+                func notified(_ client: String?) throws -> [String] {
                     try transaction.notifications(
                         for: .anna, after: .start, excludingOrigin: client, limit: 9
                     ).map(\.notificationID)
                 }
-                #expect(try told("phone") == ["pad", "server"])
-                #expect(try told("pad") == ["phone", "server"])
-                #expect(try told("mac") == ["phone", "pad", "server"])
-                #expect(try told(nil) == ["phone", "pad", "server"])
+                #expect(try notified("phone") == ["pad", "server"])
+                #expect(try notified("pad") == ["phone", "server"])
+                #expect(try notified("mac") == ["phone", "pad", "server"])
+                #expect(try notified(nil) == ["phone", "pad", "server"])
             }
         },
         Check("PUSH-2: a notification replaces those with its collapse ID and origin") { store in
@@ -373,7 +374,7 @@ extension StoreConformance {
                 let token = StoredPushToken(
                     token: "t", apnsEnvironment: .production, courier: "c", topic: nil
                 )
-                try transaction.putPushToken(token, tells: annas.key)
+                try transaction.putPushToken(token, notifying: annas.key)
                 let bens = try register(.ben, in: .notes)
                 #expect(bens.key != annas.key)
                 #expect(try transaction.devices(of: .anna).isEmpty)
@@ -414,10 +415,10 @@ extension StoreConformance {
                 let native = StoredPushToken(
                     token: "native", apnsEnvironment: .production, courier: nil, topic: nil
                 )
-                try transaction.putPushToken(issued, tells: devices[0].key)
-                try transaction.putPushToken(issued, tells: devices[1].key)
-                try transaction.putPushToken(issued, tells: devices[0].key)
-                try transaction.putPushToken(native, tells: devices[2].key)
+                try transaction.putPushToken(issued, notifying: devices[0].key)
+                try transaction.putPushToken(issued, notifying: devices[1].key)
+                try transaction.putPushToken(issued, notifying: devices[0].key)
+                try transaction.putPushToken(native, notifying: devices[2].key)
                 let found = try transaction.pushToken(courier: "c", at: .noon)
                 #expect(found?.token == issued)
                 #expect(found?.devices == Array(devices.prefix(2)))
@@ -434,10 +435,10 @@ extension StoreConformance {
                 var token = StoredPushToken(
                     token: "t", apnsEnvironment: .development, courier: "old", topic: nil
                 )
-                try transaction.putPushToken(token, tells: device.key)
+                try transaction.putPushToken(token, notifying: device.key)
                 token.courier = "new"
                 token.apnsEnvironment = .production
-                try transaction.putPushToken(token, tells: device.key)
+                try transaction.putPushToken(token, notifying: device.key)
                 #expect(try transaction.pushToken("t") == token)
                 #expect(try transaction.pushToken(courier: "old", at: .noon) == nil)
                 #expect(try transaction.pushToken(courier: "new", at: .noon)?.devices == [device])

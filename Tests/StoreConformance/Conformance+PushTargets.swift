@@ -16,7 +16,7 @@ extension StoreConformance {
                     registeredAt: .noon, delivered: head
                 )
                 #expect(try transaction.pushTarget(target.key, at: .noon) == target)
-                // Registered again, it keeps its place.
+                // Registered again, it keeps its position.
                 _ = try transaction.appendNotifications([.push("after", from: nil)])
                 let later = Instant.noon.advanced(by: .seconds(60))
                 try transaction.register("aa", for: phone, at: later)
@@ -30,7 +30,7 @@ extension StoreConformance {
                 let token = StoredPushToken(
                     token: "aa", apnsEnvironment: .development, courier: "c"
                 )
-                try transaction.putPushToken(token, tells: phone.key)
+                try transaction.putPushToken(token, notifying: phone.key)
                 let sent = try transaction.appendNotifications([.push("p", from: nil)])
                 #expect(
                     try transaction.pushTarget(
@@ -51,14 +51,14 @@ extension StoreConformance {
                 for device in [annas, elsewhere, bens] {
                     try transaction.register("aa", for: device)
                 }
-                func told(_ device: StoredDevice) throws -> Bool {
+                func isNotified(_ device: StoredDevice) throws -> Bool {
                     try transaction.pushTarget(
                         PushTargetKey(token: "aa", device: device.key), at: .noon)
                         != nil
                 }
-                #expect(try told(annas) == false)
-                #expect(try told(bens) == true)
-                #expect(try told(elsewhere) == true)
+                #expect(try isNotified(annas) == false)
+                #expect(try isNotified(bens) == true)
+                #expect(try isNotified(elsewhere) == true)
             }
         },
         Check("SUB-46: a target is pending if somebody else's notification lies after it") {
@@ -86,9 +86,9 @@ extension StoreConformance {
                 let phone = try transaction.phone()
                 try transaction.register("aa", for: phone)
                 let key = PushTargetKey(token: "aa", device: phone.key)
-                for place: Int64 in [5, 3] {
+                for position: Int64 in [5, 3] {
                     try transaction.movePushTargets([
-                        key: NotificationSequence(rawValue: place),
+                        key: NotificationSequence(rawValue: position),
                         PushTargetKey(token: "gone", device: phone.key): .start,
                     ])
                 }
@@ -167,11 +167,11 @@ extension StoreConformance {
                         hash: Array(session.rawValue.utf8)
                     )
                     for token in tokens {
-                        try transaction.putPushToken(token, tells: device.key, in: session)
+                        try transaction.putPushToken(token, notifying: device.key, in: session)
                     }
                 }
                 /// Where the native token and the courier are.
-                func places() throws -> [NotificationSequence?] {
+                func positions() throws -> [NotificationSequence?] {
                     let key = PushTargetKey(token: "native", device: device.key)
                     let native = try transaction.pushTarget(key, at: .noon)
                     let courier = try transaction.pushToken(courier: "c", at: .noon)
@@ -180,13 +180,13 @@ extension StoreConformance {
                 let start = try transaction.notificationHead()
                 try register(in: "one")
                 let old = try transaction.appendNotifications([.push("a", to: anna.id)])[0]
-                #expect(try places() == [start, start])
+                #expect(try positions() == [start, start])
                 // The session lasts: what waits is not lost.
                 try register(in: "two")
-                #expect(try places() == [start, start])
+                #expect(try positions() == [start, start])
                 try transaction.removeSession(SessionID(rawValue: "two"))
                 try register(in: "three")
-                #expect(try places() == [old.sequence, old.sequence])
+                #expect(try positions() == [old.sequence, old.sequence])
             }
         },
         Check("A dead token goes unless it was registered after it died") { store in
@@ -244,7 +244,7 @@ extension StoreTransaction {
                 token: token, apnsEnvironment: .development, courier: nil, topic: topic,
                 registeredAt: moment
             ),
-            tells: device.key
+            notifying: device.key
         )
     }
 

@@ -26,7 +26,7 @@ extension StoreConformance {
                 #expect(try transaction.scan("Note", [zone]) == ["a"])
             }
         },
-        Check("A scan goes zone by zone in the order asked for, and on from a place") { store in
+        Check("A scan goes zone by zone in the order asked for, and on from a cursor") { store in
             try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("first").key
                 let second = try transaction.makeZone("second").key
@@ -40,7 +40,7 @@ extension StoreConformance {
                 #expect(try transaction.scan("Note", []) == [])
                 func rest(_ zone: ZoneKey, _ position: Position) throws -> [String] {
                     try transaction.scan(
-                        "Note", zones, after: RecordPlace(zone: zone, position: position))
+                        "Note", zones, after: RecordCursor(zone: zone, position: position))
                 }
                 #expect(try rest(first, .start) == ["a", "b", "c", "d", "e"])
                 #expect(try rest(first, 9) == ["b", "c", "d", "e"])
@@ -49,22 +49,22 @@ extension StoreConformance {
                 #expect(try rest(third, 7) == [])
             }
         },
-        Check("A scan ends when its body says so, and its records have all they had") { store in
+        Check("A scan ends when its body asks for it, and its records have all they had") { store in
             try await store.write(.everything) { transaction throws in
                 let first = try transaction.makeZone("first").key
                 let second = try transaction.makeZone("second").key
                 try transaction.putRecords([.note("a", at: 3), .note("b", at: 4)], in: first)
                 try transaction.putRecords([.note("c", at: 5)], in: second)
                 var seen: [StoredRecord] = []
-                var places: [ZoneKey] = []
+                var visited: [ZoneKey] = []
                 try transaction.scanRecords(of: "Note", in: [first, second], after: nil) {
                     record, zone in
                     seen.append(record)
-                    places.append(zone)
+                    visited.append(zone)
                     return seen.count < 2
                 }
                 #expect(seen == [.note("a", at: 3), .note("b", at: 4)])
-                #expect(places == [first, first])
+                #expect(visited == [first, first])
                 #expect(throws: Refused()) {
                     try transaction.scanRecords(of: "Note", in: [first], after: nil) { _, _ in
                         throw Refused()
@@ -90,10 +90,10 @@ extension StoredRecord {
 extension StoreReader {
     /// The names of the records that a scan finds.
     fileprivate func scan(
-        _ type: String, _ zones: [ZoneKey], after place: RecordPlace? = nil
+        _ type: String, _ zones: [ZoneKey], after cursor: RecordCursor? = nil
     ) throws -> [String] {
         var names: [String] = []
-        try scanRecords(of: type, in: zones, after: place) { record, _ in
+        try scanRecords(of: type, in: zones, after: cursor) { record, _ in
             names.append(record.name)
             return true
         }

@@ -82,7 +82,8 @@ extension StoreConformance {
             #expect(found.count == 1000)
             #expect(records.allSatisfy { found[$0.name] == $0 })
         },
-        Check("TOK-15: a record that changes again stands once, at its latest place") { store in
+        Check("TOK-15: a record that changes again is listed once, at its latest position") {
+            store in
             let history = try await store.write(.everything) { transaction throws in
                 let zone = try transaction.makeZone("diary")
                 try transaction.putRecords([.note("a", at: 2), .note("b", at: 3)], in: zone.key)

@@ -48,7 +48,7 @@ extension StoreConformance {
                 try transaction.putPushToken(
                     StoredPushToken(
                         token: "t", apnsEnvironment: .development, courier: "c"),
-                    tells: device.key
+                    notifying: device.key
                 )
                 _ = try transaction.appendNotifications([.push("a", to: people.anna.id)])
                 try transaction.removeDevice(clientID: "phone", of: people.anna.id)
@@ -147,7 +147,7 @@ extension StoreConformance {
                     clientID: "phone", user: people.ben.id, container: .notes, at: .noon)
                 try transaction.putPushToken(
                     StoredPushToken(token: "t", apnsEnvironment: .development, courier: "c"),
-                    tells: device.key
+                    notifying: device.key
                 )
             }
             func holders(_ clientID: String, _ token: String?) async throws -> Set<UserID> {

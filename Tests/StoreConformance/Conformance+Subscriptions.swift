@@ -335,7 +335,7 @@ extension StoreConformance {
                     )
                     ids.append(id)
                 }
-                // Saving anew keeps the place.
+                // Saving again keeps the serial.
                 try transaction.subscribe(in: database, .watching(.database, "s7"))
                 for limit in 1...10 {
                     var pages: [StoredSubscription] = []

@@ -5,26 +5,26 @@ import TidebellWire
 
 extension StoreConformance {
     static let couriers: [Check] = [
-        Check("The place of the newest notifications counts what a device is given") { store in
+        Check("The position of the newest notifications counts what a device is given") { store in
             try await store.write(.everything) { transaction throws in
                 let log = try transaction.appendNotifications([
                     .push("0"), .push("1", from: "pad"), .push("2", to: .ben), .push("3"),
                     .push("4", from: nil), .push("5", from: "pad"),
                 ])
-                func place(
+                func position(
                     newest count: Int, after start: Int? = nil, without client: String?
                 ) throws -> NotificationSequence? {
-                    try transaction.notificationPlace(
+                    try transaction.notificationPosition(
                         for: .anna, after: start.map { log[$0].sequence } ?? .start,
                         excludingOrigin: client, newest: count
                     )
                 }
-                #expect(try place(newest: 1, without: nil) == log[5].sequence)
-                #expect(try place(newest: 5, without: nil) == log[0].sequence)
-                #expect(try place(newest: 6, without: nil) == nil)
-                #expect(try place(newest: 2, without: "pad") == log[3].sequence)
-                #expect(try place(newest: 4, without: "pad") == nil)
-                #expect(try place(newest: 2, after: 3, without: "pad") == nil)
+                #expect(try position(newest: 1, without: nil) == log[5].sequence)
+                #expect(try position(newest: 5, without: nil) == log[0].sequence)
+                #expect(try position(newest: 6, without: nil) == nil)
+                #expect(try position(newest: 2, without: "pad") == log[3].sequence)
+                #expect(try position(newest: 4, without: "pad") == nil)
+                #expect(try position(newest: 2, after: 3, without: "pad") == nil)
             }
         }
     ]
@@ -59,7 +59,7 @@ extension StoreConformance {
             }
             #expect(moment == .day(4))
         },
-        Check("Devices not seen for long go, with the push tokens that told nobody else") {
+        Check("Devices not seen for long go, with the push tokens that reached nobody else") {
             store in
             try await store.write(.everything) { transaction throws in
                 func register(_ client: String, day: Int64) throws -> StoredDevice {
@@ -73,8 +73,8 @@ extension StoreConformance {
                 let tokens = ["alone", "shared"].map {
                     StoredPushToken(token: $0, apnsEnvironment: .development, courier: "c-\($0)")
                 }
-                for token in tokens { try transaction.putPushToken(token, tells: old.key) }
-                try transaction.putPushToken(tokens[1], tells: recent.key)
+                for token in tokens { try transaction.putPushToken(token, notifying: old.key) }
+                try transaction.putPushToken(tokens[1], notifying: recent.key)
                 #expect(try register("used", day: 3) == used)
                 try transaction.markDevicesSeen([marked.key], at: .day(4))
                 // Going back in time does not make a device older.
@@ -128,7 +128,7 @@ extension StoreConformance {
                 let token = StoredPushToken(
                     token: "t", apnsEnvironment: .development, courier: "c"
                 )
-                try transaction.putPushToken(token, tells: device.key)
+                try transaction.putPushToken(token, notifying: device.key)
                 try transaction.removeAccount(account, at: Instant(rawValue: 0))
                 #expect(try transaction.pushToken("t") == nil)
             }

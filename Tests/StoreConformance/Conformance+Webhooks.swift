@@ -38,7 +38,7 @@ extension StoreConformance {
             }
             try await reopened.close()
         },
-        Check("A webhook's place never goes back; it is disabled with a reason, and enabled") {
+        Check("A webhook's position never goes back; it is disabled with a reason, and enabled") {
             store in
             try await store.write(.everything) { transaction throws in
                 let hook = try transaction.createWebhook(
@@ -74,7 +74,7 @@ extension StoreConformance {
                     .push("2", to: chess.id), .push("3", to: ben.id), .push("4", to: live.id),
                     .push("5", to: anna.id, collapse: "x"), .push("6", to: ben.id),
                 ])
-                func told(after start: Int, upTo end: Int, limit: Int = 9) throws -> [String] {
+                func delivered(after start: Int, upTo end: Int, limit: Int = 9) throws -> [String] {
                     try transaction.notifications(
                         of: .notes, after: log[start].sequence, upTo: log[end].sequence,
                         limit: limit
@@ -85,8 +85,8 @@ extension StoreConformance {
                         of: .notes, after: .start, upTo: log[6].sequence, limit: 9
                     ) == [log[1], log[3], log[5], log[6]]
                 )
-                #expect(try told(after: 1, upTo: 5) == ["3", "5"])
-                #expect(try told(after: 0, upTo: 6, limit: 2) == ["1", "3"])
+                #expect(try delivered(after: 1, upTo: 5) == ["3", "5"])
+                #expect(try delivered(after: 0, upTo: 6, limit: 2) == ["1", "3"])
             }
         },
         Check("The devices of users come with their native tokens, without those of couriers") {
@@ -108,9 +108,9 @@ extension StoreConformance {
                 let phone = try register("phone", .anna)
                 let page = try register("page", .anna)
                 let bens = try register("bens", .ben)
-                for token in native { try transaction.putPushToken(token, tells: phone.key) }
+                for token in native { try transaction.putPushToken(token, notifying: phone.key) }
                 for device in [phone, page] {
-                    try transaction.putPushToken(web, tells: device.key)
+                    try transaction.putPushToken(web, notifying: device.key)
                 }
                 let annas = [
                     DeviceTokens(user: .anna, clientID: "page", tokens: []),

@@ -9,7 +9,7 @@ package final class Gate: Sendable {
     /// Creates a gate that is shut.
     package init() {}
 
-    /// Tells the test that the body has come this far.
+    /// Signals to the test that the body has come this far.
     package func reached() {
         arrivals.continuation.yield()
     }

@@ -6,7 +6,8 @@ import Testing
 ///
 /// For what nobody can be waited for directly. It looks again after pauses that get longer: a loop of
 /// yields takes the processor from those who are to make the condition true. There is no limit of its own:
-/// how long something takes on a busy machine says nothing about it. ``TimeLimitTrait/hangs`` ends a wait in vain.
+/// how long something takes on a busy machine proves nothing about it. ``TimeLimitTrait/hangs``
+/// ends a wait in vain.
 @discardableResult
 package func eventually(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool

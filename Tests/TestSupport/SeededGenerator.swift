@@ -35,14 +35,14 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         choices[below(choices.count)]
     }
 
-    /// Returns one of the choices, each as likely as its weight says.
+    /// Returns one of the choices, each with the probability of its weight.
     package mutating func pick<Choice>(
         weighted choices: [(weight: Int, choice: Choice)]
     ) -> Choice {
-        var place = below(choices.map(\.weight).reduce(0, +))
+        var offset = below(choices.map(\.weight).reduce(0, +))
         for (weight, choice) in choices {
-            if place < weight { return choice }
-            place -= weight
+            if offset < weight { return choice }
+            offset -= weight
         }
         preconditionFailure("weights add up")
     }

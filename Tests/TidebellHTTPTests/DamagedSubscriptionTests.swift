@@ -99,8 +99,8 @@ struct DamagedSubscriptionTests {
         try pages.write(to: folder)
         let api = try TestAPI(on: folder, knowing: first.callers)
         let store = try #require(api.cloud.store as? SQLiteStore)
-        let heard = Mutex<[StoreTroubles.News]>([])
-        store.troubles.observe { news in heard.withLock { $0.append(news) } }
+        let received = Mutex<[StoreTroubles.News]>([])
+        store.troubles.observe { news in received.withLock { $0.append(news) } }
         #expect(
             try outcomes(try await api.get("private/subscriptions/list"))
                 == ["a: INTERNAL_ERROR", "b: INTERNAL_ERROR", "c: INTERNAL_ERROR"])
@@ -110,7 +110,7 @@ struct DamagedSubscriptionTests {
         var mend = StoreMend()
         mend.tables = ["subscription"]
         mend.damagedSubscriptions = 3
-        #expect(heard.withLock { $0 } == [.mended(mend)])
+        #expect(received.withLock { $0 } == [.mended(mend)])
         let updated = try await api.post(
             "private/subscriptions/modify", Self.modify("update", ["a"]))
         #expect(try outcomes(updated) == ["a"])

@@ -137,7 +137,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("Writes beyond the bound are told to try again later")
+    @Test("Writes beyond the bound fail, to be tried again later")
     func tooManyWritesAreTurnedAway() async throws {
         try await withStore { store in
             let gate = Gate()

@@ -186,7 +186,7 @@ final class LostLifeTests {
         return files
     }
 
-    /// Puts files in the place of those of a closed store.
+    /// Replaces the files of a closed store.
     private func put(_ files: [String: Data]) throws {
         for suffix in ["", "-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: path + suffix)
@@ -271,7 +271,7 @@ final class LostLifeTests {
         try await store.close()
     }
 
-    /// What ends or begins something, and neither a position nor a notification tells of it.
+    /// What ends or begins something, without a position or a notification that shows it.
     static let others = [
         "revoked token", "password", "sign-out", "disabled", "device", "push token",
         "subscription", "webhook", "permission",
@@ -297,7 +297,7 @@ final class LostLifeTests {
                 let token = StoredPushToken(
                     token: "t", apnsEnvironment: .development, courier: nil, topic: nil,
                     registeredAt: moment)
-                try transaction.putPushToken(token, tells: try device().key, in: nil)
+                try transaction.putPushToken(token, notifying: try device().key, in: nil)
             case "subscription":
                 let database = try transaction.makeDatabase(key)
                 try transaction.putSubscriptions([

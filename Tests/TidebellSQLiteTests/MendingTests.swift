@@ -19,7 +19,7 @@ final class MendingTests {
         )
     }
 
-    /// Makes a store with a record that an index lacks, and what else the statements say.
+    /// Makes a store with a record that an index lacks, and what else the statements do.
     private func makeUnsound(_ statements: String...) async throws {
         let store = try SQLiteStore.open(at: path)
         try await store.write(.everything) { transaction in
@@ -63,7 +63,7 @@ final class MendingTests {
         try await store.close()
     }
 
-    @Test("M6: who meets damage while the mend commits is told of none")
+    @Test("M6: a call that meets damage while the mend commits reports none")
     func readDuringCommit() async throws {
         try await makeUnsound()
         let store = try SQLiteStore.open(at: path)
@@ -143,13 +143,13 @@ final class MendingTests {
             """
         )
         let store = try SQLiteStore.open(at: path)
-        let heard = Mutex<[StoreTroubles.News]>([])
-        store.troubles.observe { news in heard.withLock { $0.append(news) } }
+        let received = Mutex<[StoreTroubles.News]>([])
+        store.troubles.observe { news in received.withLock { $0.append(news) } }
         #expect(try await read(store) == 2)
         var mend = StoreMend()
         mend.tables = ["record"]
         mend.unknownZones = ["1 (1 records)", "7 (1 records)"]
-        #expect(heard.withLock { $0 } == [.mended(mend)])
+        #expect(received.withLock { $0 } == [.mended(mend)])
         #expect(try await numbers("SELECT zone FROM record", in: store) == [1, 7])
         let found = try StoreCheck.run(at: path).problems.map(\.description)
         #expect(found.filter { $0.contains("records belong to a zone that is gone") }.count == 2)

@@ -143,7 +143,7 @@ final class OpeningTests {
         ) { try SQLiteStore.open(at: below) }
     }
 
-    @Test("A folder in the file's place is refused")
+    @Test("A folder where the file should be is refused")
     func folderInPlaceOfFile() throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true

@@ -52,7 +52,7 @@ final class SchemaStepTests {
     }
 
     /// Where every table and index begins in the file.
-    private func places(_ queue: DatabaseQueue) throws -> [String: Int] {
+    private func rootPages(_ queue: DatabaseQueue) throws -> [String: Int] {
         try queue.read { database in
             let rows = try Row.fetchAll(
                 database, sql: "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0"
@@ -64,9 +64,9 @@ final class SchemaStepTests {
     @Test("A step that adds a column or an index moves no table and writes few pages")
     func stepsAdd() async throws {
         let queue = try await makeStore()
-        let before = try places(queue)
+        let before = try rootPages(queue)
         try Self.steps(Self.colour, Self.shades).apply(to: queue)
-        let after = try places(queue)
+        let after = try rootPages(queue)
         #expect(after.filter { before[$0.key] != nil } == before)
         let added = Set(after.keys).subtracting(before.keys)
         #expect(added.isSuperset(of: ["shade", "record_colour"]))

@@ -23,24 +23,24 @@ final class TroubleTests {
     func news() {
         let now = Mutex(Duration.zero)
         let troubles = StoreTroubles { now.withLock { $0 } }
-        let heard = Mutex<[StoreTroubles.News]>([])
-        troubles.observe { news in heard.withLock { $0.append(news) } }
+        let received = Mutex<[StoreTroubles.News]>([])
+        troubles.observe { news in received.withLock { $0.append(news) } }
         let full = StoreUnavailable(.diskIsFull, detail: "")
         troubles.noteSuccess()
         troubles.note(CancellationError())
-        #expect(heard.withLock { $0 } == [])
+        #expect(received.withLock { $0 } == [])
         for _ in 0..<1000 {
             troubles.note(full)
             troubles.noteSuccess()
         }
-        #expect(heard.withLock { $0 } == [.began(full)])
+        #expect(received.withLock { $0 } == [.began(full)])
         #expect(troubles.present == full)
         now.withLock { $0 += StoreTroubles.quietTime }
         for _ in 0..<1000 { troubles.noteSuccess() }
-        #expect(heard.withLock { $0 } == [.began(full), .ended])
+        #expect(received.withLock { $0 } == [.began(full), .ended])
         #expect(troubles.present == nil)
         troubles.note(full)
-        #expect(heard.withLock { $0 } == [.began(full), .ended, .began(full)])
+        #expect(received.withLock { $0 } == [.began(full), .ended, .began(full)])
     }
 
     @Test("M3: a store where larger writes meet a full disk is not ready, though a row fits")

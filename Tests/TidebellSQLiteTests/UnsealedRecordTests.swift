@@ -9,7 +9,7 @@ import TidebellWire
 
 @Suite("Encrypted fields that an older version stored in clear text")
 final class UnsealedRecordTests {
-    /// Turns bytes round, and says for what.
+    /// Turns bytes round, and notes for what.
     private struct Reversal: FieldCipher {
         let rootKeyID = "root"
 

@@ -51,7 +51,7 @@ final class Version4Tests {
             )
             try transaction.putPushToken(
                 StoredPushToken(token: "cd", apnsEnvironment: .development, courier: nil),
-                tells: device.key, in: SessionID(rawValue: "s1")
+                notifying: device.key, in: SessionID(rawValue: "s1")
             )
             try transaction.appendOutbox([
                 OutboxEntry(
@@ -61,7 +61,7 @@ final class Version4Tests {
             ])
         }
         try await store.read { reader throws in
-            // What was told before is not told again.
+            // What was processed before is not notified again.
             let entries = try reader.outboxes(limit: 10).flatMap(\.entries)
             #expect(entries.map(\.id) == [9, 10])
             let size = Int64(

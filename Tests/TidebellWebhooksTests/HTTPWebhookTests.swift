@@ -166,7 +166,7 @@ struct HTTPWebhookTests {
     )
 }
 
-/// A receiver on a socket of this machine, which answers as told.
+/// A receiver on a socket of this machine, with the answers of the test.
 private final class Receiver: Sendable {
     struct Received: Sendable {
         var headers: [String: String]

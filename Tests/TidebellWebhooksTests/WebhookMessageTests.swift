@@ -79,7 +79,7 @@ struct WebhookMessageTests {
         )
     }
 
-    @Test("A background push says so, with its collapse ID; a sample says that it is one")
+    @Test("A background push is marked so, with its collapse ID; a sample is marked as one")
     func background() {
         let message = WebhookMessage(
             Self.item(from: nil, collapse: "c"), kind: .test, for: Self.webhook, at: World.noon

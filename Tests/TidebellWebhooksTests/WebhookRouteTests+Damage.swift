@@ -5,8 +5,8 @@ import TidebellCore
 import TidebellWebhooks
 
 extension WebhookRouteTests {
-    @Test("A place beyond the log, as damage leaves it, counts as its end")
-    func damagedPlace() async throws {
+    @Test("A position beyond the log, as damage leaves it, counts as its end")
+    func damagedPosition() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
             try await world.store.write(.everything) {

@@ -48,7 +48,7 @@ struct WebhookRouteTests {
         }
     }
 
-    @Test("Receivers are told of devices by the IDs that records have, never by client IDs")
+    @Test("Receivers get devices by the IDs that records have, never by client IDs")
     func sealedDevices() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
@@ -76,7 +76,7 @@ struct WebhookRouteTests {
         }
     }
 
-    @Test("H5: receivers are told no push tokens of sessions that have ended")
+    @Test("H5: receivers get no push tokens of sessions that have ended")
     func endedSessions() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
@@ -97,7 +97,7 @@ struct WebhookRouteTests {
                     try transaction.putPushToken(
                         StoredPushToken(
                             token: "token-of-\(name)", apnsEnvironment: .development, courier: nil),
-                        tells: device.key, in: session
+                        notifying: device.key, in: session
                     )
                 }
             }
@@ -113,7 +113,7 @@ struct WebhookRouteTests {
         }
     }
 
-    @Test("A webhook hears of its own container and environment only")
+    @Test("A webhook gets pushes of its own container and environment only")
     func otherContainers() async throws {
         try await World.run { world in
             let production = ContainerKey(
@@ -138,7 +138,7 @@ struct WebhookRouteTests {
         }
     }
 
-    @Test("No more than the window is under way, and the place follows the oldest")
+    @Test("No more than the window is under way, and the position follows the oldest")
     func window() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
@@ -384,7 +384,7 @@ struct WebhookRouteTests {
             let webhook = try await world.webhook()
             try await world.push((0..<95).map { "x\($0)" }, to: other)
             let own = try await world.push(["own"])
-            try await world.running({ $0.placesPerRead = 10 }) { _ in
+            try await world.running({ $0.sequencesPerRead = 10 }) { _ in
                 try await world.waitUntilDelivered(webhook, own[0])
             }
             #expect(world.receiver.arrived == ["own"])

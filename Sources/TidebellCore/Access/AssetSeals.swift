@@ -44,7 +44,7 @@ package protocol AssetSeals: Sendable {
     func keys(of content: AssetContent) -> (wrappingKey: String, referenceChecksum: String)
 }
 
-/// The seals of a server without a place for files: it has made nothing.
+/// The seals of a server without a folder for files: it has made nothing.
 package struct NoAssetSeals: AssetSeals {
     /// Creates a value.
     package init() {}

@@ -13,10 +13,10 @@ package struct Call: Sendable {
     package var user: StoredUser?
     /// The session of the caller's web token; nil for a caller without one.
     package var session: SessionID?
-    /// The device that calls, as far as it says so; only it knows the ID, which is how it
+    /// The device that calls, if it sent its ID; only it knows the ID, which is how it
     /// is known again.
     package var clientID: String?
-    /// Makes what records tell of the device that wrote them: says which writes are of
+    /// Makes what records show of the device that wrote them: which writes are of
     /// the same device, and not its client ID.
     package var makeDeviceID: @Sendable () -> String
     /// Whether the client opted into the extensions (web-services 9).

@@ -22,9 +22,9 @@ package struct CallUUIDs: Sendable, Hashable {
         withUnsafeMutableBytes(of: &uuid) { bytes in
             // The last 48 bits: version and variant stand before them.
             var carry = UInt64(index) + 1
-            for place in (10...15).reversed() {
-                carry += UInt64(bytes[place])
-                bytes[place] = UInt8(truncatingIfNeeded: carry)
+            for offset in (10...15).reversed() {
+                carry += UInt64(bytes[offset])
+                bytes[offset] = UInt8(truncatingIfNeeded: carry)
                 carry >>= 8
             }
         }

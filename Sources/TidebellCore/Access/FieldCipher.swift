@@ -33,7 +33,7 @@ package struct UnreadableZoneKey: Error {
 /// What is encrypted is bound to its zone and record: moved to another one, it cannot be
 /// opened.
 package protocol FieldCipher: Sendable {
-    /// Tells the root key that wraps the zone keys from others.
+    /// Identifies the root key that wraps the zone keys.
     var rootKeyID: String { get }
     /// Makes the key of a zone; nil where fields are kept as they are.
     func makeKey(of zone: ZoneKey) throws -> WrappedKey?

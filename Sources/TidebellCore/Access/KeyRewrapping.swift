@@ -5,9 +5,9 @@
 ///
 /// Each call returns nil for what the first root key does not open: it is damaged.
 package protocol KeyRewrapping: Sendable {
-    /// Tells the root key that there was from others.
+    /// Identifies the root key that there was.
     var oldID: String { get }
-    /// Tells the root key that is to be from others.
+    /// Identifies the root key that is to be.
     var newID: String { get }
 
     /// Wraps the key of a zone anew.

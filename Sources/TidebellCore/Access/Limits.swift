@@ -65,7 +65,7 @@ package struct Limits: Sendable, Hashable {
     /// Fields and types of all containers that are remembered from call to call; some 100
     /// bytes each.
     package var cachedSchemaFields = 50_000
-    /// Devices of one user; one more takes the place of the one unused for longest.
+    /// Devices of one user; one more replaces the one unused for longest.
     package var devicesPerUser = 1000
     /// Devices of one account that are signed in to a container; one more signs the one out
     /// that would expire first, and what was begun with it.
@@ -107,7 +107,7 @@ package struct Limits: Sendable, Hashable {
     /// How long notifications are kept for devices that are away (NOTIF-15).
     package var notificationRetention = Duration.seconds(30 * 24 * 3600)
 
-    /// How long a told change, its matches and the routes' attempts are kept for
+    /// How long a processed change, its matches and the routes' attempts are kept for
     /// explanations; zero keeps nothing.
     package var explanationRetention = Duration.seconds(24 * 3600)
     /// The most of them, whatever their age; about 250 MB where all are full.

@@ -3,7 +3,7 @@
 /// How much a read may look at before it counts as a long one.
 ///
 /// What most requests read stays below; what passes it waits for one of few
-/// places, so that long reads cannot hold up look-ups.
+/// slots, so that long reads cannot hold up look-ups.
 package struct ReadBudget: Sendable, Hashable {
     /// Records of which the fields are read.
     package var records: Int

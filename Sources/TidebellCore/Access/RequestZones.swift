@@ -3,7 +3,7 @@ import TidebellWire
 
 /// The zones that one request names, read together, and what they are to who calls.
 ///
-/// This is the one place that knows where a zone is and who may do what there.
+/// This is the one type that knows where a zone is and who may do what there.
 package struct RequestZones {
     /// The database of the path.
     package let database: DatabaseAccess

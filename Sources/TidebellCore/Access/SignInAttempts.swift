@@ -18,7 +18,7 @@ package struct SignInAttempts: Sendable {
     /// addresses wait for one another; with as many more again, twice as long.
     package static let failuresBeforeDelay = 10
     /// The wait for the first of them, and the longest. Who would wait longer is refused, and
-    /// told to come back then.
+    /// asked to come back then.
     package static let delay = Backoff(first: .seconds(1), longest: .seconds(30))
     /// The most names, addresses or pairs counted at a time: more than one server can
     /// check in a ``window``. Beyond it those with the fewest failures are forgotten, so that

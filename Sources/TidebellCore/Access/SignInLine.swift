@@ -42,7 +42,7 @@ package struct SignInLine<Ticket> {
         return isKnown ? known.next() : others.next()
     }
 
-    /// Removes and returns the one that `isLeaving` says, who waits no longer.
+    /// Removes and returns the one for which `isLeaving` is true, which waits no longer.
     package mutating func remove(where isLeaving: (Ticket) -> Bool) -> Ticket? {
         known.remove(where: isLeaving) ?? others.remove(where: isLeaving)
     }

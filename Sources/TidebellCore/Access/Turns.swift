@@ -40,7 +40,7 @@ package struct Turns<Key: Hashable, Ticket> {
         return remove(0, of: key)
     }
 
-    /// Removes and returns the first that `isLeaving` says.
+    /// Removes and returns the first for which `isLeaving` is true.
     package mutating func remove(where isLeaving: (Ticket) -> Bool) -> Ticket? {
         for (key, waiting) in tickets {
             guard let index = waiting.firstIndex(where: isLeaving) else { continue }

@@ -9,7 +9,7 @@ package enum WebTokenRules {
     /// How long a token of `CKFetchWebAuthTokenOperation` is valid: as long as one
     /// of a web page (WS:SettingUpWebServices).
     package static let fetchedLifetime = Duration.seconds(30 * 60)
-    /// How long an expired token is remembered: so long its device is told to sign in
+    /// How long an expired token is remembered: so long its device is asked to sign in
     /// again, afterwards it has no account (ACCT-4).
     package static let memory = Duration.seconds(365 * 24 * 3600)
     /// How long an expired token of a web page is remembered: a page signs in anew.
@@ -48,7 +48,7 @@ package enum WebTokenRules {
     }
 
     /// The moment that tokens which were got with `token`, and their successors, do not
-    /// outlive: a token until a day that was said gives nothing beyond that day.
+    /// outlive: a token until a given day gives nothing beyond that day.
     package static func end(ofTokensGotWith token: StoredWebToken) -> Instant? {
         token.lifetime == nil ? token.expiresAt : token.endsAt
     }
@@ -82,7 +82,7 @@ package enum WebTokenRules {
     /// data in all others.
     ///
     /// `noAccount` of a device is a removed or unknown token, which gives
-    /// `AUTHENTICATION_REQUIRED` alone; the exact codes of the others tell clients of
+    /// `AUTHENTICATION_REQUIRED` alone; the exact codes of the others show clients of
     /// ours to keep what they have (ACCT-3, ACCT-4).
     package static func check(
         _ token: StoredWebToken, for container: ContainerKey, at now: Instant

@@ -48,7 +48,7 @@ extension WireSubscription {
         case .fires:
             let rule =
                 kind == .zone
-                ? ExplainedRule("the end of its zone is the last it tells of", "SUB-65")
+                ? ExplainedRule("the end of its zone is the last it reports", "SUB-65")
                 : ExplainedRule("zones that come and go fire it", "SUB-54")
             return ExplainedVerdict(fires: true, rule: rule)
         case .doesNotFire(let reason):
@@ -123,11 +123,11 @@ extension ExplainedRule {
         case .filter(let filter, let found):
             ExplainedRule("it asks for \(filter.summary), \(filter.text(found: found))", "SUB-24")
         case .recordsOnly:
-            ExplainedRule("it tells of records, not of the zone itself", "SUB-23")
+            ExplainedRule("it reports records, not the zone itself", "SUB-23")
         case .unreadableChange:
-            ExplainedRule("it tells of records, and what changed cannot be read any more")
+            ExplainedRule("it reports records, and what changed cannot be read any more")
         case .zoneCreated:
-            ExplainedRule("it does not tell of zones that begin", "SUB-53")
+            ExplainedRule("it does not report zones that begin", "SUB-53")
         }
     }
 }
@@ -139,7 +139,7 @@ extension SubscriptionVerdict.Reason {
 }
 
 extension RecordChange {
-    /// Whether its fields were dropped for their size when it was told.
+    /// Whether its fields were dropped for their size when it was notified.
     fileprivate var isShortened: Bool { fields == nil && system != nil }
 }
 

@@ -7,7 +7,7 @@ extension PushExplainer {
     /// Databases searched for a record.
     private static let databasesSearched = 100
 
-    /// Says why nothing was found, and how to ask instead.
+    /// Explains why nothing was found, and how to ask instead.
     mutating func hints() throws -> [String] {
         let containers = try reader.containers(limit: Self.listed)
         guard !containers.isEmpty else {
@@ -26,7 +26,7 @@ extension PushExplainer {
             return ["No such container and environment was used. There are: \(Self.list(all))."]
         }
         if let id = query.notificationID {
-            return ["No kept change was told by a notification '\(id)'.", try retention()]
+            return ["No kept change was reported by a notification '\(id)'.", try retention()]
         }
         if let id = query.subscriptionID {
             return try hints(aboutSubscription: id, in: asked)
@@ -82,12 +82,12 @@ extension PushExplainer {
                 guard let record = try reader.records([name], in: zone.key)[name] else { continue }
                 let changed = Instant(rawValue: record.modified.timestamp)
                 let owner = try database.key.owner.flatMap { try self.name(of: $0) }
-                let place = ExplainedDatabase(
+                let location = ExplainedDatabase(
                     container: database.key.container, scope: database.key.scope, ownerName: owner
                 )
                 return [
                     "The record \(name) (\(record.type)) is in zone \(zone.name), "
-                        + "\(place.text), last changed \(changed.text), but no change of it is "
+                        + "\(location.text), last changed \(changed.text), but no change of it is "
                         + "kept.",
                     try reasonForNoChange(at: changed, in: zone, of: database),
                 ]
@@ -102,7 +102,7 @@ extension PushExplainer {
         at changed: Instant, in zone: StoredZone, of database: StoredDatabase
     ) throws -> String {
         if database.subscriptionKinds.isEmpty {
-            return "Nobody has a subscription in that database: its changes are told to nobody "
+            return "Nobody has a subscription in that database: its changes notify nobody "
                 + "(SUB-40)."
         }
         if zone.name == ZoneID.defaultName, !database.subscriptionKinds.contains(.query) {
@@ -113,7 +113,7 @@ extension PushExplainer {
             return try retention()
         }
         return "When it was made, nobody had a subscription in that database: a change before "
-            + "the first subscription is told to nobody (SUB-40)."
+            + "the first subscription notifies nobody (SUB-40)."
     }
 
     /// The databases that a query without kept changes may mean.
@@ -140,7 +140,7 @@ extension PushExplainer {
     private func retention() throws -> String {
         guard let oldest = try reader.oldestKeptChange() else {
             return "No change is kept: a change is kept for a day, unless `tidebell serve` was "
-                + "told otherwise, and only where somebody has a subscription."
+                + "configured otherwise, and only where somebody has a subscription."
         }
         return "Kept changes go back to \(oldest.text)."
     }

@@ -23,7 +23,7 @@ extension PushExplainer {
         explained.subscriptions = Array((fired + others).prefix(Self.subscriptions))
     }
 
-    /// The users who may have something to say about a change, those who were told
+    /// The users whom a change may concern, those who were notified
     /// first.
     private func subscribers(
         of change: KeptChange, in database: StoredDatabase
@@ -32,19 +32,19 @@ extension PushExplainer {
             return try reader.user(of: account, in: database.key.container).map { [$0.id] } ?? []
         }
         if let owner = database.key.owner { return [owner] }
-        let told = try reader.told(of: change.entry.id, to: nil, limit: Self.matches)
+        let notified = try reader.notifiedMatches(of: change.entry.id, to: nil, limit: Self.matches)
         let others = try reader.subscribers(in: database.id, limit: Self.subscribers + 1)
         var seen: Set<UserID> = []
-        return (told.map(\.user) + others).filter { seen.insert($0).inserted }
+        return (notified.map(\.user) + others).filter { seen.insert($0).inserted }
     }
 
     private mutating func subscriptions(
         of user: UserID, _ change: KeptChange, in database: StoredDatabase
     ) throws -> [ExplainedSubscription] {
         let entry = change.entry
-        let told = try reader.told(of: entry.id, to: user, limit: Self.matches)
+        let notified = try reader.notifiedMatches(of: entry.id, to: user, limit: Self.matches)
             .filter { isAsked($0) }
-        let matches = Dictionary(grouping: told, by: { ExactText($0.subscriptionID) })
+        let matches = Dictionary(grouping: notified, by: { ExactText($0.subscriptionID) })
         var known: [ExactText: WireSubscription] = [:]
         for ended in entry.endedSubscriptions where ended.user == user {
             known[ended.subscription.exactID] = ended.subscription
@@ -56,7 +56,7 @@ extension PushExplainer {
             .subtracting(known.keys)
         var ids = Set(known.keys).union(matches.keys).union(damaged)
         if let asked = query.subscriptionID { ids.formIntersection([ExactText(asked)]) }
-        // The notification asked for is told by these alone.
+        // The notification asked for reports these alone.
         if query.notificationID != nil { ids.formIntersection(matches.keys) }
         return try ids.sorted { $0.text < $1.text }.map { id in
             var part = try explained(
@@ -67,14 +67,14 @@ extension PushExplainer {
     }
 
     /// Whether a match is of the record or notification that is asked for.
-    private func isAsked(_ match: ToldMatch) -> Bool {
+    private func isAsked(_ match: NotifiedMatch) -> Bool {
         if let asked = query.notificationID, asked != match.notificationID { return false }
         guard let record = match.recordName, let asked = query.recordName else { return true }
         return record == asked
     }
 
     private mutating func explained(
-        _ id: String, _ subscription: WireSubscription?, _ matches: [ToldMatch],
+        _ id: String, _ subscription: WireSubscription?, _ matches: [NotifiedMatch],
         of user: UserID, _ change: KeptChange, in database: StoredDatabase
     ) throws -> ExplainedSubscription {
         let verdict = subscription.map { $0.explainedVerdict(on: change.entry, asked: query) }
@@ -91,21 +91,21 @@ extension PushExplainer {
                     "it fired, and was saved anew with another trigger since", "SUB-30"
                 )
             }
-            explained.outcome = .told(
+            explained.outcome = .notified(
                 try matches.prefix(Self.notifications).map {
                     try notification($0, change, in: database)
                 }
             )
         } else if verdict?.fires == true {
-            explained.outcome = change.isTold ? .missed : .waiting
-            if change.isTold {
+            explained.outcome = change.isNotified ? .missed : .waiting
+            if change.isNotified {
                 explained.rule = try ruleOfMissed(subscription, of: user, change.entry)
             }
         }
         return explained
     }
 
-    /// Why a subscription that fires was not told of a change that was.
+    /// Why a subscription that fires was not notified of a change that was.
     private func ruleOfMissed(
         _ subscription: WireSubscription?, of user: UserID, _ entry: OutboxEntry
     ) throws -> ExplainedRule {
@@ -125,14 +125,15 @@ extension PushExplainer {
             }
         }
         return ExplainedRule(
-            "it fires on such changes, but was saved or changed after this one was told", "SUB-40"
+            "it fires on such changes, but was saved or changed after this one was notified",
+            "SUB-40"
         )
     }
 
     // MARK: Notifications
 
     private func notification(
-        _ match: ToldMatch, _ change: KeptChange, in database: StoredDatabase
+        _ match: NotifiedMatch, _ change: KeptChange, in database: StoredDatabase
     ) throws -> ExplainedNotification {
         let entry = change.entry
         let deliveries = try reader.deliveries(
@@ -166,14 +167,14 @@ extension PushExplainer {
 
 extension ExplainedDevice {
     fileprivate init(
-        _ registered: RegisteredDevice, _ attempts: [Delivery], of match: ToldMatch,
+        _ registered: RegisteredDevice, _ attempts: [Delivery], of match: NotifiedMatch,
         _ entry: OutboxEntry
     ) {
         let device = registered.device
         clientID = device.clientID
         if device.clientID == entry.originClient {
             state = .origin
-            // What it acknowledged covers its own change without telling it.
+            // What it acknowledged covers its own change without reporting it.
             self.attempts = attempts.filter { $0.answer != Delivery.acknowledged }
             return
         }
@@ -191,7 +192,7 @@ extension ExplainedDevice {
 extension ExplainedSubscription {
     fileprivate var hasFired: Bool {
         switch outcome {
-        case .told, .waiting: true
+        case .notified, .waiting: true
         case .doesNotFire, .missed: false
         }
     }

@@ -47,7 +47,8 @@ struct PushExplainer {
         var found: [ExplainedChange] = []
         let limit = min(max(query.last, 1), PushExplanation.Query.mostChanges)
         if let notificationID = query.notificationID {
-            let matches = try reader.told(notificationID: notificationID, limit: Self.matches)
+            let matches = try reader.notifiedMatches(
+                notificationID: notificationID, limit: Self.matches)
             for id in Set(matches.map(\.change)).sorted(by: >).prefix(limit) {
                 var query = KeptChangeQuery()
                 query.before = id + 1
@@ -71,7 +72,7 @@ struct PushExplainer {
         return found
     }
 
-    /// Returns what is to say about a change; nil for one that is not asked for.
+    /// Returns the explanation of a change; nil for one that is not asked for.
     private mutating func explained(_ change: KeptChange) throws -> ExplainedChange? {
         let entry = change.entry
         guard query.concerns(entry), let database = try database(entry.database) else {
@@ -88,7 +89,7 @@ struct PushExplainer {
             committedAt: entry.committedAt,
             originUserName: try entry.originUser.flatMap { try name(of: $0) },
             originClient: entry.originClient,
-            isTold: change.isTold
+            isNotified: change.isNotified
         )
         try addSubscriptions(to: &explained, change, in: database)
         let isAboutSubscription = query.subscriptionID != nil || query.notificationID != nil

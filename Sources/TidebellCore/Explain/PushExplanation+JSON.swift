@@ -36,7 +36,7 @@ extension ExplainedChange {
             writer.member("committedAt", committedAt.rawValue)
             writer.member("originUser", originUserName)
             writer.member("originClientID", originClient)
-            writer.member("isTold", isTold)
+            writer.member("isTold", isNotified)
             writer.key("subscriptions")
             writer.array(subscriptions) { $1.write(to: &$0) }
             writer.member("hasMoreSubscriptions", hasMoreSubscriptions)
@@ -66,7 +66,7 @@ extension ExplainedSubscription {
             case .waiting: writer.member("outcome", "waiting")
             case .doesNotFire: writer.member("outcome", "doesNotFire")
             case .missed: writer.member("outcome", "missed")
-            case .told(let notifications):
+            case .notified(let notifications):
                 writer.member("outcome", "told")
                 writer.key("notifications")
                 writer.array(notifications) { $1.write(to: &$0) }

@@ -21,7 +21,7 @@ extension PushExplanation {
 
 extension String {
     /// The text without control characters and line ends: names that apps choose, answers of
-    /// other servers and what a backup says must not steer the operator's terminal.
+    /// other servers and what a backup contains must not steer the operator's terminal.
     package var printable: String {
         guard unicodeScalars.contains(where: \.isControl) else { return self }
         let scalars = unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }
@@ -61,8 +61,8 @@ extension ExplainedChange {
             "\(event.text(in: zoneName)), \(database.text)",
             "\(committedAt.text) \(maker), change \(id)",
         ]
-        if !isTold {
-            lines.append("  … not told yet: the push pipeline is late, stopped or failing")
+        if !isNotified {
+            lines.append("  … not notified yet: the push pipeline is late, stopped or failing")
         }
         if subscriptions.isEmpty {
             lines.append("  nobody has a subscription that it could concern")
@@ -96,7 +96,7 @@ extension ExplainedSubscription {
     fileprivate func lines(of change: ExplainedChange) -> [String] {
         let mark =
             switch outcome {
-            case .told: "✓"
+            case .notified: "✓"
             case .waiting: "…"
             case .doesNotFire, .missed: "✗"
             }
@@ -107,7 +107,7 @@ extension ExplainedSubscription {
         if let summary { title += " (\(summary))" }
         let details: [String] =
             switch outcome {
-            case .told(let notifications): notifications.flatMap { $0.lines(of: change) }
+            case .notified(let notifications): notifications.flatMap { $0.lines(of: change) }
             default: []
             }
         return [title + ": " + rule.text] + details.map { "      " + $0 }
@@ -127,7 +127,7 @@ extension ExplainedNotification {
         let record = recordName.map { " for \($0)" } ?? ""
         var lines = ["→ \(notificationID)\(record), \(words.joined(separator: ", "))"]
         if isMerged {
-            lines.append("  it also tells a later change that came with this one (PUSH-2)")
+            lines.append("  it also reports a later change that came with this one (PUSH-2)")
         }
         if let replacedBy {
             lines.append("  replaced in the log by the newer \(replacedBy) (PUSH-2)")
@@ -143,7 +143,7 @@ extension ExplainedNotification {
             return "  \(device)\(attempt.text(since: change.committedAt))"
         }
         if !devices.contains(where: { $0.state != .origin }), otherAttempts.isEmpty {
-            lines.append("  no other device is registered, so nobody is told (SUB-48)")
+            lines.append("  no other device is registered, so nobody is notified (SUB-48)")
         }
         return lines
     }
@@ -164,7 +164,8 @@ extension ExplainedDevice {
         let tries = attempts.map { $0.text(since: change.committedAt) }.joined(separator: ", ")
         switch state {
         case .origin:
-            return "made the change and is not told (SUB-46)" + (tries.isEmpty ? "" : "; " + tries)
+            return "made the change and is not notified (SUB-46)"
+                + (tries.isEmpty ? "" : "; " + tries)
         case .tried: return tries
         case .acknowledged: return "has it: it acknowledged this or a later one"
         case .registeredLater(let moment):

@@ -6,7 +6,7 @@ import TidebellWire
 package struct PushExplanation: Sendable, Hashable {
     /// What is asked for; nil asks for all of a kind.
     package struct Query: Sendable, Hashable {
-        /// The most changes one explanation tells of.
+        /// The most changes of one explanation.
         package static let mostChanges = 100
 
         package var container: String?
@@ -69,10 +69,10 @@ package struct ExplainedChange: Sendable, Hashable {
     package var committedAt: Instant
     /// The account that made the change; nil if removed or unknown.
     package var originUserName: String?
-    /// The device that made it, by its client ID; it is not told (SUB-46).
+    /// The device that made it, by its client ID; it is not notified (SUB-46).
     package var originClient: String?
     /// Whether the pipeline is done with it.
-    package var isTold: Bool
+    package var isNotified: Bool
     /// Those that fired first.
     package var subscriptions: [ExplainedSubscription] = []
     /// Whether there are more subscriptions than are listed.
@@ -91,13 +91,13 @@ package struct ExplainedDatabase: Sendable, Hashable {
 package struct ExplainedSubscription: Sendable, Hashable {
     /// What came of it.
     package enum Outcome: Sendable, Hashable {
-        /// It fired, and these notifications tell it.
-        case told([ExplainedNotification])
+        /// It fired, and these notifications report it.
+        case notified([ExplainedNotification])
         /// It fires, but the pipeline has not come to the change yet.
         case waiting
         /// The rules leave it alone.
         case doesNotFire
-        /// It fires by its present rules, but was not told then.
+        /// It fires by its present rules, but was not notified then.
         case missed
     }
 
@@ -114,15 +114,15 @@ package struct ExplainedSubscription: Sendable, Hashable {
 /// A notification and the ways it went.
 package struct ExplainedNotification: Sendable, Hashable {
     package var notificationID: String
-    /// The record it tells of, of a query subscription.
+    /// The record it reports, of a query subscription.
     package var recordName: String?
     package var isBackground: Bool
     package var payloadSize: Int
     /// Properties that did not fit (PRUNE-4).
     package var pruned: [String]
-    /// Whether a later change is told by it as well (PUSH-2).
+    /// Whether a later change is reported by it as well (PUSH-2).
     package var isMerged: Bool
-    /// The newer notification that took its place in the log (PUSH-2).
+    /// The newer notification that replaced it in the log (PUSH-2).
     package var replacedBy: String?
     /// Whether the subscription was used up (SUB-19).
     package var isLast: Bool
@@ -132,7 +132,7 @@ package struct ExplainedNotification: Sendable, Hashable {
     package var otherAttempts: [Delivery]
 }
 
-/// A device and what it was told.
+/// A device and what it was sent.
 package struct ExplainedDevice: Sendable, Hashable {
     /// What stands beside the attempts.
     package enum State: Sendable, Hashable {

@@ -3,7 +3,7 @@ import Foundation
 import TidebellWire
 
 extension WireFilter {
-    /// The filter in words, as a predicate would say it.
+    /// The filter in words, as a predicate would put it.
     var summary: String {
         let value = value.summary
         guard comparator != .near else {

@@ -26,7 +26,7 @@ package struct BadgeCounters: Sendable, Hashable {
     /// Gives each notification that counts its badge, in order; one that has it
     /// already is not encoded again.
     package mutating func number(_ notifications: inout [BuiltNotification]) {
-        for index in notifications.indices where notifications[index].told.countsBadge {
+        for index in notifications.indices where notifications[index].coalesced.countsBadge {
             notifications[index].setBadge(next(for: notifications[index].notification.user))
         }
     }

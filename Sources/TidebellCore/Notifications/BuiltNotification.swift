@@ -32,7 +32,7 @@ package struct BuiltNotification: Sendable, Hashable {
     /// What goes into the log.
     package private(set) var notification: StoredNotification
     /// The match that it notifies of.
-    package let told: CoalescedMatch
+    package let coalesced: CoalescedMatch
     /// What pruning took away, in the order it went (PRUNE-4).
     package private(set) var pruned: [PayloadProperty] = []
     /// Its payload before pruning.
@@ -46,25 +46,25 @@ package struct BuiltNotification: Sendable, Hashable {
     ///   - notificationID: A lower-case UUID, one for all devices (PUSH-7, PUSH-9).
     ///   - order: What pruning takes away first.
     package init(
-        _ told: CoalescedMatch, saying payload: WirePushPayload, notificationID: String,
+        _ coalesced: CoalescedMatch, payload: WirePushPayload, notificationID: String,
         createdAt moment: Instant, pruning order: PruningOrder
     ) {
-        let subscription = told.match.subscription
-        self.told = told
+        let subscription = coalesced.match.subscription
+        self.coalesced = coalesced
         self.payload = payload
         self.order = order
         notification = StoredNotification(
             user: subscription.user, notificationID: notificationID,
             database: subscription.database,
             subscriptionID: subscription.subscription.subscriptionID,
-            originClient: told.match.entry.originClient, payload: [],
-            isBackground: told.match.pushType == .background, collapseID: told.collapseID,
+            originClient: coalesced.match.entry.originClient, payload: [],
+            isBackground: coalesced.match.pushType == .background, collapseID: coalesced.collapseID,
             createdAt: moment
         )
         encode()
     }
 
-    /// Says this badge instead.
+    /// Carries this badge instead.
     package mutating func setBadge(_ badge: Int) {
         guard payload.badge != badge else { return }
         payload.badge = badge

@@ -56,7 +56,7 @@ package struct ChangedRecords: Sendable {
     /// What to look up subscriptions by.
     package var triggers: Set<SubscriptionTrigger> { Set(byTrigger.keys) }
 
-    /// Returns the places of the records that could fire the subscription, in the
+    /// Returns the indices of the records that could fire the subscription, in the
     /// order of the change.
     ///
     /// 200 records and a thousand subscriptions would make 200,000 verdicts; what

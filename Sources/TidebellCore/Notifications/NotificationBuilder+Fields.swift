@@ -35,7 +35,7 @@ extension NotificationBuilder {
     }
 
     /// The values of the fields named, in order, as text; a field that the
-    /// record lacks keeps its place with an empty one (NINFO-21).
+    /// record lacks is filled with an empty one (NINFO-21).
     private static func arguments(
         _ names: [String]?, _ fields: [String: Field]
     ) -> [String]? {

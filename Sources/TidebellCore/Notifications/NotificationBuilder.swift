@@ -21,7 +21,7 @@ package struct NotificationBuilder {
     ///
     /// An app's ID is the string in the record's field that `collapseIDKey` names,
     /// else the key itself (NINFO-15); an encrypted field is not delivered (NINFO-20).
-    /// Silent query pushes name the record, so without such an ID all are told.
+    /// Silent query pushes name the record, so without such an ID all are sent.
     package mutating func collapseID(of match: SubscriptionMatch) -> CollapseID? {
         let subscription = match.subscription.subscription
         guard subscription.kind == .query else {

@@ -7,7 +7,7 @@ package enum NotificationCoalescer {
     /// Matches of one user, database, subscription and origin with equal collapse
     /// IDs collapse into the newest. The origin counts, because each origin leaves
     /// another device out: merging over it would leave out a device that has to be
-    /// told. What has no collapse ID remains.
+    /// notified. What has no collapse ID remains.
     ///
     /// - Parameter collapseID: The collapse ID of a match, asked once for each.
     package static func coalesced(

@@ -87,7 +87,7 @@ package enum PruningOrder: String, Sendable, Hashable, CaseIterable {
     /// In the order of the importance list of Apple's header.
     case header
     /// The values of the desired keys first, as Apple's page on query
-    /// notifications says; then as ``header``. The record's ID survives longer.
+    /// notifications describes; then as ``header``. The record's ID survives longer.
     case fieldsFirst
 }
 

@@ -25,7 +25,7 @@ package struct SubscriptionMatcher {
     package struct Outcome: Sendable, Hashable {
         package var matches: [SubscriptionMatch]
         /// The last candidate that was looked at; nil when all were.
-        package var toldThrough: SubscriptionSerial?
+        package var notifiedThrough: SubscriptionSerial?
     }
 
     /// Returns what `entry` fires among `candidates`, in their order; a query
@@ -61,10 +61,10 @@ package struct SubscriptionMatcher {
             matches += try self.matches(entry, candidate, records, devices)
             guard matches.count < limit, !work.isDone else {
                 let isLast = candidate.serial == candidates.last?.serial
-                return Outcome(matches: matches, toldThrough: isLast ? nil : candidate.serial)
+                return Outcome(matches: matches, notifiedThrough: isLast ? nil : candidate.serial)
             }
         }
-        return Outcome(matches: matches, toldThrough: nil)
+        return Outcome(matches: matches, notifiedThrough: nil)
     }
 
     // MARK: -
@@ -130,16 +130,16 @@ package struct SubscriptionMatcher {
 
     /// Whether a `firesOnce` subscription has its one event now.
     ///
-    /// SUB-20: it counts events, not devices, and an event that no device is told
+    /// SUB-20: it counts events, not devices, and an event that no device is notified
     /// of (all are the origin, or there is none) does not count.
     private mutating func consume(
         _ candidate: StoredSubscription, by entry: OutboxEntry,
         _ devices: [UserID: [StoredDevice]]
     ) -> Bool {
-        let isTold = (devices[candidate.user] ?? []).contains {
+        let isNotified = (devices[candidate.user] ?? []).contains {
             entry.originClient == nil || $0.clientID != entry.originClient
         }
-        guard isTold, consumedKeys.insert(candidate.key).inserted else { return false }
+        guard isNotified, consumedKeys.insert(candidate.key).inserted else { return false }
         consumed.append(candidate)
         return true
     }

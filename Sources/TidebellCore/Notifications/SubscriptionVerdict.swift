@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// Whether an event fires a subscription: the one place of these rules, for the
+/// Whether an event fires a subscription: the one home of these rules, for the
 /// matcher and for who asks later why a push came or did not.
 package enum SubscriptionVerdict: Sendable, Hashable {
     /// Why an event leaves a subscription alone.
@@ -49,7 +49,7 @@ extension WireSubscription {
         guard kind == .query else { return .fires }
         guard firesOn(change.event) else { return .doesNotFire(.eventNotAsked(change.event)) }
         guard let first = filters.first else { return .fires }
-        // Who subscribed when nobody looked into records hears of later ones only.
+        // Whoever subscribed when nobody looked into records gets later ones only.
         guard change.fields != nil else { return .doesNotFire(.filter(first, found: nil)) }
         let record = record ?? RecordView(change)
         switch prepared.map(record.verdict(on:)) ?? record.verdict(on: filters) {
@@ -74,7 +74,7 @@ extension WireSubscription {
     }
 
     /// Returns what a change that cannot be read any more means to the subscription: who
-    /// is told to fetch will find it.
+    /// is asked to fetch will find it.
     package func verdict(onUnreadableChangeIn zoneName: String) -> SubscriptionVerdict {
         if let reason = reasonAgainst(zone: zoneName) { return .doesNotFire(reason) }
         return kind == .query ? .doesNotFire(.unreadableChange) : .fires

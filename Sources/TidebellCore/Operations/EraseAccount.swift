@@ -6,10 +6,10 @@ import TidebellWire
 /// A step is one transaction of a bounded size, and what is still to do is in the store:
 /// who stops between two steps goes on with the next, in this process or another.
 ///
-/// Records in public databases stay unless the operator says otherwise, as on CloudKit,
+/// Records in public databases stay unless the operator asks for more, as on CloudKit,
 /// where an app that is asked to delete a person's data deletes the zones of their private
 /// database ("Responding to Requests to Delete Data"): others may depend on what somebody
-/// published. They tell of the person by a record name of which nobody knows the owner any
+/// published. They name the person by a record name of which nobody knows the owner any
 /// more.
 package struct EraseAccount: Sendable {
     /// Rows that one step removes or looks at.
@@ -72,7 +72,7 @@ package struct EraseAccount: Sendable {
         return false
     }
 
-    /// Deletes a public record, and says whether it could go: one that would take too many
+    /// Deletes a public record, and returns whether it could go: one that would take too many
     /// others along stays.
     private func delete(
         _ name: String, of user: StoredUser, at now: Instant, _ transaction: some RecordSaving
@@ -101,27 +101,27 @@ package struct EraseAccount: Sendable {
 
     /// Removes the record that stands for the user in the public database.
     private func eraseUserRecord(
-        of user: StoredUser, in place: (database: StoredDatabase, zone: StoredZone),
+        of user: StoredUser, in location: (database: StoredDatabase, zone: StoredZone),
         at now: Instant, _ transaction: some RecordSaving & ErasureWriting
     ) throws {
         let name = user.recordName
         guard
-            var record = try transaction.recordsWithoutFields([name], in: place.zone.key)[name]
+            var record = try transaction.recordsWithoutFields([name], in: location.zone.key)[name]
         else { return }
         let change = .zero - record.use
         record.size = 0
         record.position = try transaction.advance(
-            place.database.id, by: 1, at: now, adding: change
+            location.database.id, by: 1, at: now, adding: change
         )
         record.fields = .none
         record.parent = nil
         record.isDeleted = true
         record.modified.timestamp = now.rawValue
-        try transaction.putRecords([record], in: place.zone.key)
-        try transaction.putReferences([], from: [name], in: place.zone.key)
-        try transaction.putAssetUses([name: []], in: place.zone.key, at: now)
+        try transaction.putRecords([record], in: location.zone.key)
+        try transaction.putReferences([], from: [name], in: location.zone.key)
+        try transaction.putAssetUses([name: []], in: location.zone.key, at: now)
         try transaction.touchZone(
-            place.zone.key, position: record.position, clientChangeToken: nil,
+            location.zone.key, position: record.position, clientChangeToken: nil,
             adding: change
         )
         try transaction.noteErased(.records, 1, of: user.account)

@@ -5,7 +5,7 @@ extension FetchNotificationChanges {
     /// A page, and the marks in it that no fetch has given out before.
     package struct Page: Sendable, Hashable {
         package var response: Response
-        /// To be noted with ``NotificationHistoryWriting/noteReadMarksTold(_:of:)``.
+        /// To be stored with ``NotificationHistoryWriting/markReadMarksReported(_:of:)``.
         package var newMarks: Set<NotificationSequence>
     }
 
@@ -24,22 +24,22 @@ extension FetchNotificationChanges {
         let limit = try call.limits.historyPage(request.resultsLimit)
         let head = try reader.notificationHead()
         var token = try startingToken(request.serverChangeToken, at: head, for: call, in: reader)
-        // One more than asked for tells whether there is more.
+        // One more than asked for shows whether there is more.
         let found = try reader.notificationHistory(
             of: user, after: NotificationSequence(rawValue: token.position.rawValue),
-            marks: request.serverChangeToken == nil ? .untold : .all, limit: limit + 1
+            marks: request.serverChangeToken == nil ? .unreported : .all, limit: limit + 1
         )
         let entries = found.prefix(limit)
         let isComplete = found.count == entries.count
-        let place = isComplete ? head : entries.last?.place ?? head
-        token.position = Position(rawValue: place.rawValue)
+        let position = isComplete ? head : entries.last?.position ?? head
+        token.position = Position(rawValue: position.rawValue)
         return Page(
             response: Response(
                 notifications: entries.map(Entry.init), serverChangeToken: token.text,
                 moreComing: !isComplete
             ),
             newMarks: Set(
-                entries.filter { $0.content == .read(isTold: false) }.map(\.place)
+                entries.filter { $0.content == .read(isReported: false) }.map(\.position)
             )
         )
     }
@@ -72,7 +72,7 @@ extension FetchNotificationChanges {
 }
 
 extension FetchNotificationChanges.Entry {
-    /// What the wire says of an entry; a read one has no contents (NOTIF-13).
+    /// The wire's form of an entry; a read one has no contents (NOTIF-13).
     fileprivate init(_ entry: HistoryEntry) {
         switch entry.content {
         case .unread(let payload):

@@ -6,12 +6,12 @@ extension LookupRecords {
     /// `NOT_FOUND` item (REC-12), a missing zone fails the request, and so do records
     /// that are too large together (LIMIT-20).
     ///
-    /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
+    /// - Parameter returnsSyncToken: Whether the answer carries the zone's newest sync
     ///   token, if it tracks changes.
     package static func run(
         _ request: Request, for call: Call,
         in reader: some ZoneReading & RecordReading & UserReading,
-        tellsSyncToken: Bool = false
+        returnsSyncToken: Bool = false
     ) throws -> Response {
         let access = try call.access(to: request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
@@ -37,7 +37,7 @@ extension LookupRecords {
                 }
                 return try answers.answer(to: item, with: record, reader)
             },
-            syncToken: tellsSyncToken ? access.syncToken(for: call) : nil
+            syncToken: returnsSyncToken ? access.syncToken(for: call) : nil
         )
     }
 }

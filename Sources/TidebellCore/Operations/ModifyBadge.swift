@@ -3,7 +3,7 @@ import TidebellWire
 
 extension ModifyBadge {
     /// Sets the caller's badge (NOTIF-14): the next notification that counts it
-    /// says one more (NINFO-11). No push tells the user's other devices.
+    /// has one more (NINFO-11). No push goes to the user's other devices.
     package static func run(
         _ request: ModifyBadge, for call: Call, in transaction: some BadgeWriting
     ) throws -> ModifyBadge {

@@ -11,21 +11,21 @@ extension ModifyRecords {
     ///
     /// Atomic batches, the rule in custom zones, are written whole or not at all
     /// (SAVE-14); what fails carries its own error, the rest `ATOMIC_ERROR`
-    /// (SAVE-15). The change, its place in the zone's history and its outbox
+    /// (SAVE-15). The change, its position in the zone's history and its outbox
     /// entry are one transaction, so a push can neither precede the change nor be
     /// lost (PUSH-14).
     ///
     /// Where records bring types or fields that the container's schema lacks, nothing is
     /// written: the schema is a step of another scope, which comes first (``SchemaGrowth``).
     ///
-    /// - Parameter tellsSyncToken: Whether the answer carries the zone's newest sync
+    /// - Parameter returnsSyncToken: Whether the answer carries the zone's newest sync
     ///   token, if it tracks changes.
     package static func attempt(
         _ request: Request, for call: Call, in transaction: some RecordSaving,
-        tellsSyncToken: Bool = false
+        returnsSyncToken: Bool = false
     ) throws -> StepOutcome<Response, SchemaGrowth> {
         let outcome = try attempt(request, for: call, transaction)
-        guard tellsSyncToken, case .done(var response) = outcome else { return outcome }
+        guard returnsSyncToken, case .done(var response) = outcome else { return outcome }
         let access = try call.access(to: request.zoneID, in: transaction)
         response.syncToken = access.syncToken(for: call)
         return .done(response)
@@ -35,10 +35,10 @@ extension ModifyRecords {
     /// scopes in one transaction.
     package static func run(
         _ request: Request, for call: Call, in transaction: some RecordSaving & SchemaWriting,
-        tellsSyncToken: Bool = false
+        returnsSyncToken: Bool = false
     ) throws -> Response {
         try StepOutcome.settled {
-            try attempt(request, for: call, in: transaction, tellsSyncToken: tellsSyncToken)
+            try attempt(request, for: call, in: transaction, returnsSyncToken: returnsSyncToken)
         } first: {
             try $0.run(in: transaction)
         }
@@ -65,12 +65,12 @@ extension ModifyRecords {
         if let growth = batch.schemaGrowth { return .needs(growth) }
         // Save, history, outbox
         let changes = try batch.save(in: transaction)
-        try tell(changes, of: access, in: stored.database, for: call, in: transaction)
+        try notify(changes, of: access, in: stored.database, for: call, in: transaction)
         return .done(try batch.response())
     }
 
-    /// Appends the outbox entry, where anybody could be told (SUB-7, SUB-62).
-    private static func tell(
+    /// Appends the outbox entry, where anybody could be notified (SUB-7, SUB-62).
+    private static func notify(
         _ changes: [RecordChange], of access: ZoneAccess, in database: StoredDatabase,
         for call: Call, in transaction: some OutboxWriting
     ) throws {

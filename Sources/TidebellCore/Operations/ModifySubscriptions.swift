@@ -107,7 +107,7 @@ extension ModifySubscriptions.Operation {
         return .create(subscription)
     }
 
-    /// Whether the client says the subscription is new.
+    /// Whether the client calls the subscription new.
     fileprivate var isCreation: Bool {
         if case .create = self { true } else { false }
     }

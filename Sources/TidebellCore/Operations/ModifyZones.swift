@@ -93,7 +93,7 @@ extension ModifyZones {
         let position = try transaction.advance(database.id, by: 1, at: call.now)
         let created = try transaction.createZones([(name, position)], in: database.id)
         guard let zone = created.first.map({ access.access(to: $0, of: database) }) else {
-            preconditionFailure("a store created no zone and said nothing")
+            preconditionFailure("a store created no zone and reported no error")
         }
         if !database.subscriptionKinds.isEmpty {
             try transaction.appendOutbox([zone.outboxEntry(.zoneCreated, by: call, in: database)])

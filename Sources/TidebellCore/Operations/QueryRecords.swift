@@ -6,15 +6,15 @@ extension QueryRecords {
     /// asked for (web-services 5.1); without one, by zone and oldest change first.
     ///
     /// What was saved before is found (QUERY-18). A page may be short or empty
-    /// though more follows: only a missing marker says that nothing does
+    /// though more follows: only a missing marker means that nothing does
     /// (QUERY-16).
     ///
-    /// - Parameter tellsSyncToken: Whether the answer carries the newest sync token
+    /// - Parameter returnsSyncToken: Whether the answer carries the newest sync token
     ///   of the one zone that was searched, if it tracks changes.
     package static func run(
         _ request: Request, for call: Call,
         in reader: some ZoneReading & RecordReading & SchemaReading,
-        tellsSyncToken: Bool = false
+        returnsSyncToken: Bool = false
     ) throws -> Response {
         // Access, zones
         let named = try request.zones(for: call, in: reader)
@@ -44,7 +44,7 @@ extension QueryRecords {
                 }
             },
             continuationMarker: page.next.map { QueryMarker(query: hash, position: $0).text },
-            syncToken: tellsSyncToken && zones.count == 1 ? zones[0].syncToken(for: call) : nil
+            syncToken: returnsSyncToken && zones.count == 1 ? zones[0].syncToken(for: call) : nil
         )
     }
 }

@@ -7,7 +7,7 @@ package enum ResetLostZones {
     /// root key, at most `limit`; returns how many.
     ///
     /// A custom zone goes as it does when its user resets their encrypted data: apps are
-    /// told so, and upload what they have again (TOK-7, TOK-23). The default zone, which
+    /// notified, and upload what they have again (TOK-7, TOK-23). The default zone, which
     /// cannot go, begins anew.
     package static func run(
         limit: Int, rootKeyID: String, at now: Instant,
@@ -32,7 +32,7 @@ package enum ResetLostZones {
 package typealias ZoneDeleting = ZoneWriting & SubscriptionWriting & OutboxWriting & UserReading
 
 extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserReading {
-    /// Deletes a zone in nobody's name, so that all devices are told.
+    /// Deletes a zone in nobody's name, so that all devices are notified.
     package func deleteZone(
         _ zone: StoredZone, of database: StoredDatabase, at position: Position,
         reason: ZoneDeletionReason, now: Instant

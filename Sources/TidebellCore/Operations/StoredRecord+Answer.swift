@@ -107,7 +107,7 @@ extension StoredRecord {
 }
 
 extension Call {
-    /// Returns what callers are told of a record whose stored fields are damaged, and
+    /// Returns what callers get for a record whose stored fields are damaged, and
     /// reports it.
     func damage(of record: StoredRecord, in zoneName: String) -> WireError {
         reportDamage(zoneName, record.name)

@@ -29,10 +29,10 @@ struct SubscriptionSet {
         for summary in stored { add(summary) }
     }
 
-    /// Adds a subscription, in place of the one with its ID; fails where that would
+    /// Adds a subscription, replacing the one with its ID; fails where that would
     /// break the policy on duplicates or the bounds of number and bytes.
     ///
-    /// - Parameter isCreated: Whether the client says it is new.
+    /// - Parameter isCreated: Whether the client calls it new.
     mutating func save(_ subscription: WireSubscription, isCreated: Bool) throws {
         let id = subscription.exactID
         let before = known[id]

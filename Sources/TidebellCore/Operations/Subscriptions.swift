@@ -70,7 +70,7 @@ extension [StoredSubscription] {
 }
 
 extension Call {
-    /// Returns what callers are told of a subscription that is there and cannot be read, and
+    /// Returns what callers get for a subscription that is there and cannot be read, and
     /// reports it.
     fileprivate func damage(ofSubscription id: ExactText) -> WireError {
         reportDamagedSubscription(id.text)

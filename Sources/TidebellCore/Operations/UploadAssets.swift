@@ -57,7 +57,7 @@ extension UploadAssets {
     ///
     /// - Parameters:
     ///   - account: Who asked for the upload; nil where that was not noted.
-    ///   - isThere: Whether a kept file is where it should be: in the place of a lost one
+    ///   - isThere: Whether a kept file is where it should be: instead of a lost one
     ///     comes what was sent.
     package static func finish(
         _ asset: StoredAsset, tokenHash: [UInt8], of account: AccountID?, at now: Instant,

@@ -3,7 +3,7 @@ import TidebellWire
 
 /// Adds a web token of a user that the operator hands out: good until a day, and not renewed.
 package enum AddWebToken {
-    /// How long one is valid unless the operator says otherwise.
+    /// How long one is valid unless the operator chooses otherwise.
     package static let lifetime = Duration.seconds(365 * 24 * 3600)
 
     /// Keeps a further web token of the user of this name; the others stay valid. An unknown

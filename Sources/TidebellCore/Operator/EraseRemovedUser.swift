@@ -11,7 +11,7 @@ package enum EraseRemovedUser {
 
     /// Notes that the data is to be erased, and returns the account.
     ///
-    /// - Parameter name: The name the user had, or the number of the account, which tells
+    /// - Parameter name: The name the user had, or the number of the account, which distinguishes
     ///   several of one name apart, or one of lostUsers(in:). An unknown or ambiguous one
     ///   fails.
     package static func run(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something the operator can put right, said in one sentence: which field of what they asked
+/// Something the operator can put right, described in one sentence: which field of what they asked
 /// for is wrong and how, or what of the machine is in the way.
 package struct OperatorError: Error, Hashable, CustomStringConvertible {
     /// What of an operator's request it is about.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives a user a password, in place of the one before.
+/// Gives a user a password, which replaces the one before.
 package enum SetPassword {
     /// Keeps the password's hash and ends the user's sessions; returns how many. An unknown
-    /// name fails. What may be a password says PasswordRule, before it is hashed.
+    /// name fails. PasswordRule decides what may be a password, before it is hashed.
     ///
     /// - Parameter keepsTokens: Whether the tokens that the operator made stay valid.
     package static func run(

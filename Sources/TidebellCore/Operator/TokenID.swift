@@ -17,7 +17,7 @@ extension SessionID {
     private static let byteCount = 8
 
     /// The ID of the session that begins with a token: the beginning of its hash, of
-    /// which nobody can tell the token.
+    /// which nobody can derive the token.
     package init(beginningWith hash: [UInt8]) {
         self.init(rawValue: Hex.text(Array(hash.prefix(Self.byteCount))))
     }

@@ -47,7 +47,7 @@ extension QueryMarker {
         if let name {
             self.init(query: query, position: .rank(QueryRank(keys: keys, zone: zone, name: name)))
         } else if let position {
-            let cursor = RecordPlace(zone: zone, position: .init(rawValue: position))
+            let cursor = RecordCursor(zone: zone, position: .init(rawValue: position))
             self.init(query: query, position: .change(cursor))
         } else {
             throw JSONError("a marker without a position")

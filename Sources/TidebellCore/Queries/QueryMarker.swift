@@ -11,7 +11,7 @@ struct QueryMarker: Sendable, Hashable {
     /// What stands before the next page.
     enum Position: Sendable, Hashable {
         /// Of a query without order: everything up to a change.
-        case change(RecordPlace)
+        case change(RecordCursor)
         /// Of a query with an order.
         case rank(QueryRank)
     }

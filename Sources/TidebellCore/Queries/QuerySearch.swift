@@ -40,7 +40,7 @@ struct QuerySearch {
     // MARK: Without order
 
     private func scannedPage(
-        after start: RecordPlace?, in reader: some RecordReading
+        after start: RecordCursor?, in reader: some RecordReading
     ) throws -> Page {
         var page = Page()
         var bytes = 0
@@ -66,7 +66,7 @@ struct QuerySearch {
                 bytes += record.fields.json.count
                 page.records.append(Found(record: record, zone: zone))
             }
-            settled = RecordPlace(zone: zone, position: record.position)
+            settled = RecordCursor(zone: zone, position: record.position)
             return true
         }
         return page

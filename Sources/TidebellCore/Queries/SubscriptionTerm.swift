@@ -6,7 +6,7 @@ import TidebellWire
 ///
 /// Guarantee: a record that passes all filters has the subscription's term among
 /// its own. Not the other way round: long texts are cut, and other filters have
-/// their say; ``RecordView/verdict(on:)`` decides.
+/// their part; ``RecordView/verdict(on:)`` decides.
 package struct SubscriptionTerm: RawRepresentable, Sendable, Hashable {
     /// The term of a predicate that no index helps with; every record has it.
     package static let none = SubscriptionTerm(rawValue: "")
@@ -138,7 +138,7 @@ extension RecordView {
     }
 
     /// Returns the terms of its fields, either of lists or of all others, and takes them from
-    /// `limit`; a field that has more values than are left there is told by what its terms
+    /// `limit`; a field that has more values than are left there is known by what its terms
     /// begin with.
     package func terms(ofLists: Bool, limit: inout Int) -> RecordTerms {
         var found = RecordTerms()

@@ -29,7 +29,7 @@ extension RecordBatch {
     }
 
     /// The records that may go with others (REF-2), with their fields where those are
-    /// told; nil where nothing goes along.
+    /// notified; nil where nothing goes along.
     private func recordsTakenAlong(
         _ names: Set<String>, in reader: some RecordReading
     ) throws -> [String: StoredRecord]? {

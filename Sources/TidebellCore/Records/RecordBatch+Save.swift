@@ -2,7 +2,7 @@
 import TidebellWire
 
 extension RecordBatch {
-    /// Writes everything that did not fail, each record at its own place in the
+    /// Writes everything that did not fail, each record at its own position in the
     /// history, and returns what happened.
     mutating func save(in transaction: some RecordSaving) throws -> [RecordChange] {
         let count = cascaded.count + outcomes.count { $0.isChange }
@@ -13,8 +13,8 @@ extension RecordBatch {
         )
         var records: [StoredRecord] = []
         var changes: [RecordChange] = []
-        func place(
-            _ record: StoredRecord, _ event: RecordEvent, telling version: StoredRecord
+        func append(
+            _ record: StoredRecord, _ event: RecordEvent, reporting version: StoredRecord
         ) throws {
             records.append(record)
             changes.append(try RecordChange(event, of: version))
@@ -26,15 +26,15 @@ extension RecordBatch {
                 saved.record.position = next
                 outcomes[index] = .save(saved)
                 let event: RecordEvent = saved.previous == nil ? .created : .updated
-                try place(saved.record, event, telling: saved.record)
+                try append(saved.record, event, reporting: saved.record)
             case .delete(let record):
-                try place(tombstone(of: record, at: next), .deleted, telling: record)
+                try append(tombstone(of: record, at: next), .deleted, reporting: record)
             case .nothingToDelete, .failed: break
             }
         }
         // SUB-60: cascaded deletions are deletions like any other.
         for record in cascaded {
-            try place(tombstone(of: record, at: next), .deleted, telling: record)
+            try append(tombstone(of: record, at: next), .deleted, reporting: record)
         }
         if let madeKey {
             try transaction.putFieldKey(

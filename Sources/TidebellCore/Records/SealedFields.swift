@@ -74,7 +74,7 @@ extension Call {
     }
 
     /// Returns what `body` makes with the key of a zone; where that cannot be opened, it is
-    /// reported and told by the zone's name.
+    /// reported by the zone's name.
     func reportingKey<Value>(of zone: StoredZone, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()

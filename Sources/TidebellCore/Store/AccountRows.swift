@@ -66,7 +66,7 @@ package struct StoredWebToken: Sendable, Hashable {
     }
 }
 
-/// A session as its tokens tell it: one sign-in of a device or page, or one token of the
+/// A session as its tokens show it: one sign-in of a device or page, or one token of the
 /// operator's.
 package struct StoredSession: Sendable, Hashable {
     package var id: SessionID
@@ -103,7 +103,7 @@ package struct StoredSession: Sendable, Hashable {
 package enum EndedTokens: Sendable, Hashable {
     /// One session, and those that were begun with it.
     case session(SessionID)
-    /// All sessions of an account; its operator's tokens only where that is said.
+    /// All sessions of an account; its operator's tokens only where they are asked for.
     case account(AccountID, includingOperators: Bool)
 }
 

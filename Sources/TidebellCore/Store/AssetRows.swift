@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What tells the content of a file from any other: the SHA-256 of its bytes in
+/// What identifies the content of a file: the SHA-256 of its bytes in
 /// hexadecimal digits. Equal files are kept once.
 package struct AssetContent: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
@@ -10,14 +10,14 @@ package struct AssetContent: RawRepresentable, Sendable, Hashable {
 
 /// A file that the server keeps for records (ASSET-1).
 package struct StoredAsset: Sendable, Hashable {
-    /// The sizes in bytes that a file can have: a store that says another one is damaged.
+    /// The sizes in bytes that a file can have: a store that has another one is damaged.
     package static let sizes: ClosedRange<Int64> = 0...(1 << 50)
 
     package var content: AssetContent
     /// The name it has among the kept files; never used twice.
     package var file: String
     package var size: Int64
-    /// The checksum that clients are told (web-services 4.4).
+    /// The checksum that clients get (web-services 4.4).
     package var checksum: String
     /// The key its bytes are encrypted with, wrapped by the root key; nil where they are not.
     package var key: [UInt8]?

@@ -7,7 +7,7 @@ package struct Delivery: Sendable, Hashable {
         case stream, courier, apns, webhook
     }
 
-    /// What a route answers that has handed a notification over, and hears nothing
+    /// What a route answers that has handed a notification over, and learns nothing
     /// back.
     package static let sent = "sent"
     /// The answer of a device that has a notification and all before it.

@@ -4,7 +4,7 @@
 package struct RemovedAccount: Sendable, Hashable {
     /// What is to become of the data.
     package enum Erasure: Int, Sendable, Hashable {
-        /// It is kept until the operator says otherwise.
+        /// It is kept until the operator removes it.
         case none = 0
         /// All goes but the records that the person made in public databases.
         case personal = 1

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What became of one match when its change was told.
-package struct ToldMatch: Sendable, Hashable {
+/// What became of one match when its change was notified.
+package struct NotifiedMatch: Sendable, Hashable {
     /// The outbox entry.
     package var change: Int64
     package var user: UserID
     package var subscriptionID: String
     /// The record that fired a query subscription; nil for the other kinds.
     package var recordName: String?
-    /// The notification that tells it, its own or the one it was merged into.
+    /// The notification that reports it, its own or the one it was merged into.
     package var notificationID: String
     package var sequence: NotificationSequence
-    /// Whether a later change of the same batch is told by that notification
+    /// Whether a later change of the same batch is reported by that notification
     /// too, and this one with it (PUSH-2).
     package var isMerged: Bool
     /// By what a newer notification replaces it in the log.
@@ -58,11 +58,11 @@ package struct ToldMatch: Sendable, Hashable {
 package struct KeptChange: Sendable, Hashable {
     package var entry: OutboxEntry
     /// Whether the pipeline is done with it.
-    package var isTold: Bool
+    package var isNotified: Bool
 
-    package init(entry: OutboxEntry, isTold: Bool) {
+    package init(entry: OutboxEntry, isNotified: Bool) {
         self.entry = entry
-        self.isTold = isTold
+        self.isNotified = isNotified
     }
 }
 

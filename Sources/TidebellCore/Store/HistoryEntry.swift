@@ -8,16 +8,16 @@ package struct HistoryEntry: Sendable, Hashable {
         /// The payload before pruning (NOTIF-8).
         case unread(payload: [UInt8])
         /// Whether a fetch has given the mark out.
-        case read(isTold: Bool)
+        case read(isReported: Bool)
     }
 
-    /// Its place in the history, which reading it moves to the end.
-    package var place: NotificationSequence
+    /// Its position in the history, which reading it moves to the end.
+    package var position: NotificationSequence
     package var notificationID: String
     package var content: Content
 
-    package init(place: NotificationSequence, notificationID: String, content: Content) {
-        self.place = place
+    package init(position: NotificationSequence, notificationID: String, content: Content) {
+        self.position = position
         self.notificationID = notificationID
         self.content = content
     }
@@ -26,7 +26,7 @@ package struct HistoryEntry: Sendable, Hashable {
 /// Which marks of read notifications a reader of the history wants.
 package enum ReadMarks: Sendable, Hashable {
     /// Those that no fetch has given out, for who knows nothing yet.
-    case untold
+    case unreported
     /// All, for who may know the notifications as unread.
     case all
 }

@@ -41,7 +41,7 @@ package struct DeviceKey: RawRepresentable, Sendable, Hashable {
     package init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The place of a change in its database's history; grows with every change and
+/// The position of a change in its database's history; grows with every change and
 /// is never used twice in a database, not even by a store that came back from an
 /// older moment: it is never below the clock.
 package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
@@ -55,7 +55,7 @@ package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
         left.rawValue < right.rawValue
     }
 
-    /// Returns the place `distance` changes later.
+    /// Returns the position `distance` changes later.
     package func advanced(by distance: Int) -> Position {
         Position(rawValue: rawValue + Int64(distance))
     }
@@ -65,18 +65,18 @@ package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
 }
 
 /// Where a record's latest change stands among those of several zones.
-package struct RecordPlace: Sendable, Hashable {
+package struct RecordCursor: Sendable, Hashable {
     package var zone: ZoneKey
     package var position: Position
 
-    /// Creates a place.
+    /// Creates a cursor.
     package init(zone: ZoneKey, position: Position) {
         self.zone = zone
         self.position = position
     }
 }
 
-/// The place of a notification in the server's notification log.
+/// The position of a notification in the server's notification log.
 package struct NotificationSequence: RawRepresentable, Sendable, Hashable, Comparable {
     /// Before the first notification.
     package static let start = NotificationSequence(rawValue: 0)
@@ -88,11 +88,11 @@ package struct NotificationSequence: RawRepresentable, Sendable, Hashable, Compa
 }
 
 /// The number of a subscription in its store: given once, kept while the
-/// subscription is saved anew, and the order in which a change is told.
+/// subscription is saved anew, and the order in which a change is notified.
 package struct SubscriptionSerial: RawRepresentable, Sendable, Hashable, Comparable {
     /// Before the first subscription.
     package static let start = SubscriptionSerial(rawValue: 0)
-    /// Stands for how far a damaged change was told that is kept aside.
+    /// Stands for how far a damaged change was processed that is kept aside.
     package static let setAside = SubscriptionSerial(rawValue: -1)
 
     package let rawValue: Int64
@@ -101,7 +101,7 @@ package struct SubscriptionSerial: RawRepresentable, Sendable, Hashable, Compara
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A life of a store: begins when the store comes back from an older moment, and tells
+/// A life of a store: begins when the store comes back from an older moment, and distinguishes
 /// what is handed out from then on from what a lost life handed out.
 ///
 /// Its value is the moment it began, so that lives that know nothing of one another
@@ -115,7 +115,7 @@ package struct Incarnation: RawRepresentable, Sendable, Hashable, Comparable {
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Returns the one that begins at `now`, whatever the clock says.
+    /// Returns the one that begins at `now`, whatever the clock shows.
     package func next(at now: Instant) -> Incarnation {
         Incarnation(rawValue: max(rawValue + 1, now.rawValue))
     }

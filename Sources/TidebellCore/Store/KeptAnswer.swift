@@ -4,7 +4,7 @@ import TidebellWire
 /// What names one write of one device, however often it is sent.
 package struct WriteID: Sendable, Hashable {
     package var user: UserID
-    /// The device; empty where it does not say who it is.
+    /// The device; empty where it is not known.
     package var clientID: String
     /// What the device calls the write.
     package var requestID: String
@@ -19,8 +19,8 @@ package struct WriteID: Sendable, Hashable {
 
 /// The answer to a write, kept in case it was lost on its way to the device.
 package struct KeptAnswer: Sendable, Hashable {
-    /// What tells the request from another one under the same ID; ``noFingerprint`` where that
-    /// is not known any more.
+    /// What distinguishes the request from another one under the same ID; ``noFingerprint`` where
+    /// that is not known any more.
     package var fingerprint: [UInt8]
     /// The body of the answer.
     package var body: [UInt8]

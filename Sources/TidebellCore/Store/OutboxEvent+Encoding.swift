@@ -114,7 +114,7 @@ extension StoredSubscription {
     }
 
     fileprivate init(from reader: inout JSONReader) throws {
-        // Stores of version 1 did not number subscriptions: first come, first told.
+        // Stores of version 1 did not number subscriptions: the oldest is notified first.
         var serial = SubscriptionSerial(rawValue: 1)
         var database = DatabaseID(rawValue: 0)
         var user = UserID(rawValue: 0)

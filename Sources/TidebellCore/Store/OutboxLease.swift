@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Who tells the changes of databases: one pass of one pipeline. Random, and never used again.
+/// Who processes the changes of databases: one pass of one pipeline. Random, and never used again.
 package struct LeaseHolder: RawRepresentable, Sendable, Hashable {
     package let rawValue: UUID
     package init(rawValue: UUID) { self.rawValue = rawValue }
 }
 
-/// What a pass asks the queue of databases with untold changes for.
+/// What a pass asks the queue of databases with pending changes for.
 package struct OutboxClaim: Sendable, Hashable {
     package var holder: LeaseHolder
     package var now: Instant
@@ -25,7 +25,7 @@ package struct OutboxClaim: Sendable, Hashable {
     }
 }
 
-/// The right to tell a database's changes, for one pass, until it is given back or vests and
+/// The right to process a database's changes, for one pass, until it is given back or vests and
 /// another pass claims it.
 package struct OutboxLease: Sendable, Hashable {
     package var database: DatabaseID
@@ -59,8 +59,8 @@ package struct ClaimedOutboxes: Sendable, Hashable {
 package struct ReturnedLease: Sendable, Hashable {
     /// What a pass did with a database.
     package enum Outcome: Sendable, Hashable {
-        /// Some of its changes are told: what failed before counts no more.
-        case told
+        /// Some of its changes are processed: what failed before counts no more.
+        case notified
         /// The pass did not come to it.
         case untouched
         /// The pass failed: nobody may claim the database before this moment.
@@ -77,12 +77,12 @@ package struct ReturnedLease: Sendable, Hashable {
     }
 }
 
-/// What a database's place in the queue was when it was read: another one once something of
-/// its changes is told.
+/// What a database's position in the queue was when it was read: another one once some of
+/// its changes are processed.
 package struct OutboxVersion: Sendable, Hashable {
-    /// All entries up to here are told.
+    /// All entries up to here are processed.
     package var done: Int64
-    /// The turn of the database, which moves whenever something of it is told.
+    /// The turn of the database, which moves whenever some of its changes are processed.
     package var turn: Int64
 
     /// Creates a version.
@@ -92,12 +92,12 @@ package struct OutboxVersion: Sendable, Hashable {
     }
 }
 
-/// The queue of databases with untold changes, which several passes work through at once.
+/// The queue of databases with pending changes, which several passes work through at once.
 ///
 /// Outside of transactions: an engine whose store only one process serves keeps the leases in
 /// memory, where a claim costs no flush to disk and a crash leaves none behind.
 package protocol OutboxLeasing: Sendable {
-    /// Claims databases with untold changes that nobody else holds, in the order of their
+    /// Claims databases with pending changes that nobody else holds, in the order of their
     /// turns.
     ///
     /// A database over which a pass failed is given out alone, and not before it vests, so

@@ -40,7 +40,7 @@ package struct RecordChange: Sendable, Hashable {
     }
 }
 
-/// A committed change the pipeline has yet to tell about: what one request did
+/// A committed change the pipeline has yet to process: what one request did
 /// to one zone (SUB-62).
 package struct OutboxEntry: Sendable, Hashable {
     /// What happened to the zone.
@@ -48,7 +48,7 @@ package struct OutboxEntry: Sendable, Hashable {
         case records([RecordChange])
         case zoneCreated
         /// Carries the subscriptions that went with the zone (SUB-65): when the
-        /// pipeline tells of the deletion they are no longer in the store.
+        /// pipeline processes the deletion they are no longer in the store.
         case zoneDeleted(ZoneDeletionReason, subscriptions: [StoredSubscription])
     }
 
@@ -61,11 +61,11 @@ package struct OutboxEntry: Sendable, Hashable {
     package var event: Event
     /// The user who made the change.
     package var originUser: UserID?
-    /// The client ID of the device that made it; never told (SUB-46).
+    /// The client ID of the device that made it; never notified (SUB-46).
     package var originClient: String?
     package var committedAt: Instant
-    /// Everybody up to here was told; the rest follows in later passes.
-    package var toldThrough: SubscriptionSerial
+    /// Everybody up to here was notified; the rest follows in later passes.
+    package var notifiedThrough: SubscriptionSerial
     /// What of it cannot be read, so that the event is empty; nil where it is whole.
     package var damage: Damage?
 
@@ -89,7 +89,7 @@ package struct OutboxEntry: Sendable, Hashable {
         originUser: UserID?,
         originClient: String?,
         committedAt: Instant,
-        toldThrough: SubscriptionSerial = .start
+        notifiedThrough: SubscriptionSerial = .start
     ) {
         self.id = id
         self.database = database
@@ -99,14 +99,14 @@ package struct OutboxEntry: Sendable, Hashable {
         self.originUser = originUser
         self.originClient = originClient
         self.committedAt = committedAt
-        self.toldThrough = toldThrough
+        self.notifiedThrough = notifiedThrough
     }
 }
 
-/// The oldest entries of one database that are not told yet, in commit order.
+/// The oldest pending entries of one database, in commit order.
 package struct DatabaseOutbox: Sendable, Hashable {
     package var database: DatabaseID
-    /// What the database's place in the queue is.
+    /// What the database's position in the queue is.
     package var version: OutboxVersion
     package var entries: [OutboxEntry]
     /// Whether the database may have further entries.
@@ -129,7 +129,7 @@ package struct DatabaseOutbox: Sendable, Hashable {
     }
 }
 
-/// A notification in the log: one event for one user, told to every device of
+/// A notification in the log: one event for one user, delivered to every device of
 /// the user but the origin (PUSH-9).
 package struct StoredNotification: Sendable, Hashable {
     /// Set by the store.
@@ -149,7 +149,7 @@ package struct StoredNotification: Sendable, Hashable {
     package var isBackground: Bool
     /// Notifications of one user, database, subscription and origin with equal
     /// collapse IDs replace one another, the newest stays; nil is never replaced
-    /// (PUSH-2: silent query pushes are background pushes, yet all are told).
+    /// (PUSH-2: silent query pushes are background pushes, yet all are delivered).
     package var collapseID: CollapseID?
     package var createdAt: Instant
 

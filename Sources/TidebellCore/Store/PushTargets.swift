@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What a native push token is told of: the notifications of one device. A token
+/// What a native push token gets: the notifications of one device. A token
 /// that is registered in several containers is a target in each.
 package struct PushTargetKey: Sendable, Hashable {
     package var token: String
@@ -13,11 +13,11 @@ package struct PushTargetKey: Sendable, Hashable {
     }
 }
 
-/// A native push token and its place in the notification log.
+/// A native push token and its position in the notification log.
 package struct PushTarget: Sendable, Hashable {
     package var key: PushTargetKey
     package var user: UserID
-    /// The device, whose own changes it is not told (SUB-46).
+    /// The device, whose own changes it does not get (SUB-46).
     package var clientID: String
     /// Which of Apple's services the token is of.
     package var apnsEnvironment: CloudEnvironment

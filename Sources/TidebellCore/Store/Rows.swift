@@ -28,9 +28,9 @@ package struct StoredUser: Sendable, Hashable {
 package struct StoredDatabase: Sendable, Hashable {
     package var id: DatabaseID
     package var key: DatabaseKey
-    /// The place of its latest change.
+    /// The position of its latest change.
     package var head: Position
-    /// Tokens of the database from before this place expired: traces of deleted
+    /// Tokens of the database from before this position expired: traces of deleted
     /// zones up to it were removed.
     package var floor: Position
     /// Which kinds of subscription exist in it; a change in a database without
@@ -61,10 +61,10 @@ package struct StoredZone: Sendable, Hashable {
     package var key: ZoneKey
     package var database: DatabaseID
     package var name: String
-    /// The place of the zone's latest change, which is also its place in the
+    /// The position of the zone's latest change, which is also its position in the
     /// database's history.
     package var position: Position
-    /// Tokens from before this place expired: tombstones up to it were removed.
+    /// Tokens from before this position expired: tombstones up to it were removed.
     package var floor: Position
     /// Why the zone is gone; nil while it lives.
     package var deletion: ZoneDeletionReason?
@@ -98,7 +98,7 @@ package struct StoredZone: Sendable, Hashable {
 package struct StoredRecord: Sendable, Hashable {
     package var name: String
     package var type: String
-    /// The place of its latest change; also its change tag.
+    /// The position of its latest change; also its change tag.
     package var position: Position
     package var created: RecordStamp
     package var modified: RecordStamp
@@ -189,7 +189,7 @@ package struct StoredSubscription: Sendable, Hashable {
     }
 }
 
-/// A subscription that a change may concern, as its index tells of it: its content is
+/// A subscription that a change may concern, as its index knows it: its content is
 /// read for those alone that are looked at.
 package struct SubscriptionOutline: Sendable, Hashable {
     package var serial: SubscriptionSerial

@@ -30,7 +30,7 @@ package protocol Store: OutboxLeasing {
     ) async throws -> Result
 
     /// Runs `body` on a consistent snapshot; fails with ``ReadBudgetPassed`` when it
-    /// looks at more records than `length` says. Long reads must be bounded by who
+    /// looks at more records than `length`. Long reads must be bounded by who
     /// calls: the engine keeps them apart from short ones, and that is all.
     func read<Result: Sendable>(
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result
@@ -40,11 +40,11 @@ package protocol Store: OutboxLeasing {
     /// may yield once (bounded to one waiting element).
     func outboxCommits() -> AsyncStream<Void>
 
-    /// Yields after commits that may have ended what somebody is allowed to hear; a hint
+    /// Yields after commits that may have ended what somebody is allowed to receive; a hint
     /// like ``outboxCommits()``.
     func accessCommits() -> AsyncStream<Void>
 
-    /// A random number that tells this store from any other; part of every sync
+    /// A random number that distinguishes this store from any other; part of every sync
     /// token.
     var identity: UInt64 { get }
 
@@ -52,7 +52,7 @@ package protocol Store: OutboxLeasing {
     var incarnation: Incarnation { get }
 
     /// Writes something that changes nothing, and fails where the next write would:
-    /// ``StoreUnavailable`` says what is in the way.
+    /// ``StoreUnavailable`` describes what is in the way.
     func probe() async throws
 
     /// Looks through what is too much to be looked through when the store is opened, and mends
@@ -70,7 +70,7 @@ extension Store {
 
     package func inspect() async throws {}
 
-    /// Runs `body` on a consistent snapshot: an engine that does not tell long reads
+    /// Runs `body` on a consistent snapshot: an engine that does not distinguish long reads
     /// from short ones.
     package func read<Result: Sendable>(
         _ length: ReadLength, _ body: @escaping @Sendable (any StoreReader) throws -> Result

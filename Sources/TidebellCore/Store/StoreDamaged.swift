@@ -4,7 +4,7 @@ import TidebellWire
 /// A call met a part of the store that cannot be read, and that the engine cannot mend:
 /// nothing of it happened, and the same call will fail again.
 package struct StoreDamaged: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the engine says, for the operator.
+    /// The engine's message, for the operator.
     package var detail: String
 
     /// Creates an error.

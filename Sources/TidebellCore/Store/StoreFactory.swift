@@ -16,7 +16,7 @@ package protocol StoreFactory: Sendable {
     ///
     /// A new store gets an identity of `randomness`. One that is opened for serving and came
     /// back from an older moment than the one that was served last begins a new life, as of
-    /// `time`: ``OpenedStore/cameBackOlder`` says so.
+    /// `time`: ``OpenedStore/cameBackOlder`` is true then.
     func open(
         in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
         randomness: Randomness
@@ -45,9 +45,9 @@ package protocol OpenedStore: Store {
     /// Begins a new life of the store, which came back from an older moment.
     ///
     /// Sync tokens of the lost life are expired from now on, and streams that go on after a
-    /// notification of it are told that they missed some. No number is given out that the
+    /// notification of it get the news that they missed some. No number is given out that the
     /// lost life may have given out. Devices, webhooks and native tokens stay where they
-    /// were, so that they may hear once more what they heard in the lost life.
+    /// were, so that they may receive once more what they received in the lost life.
     ///
     /// Needs a store that is open for ``StorePurpose/serving``: nobody else may be at it.
     func beginNewIncarnation(at now: Instant) async throws

@@ -4,7 +4,7 @@ import TidebellWire
 /// What is together in a transaction, so that one of many machines can have it alone.
 ///
 /// A step of a write names its scope and writes nothing outside of it; what it reads elsewhere
-/// may be old by the time it commits. WRITING-A-STORE.md beside this file says what belongs to
+/// may be old by the time it commits. WRITING-A-STORE.md beside this file lists what belongs to
 /// each, and how what crosses from one to another is settled.
 package enum StoreScope: Sendable, Hashable {
     /// What a container is in one environment: its schema, its webhooks.

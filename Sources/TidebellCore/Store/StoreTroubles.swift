@@ -4,7 +4,7 @@ import Synchronization
 /// Knows whether calls meet a full or failing disk or a lock, and notifies once when that begins
 /// and once when it is over; and of damage that was mended.
 package final class StoreTroubles: Sendable {
-    /// What an observer hears.
+    /// What an observer receives.
     package enum News: Sendable, Hashable {
         case began(StoreUnavailable)
         case ended

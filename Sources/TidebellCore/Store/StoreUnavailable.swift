@@ -13,7 +13,7 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
     package static let retryAfter = 10.0
 
     package var cause: Cause
-    /// What the engine says, for the operator.
+    /// The engine's message, for the operator.
     package var detail: String
 
     /// Creates an error.
@@ -22,7 +22,7 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
         self.detail = detail
     }
 
-    /// What callers are told, who see nothing of the machine.
+    /// What callers get, who see nothing of the machine.
     package var reason: String {
         switch cause {
         case .diskIsFull: "the server's disk is full; nothing was stored, try again later"

@@ -14,7 +14,7 @@ struct SyncToken: Sendable, Hashable {
         case zone = 2
         /// A zone read newest first.
         case zoneReverse = 3
-        /// A user's notifications; its position is a place of the log (NOTIF-11).
+        /// A user's notifications; its position is one of the log (NOTIF-11).
         case notifications = 4
     }
 

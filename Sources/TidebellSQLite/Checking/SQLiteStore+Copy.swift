@@ -27,7 +27,7 @@ extension SQLiteStore {
             } catch let error as DatabaseError
                 where [.SQLITE_CORRUPT, .SQLITE_FULL].contains(error.resultCode)
             {
-                // NB: SQLite says that the disk is full for the number of a page that cannot be.
+                // NB: SQLite reports a full disk for the number of a page that cannot be.
                 guard ftruncate(descriptor, 0) == 0 else { throw error }
                 try copyPages(of: queue, to: copy)
             }
@@ -132,7 +132,7 @@ extension SQLiteStore {
 }
 
 extension StoreOpenError {
-    /// Says what an error of SQLite means to who copies a store: what cannot be written is
+    /// Returns what an error of SQLite means to whoever copies a store: what cannot be written is
     /// the copy, since the store is only read.
     init(_ error: any Error, path: String, copy: String) {
         guard let error = error as? DatabaseError else {

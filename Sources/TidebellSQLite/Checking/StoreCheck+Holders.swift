@@ -2,10 +2,10 @@
 import GRDB
 import TidebellCore
 
-/// Which records hold a file, for who must do something about it.
+/// Which records hold a file, for whoever must do something about it.
 package struct FileHolders: Sendable {
-    /// The places of some of them, at most ``most``.
-    var places: [StoreProblem] = []
+    /// The locations of some of them, at most ``most``.
+    var locations: [StoreProblem] = []
     /// How many there are.
     var count = 0
 
@@ -15,17 +15,18 @@ package struct FileHolders: Sendable {
     /// Creates holders; none are known.
     package init() {}
 
-    /// Returns a problem of the file at the place of the first record, with the others in
+    /// Returns a problem of the file at the location of the first record, with the others in
     /// its words.
     package func problem(_ text: String) -> StoreProblem {
-        guard var problem = places.first else {
+        guard var problem = locations.first else {
             return StoreProblem("\(text); no record holds it")
         }
         problem.problem = text
         guard count > 1 else { return problem }
-        problem.problem += "; also of " + places.dropFirst().map(\.place).joined(separator: ", ")
-        if count > places.count {
-            let more = count - places.count
+        problem.problem +=
+            "; also of " + locations.dropFirst().map(\.location).joined(separator: ", ")
+        if count > locations.count {
+            let more = count - locations.count
             problem.problem += " and \(more) more record\(more == 1 ? "" : "s")"
         }
         return problem
@@ -62,9 +63,9 @@ extension StoreCheck {
             content, FileHolders.most
         ) { (zone: $0.int(0), record: $0.text(1)) }
         for use in uses {
-            var place = try place(of: use.zone)
-            place.record = use.record
-            holders.places.append(place)
+            var location = try location(of: use.zone)
+            location.record = use.record
+            holders.locations.append(location)
         }
         return holders
     }

@@ -6,7 +6,7 @@ extension StoreCheck {
     /// Keys that are read at once.
     private static let keysAtOnce = 1000
 
-    /// Adds the zones of the store at `path` whose key of encrypted fields `opens` says no to,
+    /// Adds the zones of the store at `path` whose key of encrypted fields `opens` refuses,
     /// of those that are wrapped by this root key.
     package static func addUnreadableKeys(
         wrappedBy rootKeyID: String, ofStoreAt path: String, to findings: inout StoreFindings,
@@ -23,7 +23,7 @@ extension StoreCheck {
                     let keys = try reader.zoneKeys(
                         wrappedBy: rootKeyID, after: last, limit: keysAtOnce)
                     for key in keys where !opens(key) {
-                        var problem = try check.place(of: key.zone.rawValue)
+                        var problem = try check.location(of: key.zone.rawValue)
                         problem.problem =
                             "the key of the zone's encrypted fields cannot be opened: it was "
                             + "damaged, or is not one of the root key's"

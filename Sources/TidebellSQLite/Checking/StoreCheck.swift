@@ -69,7 +69,7 @@ package struct StoreCheck {
             attempt(rule.problem) { try $0.apply(rule) }
         }
         attempt("the records") { try $0.checkRecords() }
-        attempt("the changes to be told") { try $0.checkOutbox() }
+        attempt("the pending changes") { try $0.checkOutbox() }
         attempt("the subscriptions") { try $0.checkSubscriptions() }
         attempt("the files of records") { check in
             try check.readFiles()
@@ -128,7 +128,7 @@ package struct StoreCheck {
         (findings.databases, findings.zones) = counts ?? (0, 0)
     }
 
-    /// What the store says of its keys, as far as its version keeps it.
+    /// What the store has about its keys, as far as its version keeps it.
     private mutating func addKeys() throws {
         let reader = SQLiteReader(connection, .short)
         // Versions before 8 kept the secret elsewhere, those before 9 had one root key for good.
@@ -158,7 +158,7 @@ package struct StoreCheck {
         }
     }
 
-    /// Whether every change that is to be told, or is kept, can be read.
+    /// Whether every change that is pending, or is kept, can be read.
     private mutating func checkOutbox() throws {
         try connection.each(
             """
@@ -169,7 +169,7 @@ package struct StoreCheck {
         ) { columns in
             guard (try? OutboxEntry.Event(encoded: columns.bytes(1))) == nil else { return true }
             var problem = StoreProblem(
-                "a change to be told is damaged (entry \(columns.int(0))); it goes by itself "
+                "a pending change is damaged (entry \(columns.int(0))); it goes by itself "
                     + "after \(OutboxEntry.setAsideRetention.components.seconds / 86_400) days"
             )
             problem.zone = columns.text(2)
@@ -231,11 +231,11 @@ package struct StoreCheck {
     }
 
     private mutating func nameZones() throws {
-        var places: [Int64: StoreProblem] = [:]
+        var locations: [Int64: StoreProblem] = [:]
         for (zone, problem) in unnamed[.damage, default: []] + unnamed[.warning, default: []] {
             var problem = problem
-            let known = try places[zone] ?? place(of: zone)
-            places[zone] = known
+            let known = try locations[zone] ?? location(of: zone)
+            locations[zone] = known
             problem.container = known.container
             problem.environment = known.environment
             problem.database = known.database
@@ -245,9 +245,9 @@ package struct StoreCheck {
         }
     }
 
-    func place(of zone: Int64) throws -> StoreProblem {
-        var place = StoreProblem("")
-        place.zone = "zone \(zone)"
+    func location(of zone: Int64) throws -> StoreProblem {
+        var location = StoreProblem("")
+        location.zone = "zone \(zone)"
         try connection.each(
             """
             SELECT zone.name, container, environment, scope,
@@ -256,13 +256,13 @@ package struct StoreCheck {
             """,
             zone
         ) { columns in
-            place.zone = columns.text(0)
-            place.container = columns.optionalText(1)
-            place.environment = columns.optionalText(2)
-            place.database = columns.optionalText(3)
-            place.owner = columns.optionalText(4)
+            location.zone = columns.text(0)
+            location.container = columns.optionalText(1)
+            location.environment = columns.optionalText(2)
+            location.database = columns.optionalText(3)
+            location.owner = columns.optionalText(4)
             return true
         }
-        return place
+        return location
     }
 }

@@ -19,7 +19,8 @@ enum StoreNumbers {
     static let bits: Set = ["identity", "duplicate_hash", "checksum"]
 
     /// The least number that a column may hold. Moments may lie before 1970, by a wrong clock, and a
-    /// change that is set aside for its damage was told through -1; all else counts, or is an ID.
+    /// change that is set aside for its damage has -1 in `told_through`; all else counts, or is an
+    /// ID.
     private static func least(_ column: String) -> Int64 {
         let isMoment =
             column.hasSuffix("_at") || ["at", "since", "retention_moment"].contains(column)

@@ -42,18 +42,18 @@ package struct StoreProblem: Sendable, Hashable, Codable, CustomStringConvertibl
         record = try values.decodeIfPresent(String.self, forKey: .record)
     }
 
-    /// The problem as a line that says first how bad it is.
+    /// The problem as a line that begins with how bad it is.
     package var line: String {
         (severity == .damage ? "Damaged: " : "Warning: ") + description
     }
 
-    /// The place from the container down to the record, and the problem.
+    /// The location from the container down to the record, and the problem.
     package var description: String {
-        place.isEmpty ? problem : "\(place): \(problem)"
+        location.isEmpty ? problem : "\(location): \(problem)"
     }
 
     /// Where it is, from the container down to the record; empty for the store as a whole.
-    package var place: String {
+    package var location: String {
         let scope = [database, owner].compactMap(\.self).joined(separator: " of ")
         return [container, environment, scope.isEmpty ? nil : scope, zone, record]
             .compactMap(\.self).joined(separator: "/")
@@ -75,7 +75,7 @@ package struct StoreFindings: Sendable {
     package var zones = 0
     /// Those that live.
     package var records = 0
-    /// What tells the root key that the store works with from others; nil before the first.
+    /// What identifies the root key that the store works with; nil before the first.
     package var rootKeyID: String?
     /// Whether the store has its secret.
     package var hasSecret = false
@@ -103,7 +103,7 @@ package struct StoreFindings: Sendable {
         /// The key it is encrypted with on the disk, wrapped by the root key; nil where it
         /// is not encrypted.
         package var key: [UInt8]?
-        /// What tells that root key from others; nil for the store's.
+        /// What identifies that root key; nil for the store's.
         package var rootKeyID: String?
     }
 
@@ -121,7 +121,7 @@ package struct StoreFindings: Sendable {
         }
     }
 
-    /// Lists a problem that is counted, up to the bound; beyond it damage takes the place of
+    /// Lists a problem that is counted, up to the bound; beyond it damage replaces
     /// warnings.
     mutating func list(_ problem: StoreProblem) {
         if problems.count >= StoreCheck.mostProblems {

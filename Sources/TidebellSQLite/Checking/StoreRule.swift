@@ -5,7 +5,7 @@
 struct StoreRule {
     var problem: String
     var severity = StoreProblem.Severity.damage
-    /// What is said instead where pages are damaged, which may be why: no advice then to
+    /// The message instead where pages are damaged, which may be why: no advice then to
     /// remove anything.
     var problemAmongDamage: String?
     let sql: String
@@ -151,7 +151,7 @@ struct StoreRule {
                 """
         ),
         StoreRule(
-            problem: "the database waits to be told of, and has nothing to tell",
+            problem: "the database waits for the push pipeline, and has no pending changes",
             sql: """
                 SELECT database, NULL, done FROM outbox_queue WHERE NOT EXISTS (
                     SELECT 1 FROM outbox

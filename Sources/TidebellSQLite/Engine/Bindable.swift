@@ -10,7 +10,7 @@ protocol Bindable {
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
-/// Tells SQLite to copy text and blobs while they are bound.
+/// Makes SQLite copy text and blobs while they are bound.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension Int64: Bindable {

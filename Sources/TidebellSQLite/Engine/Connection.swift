@@ -73,7 +73,7 @@ final class Connection {
         var element: Element?
         try step(sql, values) { columns in
             // The statement is stepped to its end all the same: one with
-            // RETURNING has not taken place before.
+            // RETURNING has not happened before.
             if element == nil { element = try read(columns) }
             return true
         }

@@ -4,7 +4,7 @@ import GRDB
 import TidebellCore
 import TidebellWire
 
-/// What tells that a record is what was written.
+/// What proves that a record is what was written.
 ///
 /// Fields go from the file to the socket unparsed, and SQLite has no checksums of its
 /// own: without this a bad page would become an answer that is no JSON. It covers what stands

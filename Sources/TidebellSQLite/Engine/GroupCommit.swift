@@ -127,7 +127,7 @@ final class GroupCommit: Sendable {
         let end = elapsed() + bounds.commitTime
         var (rest, left) = (writes, count)
         var ran: [any WaitingWrite] = []
-        var tellsOutbox = false
+        var signalsOutbox = false
         var endsAccess = false
         var hasQuietChange = false
         var quietChanges: Int64?
@@ -154,7 +154,7 @@ final class GroupCommit: Sendable {
                         return ran[...] + rest
                     }
                 } else {
-                    if transaction.hasAppendedOutbox { tellsOutbox = true }
+                    if transaction.hasAppendedOutbox { signalsOutbox = true }
                     if transaction.hasEndedAccess { endsAccess = true }
                     if transaction.hasQuietChange { hasQuietChange = true }
                     latest = transaction.latestChange ?? latest
@@ -177,7 +177,7 @@ final class GroupCommit: Sendable {
             note?.noteCommit(latest, notification, quietChanges: quietChanges)
         }
         for write in ran { write.finish(nil) }
-        if tellsOutbox { outbox.yield() }
+        if signalsOutbox { outbox.yield() }
         if endsAccess { access.yield() }
         return rest
     }

@@ -20,7 +20,7 @@ final class OutboxLeases: Sendable {
         /// Whether the latest claim got a database that failed before.
         var gaveFailed = false
 
-        /// Forgets databases that left the queue in another way than by being told.
+        /// Forgets databases that left the queue in another way than by being processed.
         mutating func forgetVested(except queue: [DatabaseID], at now: Instant) {
             guard !entries.isEmpty else { return }
             let queued = Set(queue)
@@ -81,7 +81,7 @@ final class OutboxLeases: Sendable {
                 entry.holder = nil
                 entry.vestingAt = entry.since
                 switch item.outcome {
-                case .told: entry.failures = 0
+                case .notified: entry.failures = 0
                 case .untouched: break
                 case .failed(let moment):
                     entry.failures += 1

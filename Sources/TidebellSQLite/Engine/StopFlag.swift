@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Says to statements that they are to end, also to one that looks through a whole table.
+/// Signals statements to end, also to one that looks through a whole table.
 final class StopFlag: Sendable {
     private let isRaisedItself = Atomic(false)
     private let other: StopFlag?

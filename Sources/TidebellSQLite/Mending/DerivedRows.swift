@@ -3,7 +3,7 @@ import GRDB
 import TidebellCore
 import TidebellWire
 
-/// The rows of a table that say once more what stands in records: which records they refer
+/// The rows of a table that repeat what stands in records: which records they refer
 /// to, and which files they hold.
 ///
 /// What was read of a damaged table may be of an earlier moment, or be missing. A record that is
@@ -40,7 +40,7 @@ struct DerivedRows {
         self.reader = reader
     }
 
-    /// Makes the rows what the records say; those of damaged records stay as they are, and
+    /// Makes the rows match the records; those of damaged records stay as they are, and
     /// those of zones that are about to go.
     func settle(_ mend: inout StoreMend) throws {
         let zones: [Zone]
@@ -52,7 +52,7 @@ struct DerivedRows {
         }
         let isDerivable = try settleLiving(in: zones, &mend)
         for (zone, record, row) in try rowsOfNobody() { try drop(row, of: record, in: zone, &mend) }
-        // A damaged record may hold a file of which nothing else tells.
+        // A damaged record may hold a file that nothing else mentions.
         if table == .assetUses, isDerivable { try noteUnusedFiles() }
     }
 

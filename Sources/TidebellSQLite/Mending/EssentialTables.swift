@@ -34,7 +34,7 @@ struct EssentialTables {
             try writer.run("COMMIT")
             return mend
         } catch {
-            // The failure to tell is the first one.
+            // The failure to report is the first one.
             try? writer.run("ROLLBACK")
             throw error
         }
@@ -50,7 +50,7 @@ struct EssentialTables {
         for table in unsound where try !isWhole(table) {
             throw StoreOpenError.damaged(
                 path: path,
-                reason: "the table '\(table)' is not whole; 'tidebell check' says what else is "
+                reason: "the table '\(table)' is not whole; 'tidebell check' shows what else is "
                     + "lost, 'tidebell backup --despite-damage' keeps the rest"
             )
         }
@@ -60,8 +60,8 @@ struct EssentialTables {
         return mend
     }
 
-    /// Whether all of the table can be read, and an index says the same, or none can be read
-    /// that could. Where all that can be read say something else, nobody knows who is right.
+    /// Whether all of the table can be read, and an index has the same, or none can be read
+    /// that could. Where all that can be read differ, nobody knows which is right.
     private func isWhole(_ table: String) throws -> Bool {
         guard try rowsCanBeRead(table) else { return false }
         let indexes = try reader.rows(
@@ -114,9 +114,9 @@ struct EssentialTables {
         let rows = try Row.fetchCursor(
             reader.database, sql: "SELECT * FROM \(try itself(table))")
         while let row = try rows.next() {
-            let places = row.databaseValues.map { _ in "?" }.joined(separator: ", ")
+            let placeholders = row.databaseValues.map { _ in "?" }.joined(separator: ", ")
             try writer.database.execute(
-                sql: "INSERT INTO \(table) VALUES (\(places))",
+                sql: "INSERT INTO \(table) VALUES (\(placeholders))",
                 arguments: StatementArguments(row.databaseValues))
         }
     }

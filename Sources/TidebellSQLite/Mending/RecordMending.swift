@@ -8,10 +8,10 @@ import TidebellWire
 /// Rows of the table and entries of its index of names may contradict each other: a page that
 /// can be read may be one of long ago, or have a bit that flipped. The index decides where it
 /// can be read. So its entries come first, as records of which nothing is known but the name;
-/// each row then takes the place of the entry at its position, and the entry's name. A row that
+/// each row then replaces the entry at its position, and gets the entry's name. A row that
 /// the index does not know is left out where the record has a later position: positions
 /// only grow. Entries that no row came for stay: their fields are damaged, which callers are
-/// told, and may save the record anew.
+/// notified, and may save the record anew.
 final class RecordMending {
     /// A record in the table that is made.
     private struct Held {
@@ -49,12 +49,12 @@ final class RecordMending {
         let entriesAreComplete = try salvage.entries(hold)
         namesAreComplete = namesAreComplete && entriesAreComplete
         try salvage.records { record, zone in
-            try place(record, in: zone)
+            try restore(record, in: zone)
             return true
         }
         for key in try damagedKeys() {
             guard let record = try salvage.record(at: key) else { continue }
-            try place(record, in: ZoneKey(rawValue: key.zone))
+            try restore(record, in: ZoneKey(rawValue: key.zone))
         }
         if namesAreComplete { try removeSurplus() }
         mend.damagedRecords =
@@ -81,7 +81,7 @@ final class RecordMending {
 
     // MARK: Entries
 
-    /// Puts a record in the place of an entry.
+    /// Puts a record where an entry is.
     private func hold(_ entry: RecordSalvage.Entry) throws {
         guard let head = heads[entry.key.zone] else {
             if (1...max(1, lastZone)).contains(entry.key.zone), Self.isName(entry.name) {
@@ -113,7 +113,7 @@ final class RecordMending {
     // MARK: Rows
 
     /// Puts a row where it belongs.
-    private func place(_ record: StoredRecord, in zone: ZoneKey) throws {
+    private func restore(_ record: StoredRecord, in zone: ZoneKey) throws {
         guard let head = heads[zone.rawValue] else { return try keep(record, in: zone) }
         var record = record
         let isEmpty = record.fields.json == RecordFields.none.json
@@ -124,7 +124,7 @@ final class RecordMending {
         }
         if record.isDamaged, !record.isDeleted { record.size = Self.size(ofDamaged: record) }
         let key = Key(zone: zone.rawValue, position: record.position.rawValue)
-        if let held = try held(at: key) { return try place(record, at: key, of: held) }
+        if let held = try held(at: key) { return try restore(record, at: key, of: held) }
         guard Self.isName(record.name) else {
             namesAreComplete = false
             return
@@ -157,7 +157,7 @@ final class RecordMending {
         ) { "\($0.int(0)) (\($0.int(1)) records)" }
     }
 
-    /// What a damaged record takes: what it says, where that can be.
+    /// What a damaged record takes: its own size, where that can be.
     private static func size(ofDamaged record: StoredRecord) -> Int64 {
         guard record.size > 0, StoreNumbers.recordBytes.contains(record.size) else {
             return record.measuredSize(withFiles: 0)
@@ -165,8 +165,8 @@ final class RecordMending {
         return record.size
     }
 
-    /// Puts a row in the place of what stands at its position.
-    private func place(_ record: StoredRecord, at key: Key, of held: Held) throws {
+    /// Replaces what stands at the row's position by the row.
+    private func restore(_ record: StoredRecord, at key: Key, of held: Held) throws {
         // A row may come twice.
         guard held.isLost || held.isDamaged && !record.isDamaged else { return }
         var record = record
@@ -192,7 +192,7 @@ final class RecordMending {
 
     // MARK: The table
 
-    /// The places of entries that no row came for, or one whose fields are damaged.
+    /// The positions of entries that no row came for, or one whose fields are damaged.
     private func damagedKeys() throws -> [Key] {
         try writer.rows("SELECT zone, position FROM record WHERE length(fields) = 0") {
             Key(zone: $0.int(0), position: $0.int(1))

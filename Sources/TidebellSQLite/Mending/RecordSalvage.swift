@@ -147,7 +147,7 @@ final class RecordSalvage {
             guard outcome == .broken else { return outcome }
             if let last = recent.last, last != before {
                 (start, back) = (last, 1)
-                // A row that stands twice is searched for in one place, and what follows it there
+                // A row that stands twice is searched for at one offset, and what follows it there
                 // is not what failed.
                 if begun.insert(last).inserted { continue }
             }

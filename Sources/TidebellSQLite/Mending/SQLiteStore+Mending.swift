@@ -85,7 +85,7 @@ extension SQLiteStore {
             }
             return outcome
         } catch {
-            // What is told is the failure of the call; the next one looks again, and not for
+            // What is reported is the failure of the call; the next one looks again, and not for
             // ever, unless what is in the way may pass (a full disk, a call that was cancelled).
             if let error = error as? DatabaseError, error.resultCode != .SQLITE_INTERRUPT {
                 mender.noteFruitlessLook()

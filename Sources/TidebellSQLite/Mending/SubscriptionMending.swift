@@ -25,7 +25,7 @@ struct SubscriptionMending {
             } ?? 0
     }
 
-    /// Puts a lost subscription in the place of each entry of the index of IDs; returns whether
+    /// Puts a lost subscription where each entry of the index of IDs is; returns whether
     /// all of it could be read.
     private func holdEntries() throws -> Bool {
         try eachFromBothEnds(
@@ -60,7 +60,7 @@ struct SubscriptionMending {
         }
     }
 
-    /// Puts rows in the places of lost ones: walking from both ends, and by their serials where
+    /// Puts rows where lost ones are: walking from both ends, and by their serials where
     /// neither comes.
     private func copyRows(alsoUnknown: Bool) throws {
         let rows = """
@@ -69,7 +69,7 @@ struct SubscriptionMending {
             FROM subscription
             """
         let isComplete = try eachFromBothEnds("\(rows) NOT INDEXED", order: ["serial"]) {
-            try place($0, alsoUnknown: alsoUnknown)
+            try restore($0, alsoUnknown: alsoUnknown)
         }
         guard !isComplete else { return }
         let missing = try writer.rows(
@@ -77,13 +77,13 @@ struct SubscriptionMending {
         ) { $0.int(0) }
         for serial in missing {
             _ = try each("\(rows) WHERE serial = ?", [serial]) {
-                try place($0, alsoUnknown: false)
+                try restore($0, alsoUnknown: false)
             }
         }
     }
 
     /// NB: what the index of IDs does not know was deleted before, where that index is whole.
-    private func place(_ row: Columns, alsoUnknown: Bool) throws {
+    private func restore(_ row: Columns, alsoUnknown: Bool) throws {
         let isHeld = try writer.first(
             "SELECT 1 FROM subscription WHERE serial = ?", row.int(0)
         ) { _ in true }

@@ -8,7 +8,7 @@ import TidebellCore
 /// struck off the list of tables and made again; its pages stay in the file, used by nobody,
 /// until the file is copied (`VACUUM`).
 struct TableMending {
-    /// The tables that can be made anew: their rows stand in indexes too, and tell what is
+    /// The tables that can be made anew: their rows stand in indexes too, and show what is
     /// missing.
     static let tables = ["record", "reference", "asset_use", "subscription"]
 
@@ -62,7 +62,7 @@ struct TableMending {
         do {
             try writer.run("DELETE FROM sqlite_schema WHERE tbl_name = ?", table)
         } catch {
-            // The failure to tell is the first one; the connection goes on with other calls.
+            // The failure to report is the first one; the connection goes on with other calls.
             try? writer.run("PRAGMA writable_schema = RESET")
             throw error
         }
@@ -92,8 +92,8 @@ struct TableMending {
         read: (Columns) -> [any Bindable]
     ) throws {
         let columns = key.joined(separator: ", ")
-        let places = key.map { _ in "?" }.joined(separator: ", ")
-        let insert = "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(places))"
+        let placeholders = key.map { _ in "?" }.joined(separator: ", ")
+        let insert = "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(placeholders))"
         for (source, order) in [("NOT INDEXED", key), ("INDEXED BY \(index)", indexed)] {
             for direction in ["", " DESC"] {
                 let sorted = order.map { $0 + direction }.joined(separator: ", ")

@@ -7,7 +7,7 @@ enum LockHolder {
     private static let list = "/proc/locks"
 
     /// The other process that holds a lock (`flock`) on the open file; nil where the
-    /// system does not say, as of a process in another container.
+    /// system does not report it, as of a process in another container.
     static func process(of descriptor: Int32) -> Int32? {
         var status = stat()
         guard fstat(descriptor, &status) == 0,
@@ -28,9 +28,9 @@ enum LockHolder {
         for line in list.split(separator: "\n") {
             let words = line.split(separator: " ").drop { $0.hasSuffix(":") || $0 == "->" }
             guard words.count >= 5, words.first == "FLOCK" else { continue }
-            let place = words[words.startIndex + 4].split(separator: ":")
-            guard place.count == 3, UInt64(place[0], radix: 16) == major,
-                UInt64(place[1], radix: 16) == minor, UInt64(place[2]) == file,
+            let fileID = words[words.startIndex + 4].split(separator: ":")
+            guard fileID.count == 3, UInt64(fileID[0], radix: 16) == major,
+                UInt64(fileID[1], radix: 16) == minor, UInt64(fileID[2]) == file,
                 let process = Int32(words[words.startIndex + 3]), process > 0,
                 process != getpid()
             else { continue }

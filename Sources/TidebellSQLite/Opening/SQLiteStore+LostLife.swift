@@ -35,7 +35,7 @@ extension SQLiteStore {
             // Another store under the same name has nothing to do with the note.
             if let noted = note.note, noted.identity == identity {
                 isOlder = try progress.isBehind(noted.progress) || transaction.lacks(noted.progress)
-                // A change of another life says nothing of this one.
+                // A change of another life proves nothing about this one.
                 if noted.progress.incarnation == progress.incarnation {
                     progress.latest = noted.progress.latest
                 }

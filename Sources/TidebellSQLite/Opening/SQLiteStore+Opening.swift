@@ -18,7 +18,7 @@ extension SQLiteStore {
     ///
     /// A new store gets an identity of `randomness`. One that is opened for serving and came
     /// back from an older moment than the one that was served last begins a new life, as of
-    /// `time`: ``cameBackOlder`` says so.
+    /// `time`: ``cameBackOlder`` is true then.
     package static func open(
         at path: String,
         for purpose: StorePurpose = .serving,
@@ -98,7 +98,7 @@ extension SQLiteStore {
             FieldChecksum.define(in: database)
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
             // A page is looked through once, when it is read: where it is not well-formed, what
-            // it says is damage, and no answer.
+            // it reports is damage, and no answer.
             try database.execute(sql: "PRAGMA cell_size_check = ON")
             // What a savepoint must be able to undo stays in memory.
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
@@ -144,7 +144,7 @@ extension SQLiteStore {
 }
 
 extension StoreOpenError {
-    /// Says what an error of SQLite means to who wants to open a store.
+    /// Returns what an error of SQLite means to whoever wants to open a store.
     init(_ error: any Error, path: String) {
         guard let error = error as? DatabaseError else {
             self = .unwritable(path: path, reason: "\(error)")

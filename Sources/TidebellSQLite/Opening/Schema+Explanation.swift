@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-    /// What explains a push: how each match was told, what the routes did, and
+    /// What explains a push: how each match was notified, what the routes did, and
     /// who may ask over the network.
     ///
     /// The changes themselves are what is done of the outbox. Both tables only grow at

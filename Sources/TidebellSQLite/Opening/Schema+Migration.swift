@@ -8,7 +8,7 @@ extension Schema {
     /// all, and loses nothing.
     ///
     /// Every table is made anew and takes over the columns both have; what is
-    /// new gets the value ``additions`` says, else its default. Numbers that
+    /// new gets the value from ``additions``, else its default. Numbers that
     /// must never be given twice go on where they were.
     ///
     /// There were several version 2, and several version 4; each has some of the columns of the
@@ -103,18 +103,18 @@ extension Schema {
         }
     }
 
-    /// Before version 4 the outbox was told in one order of all databases; still older
-    /// stores kept no entries that were told.
+    /// Before version 4 the outbox was processed in one order of all databases; still older
+    /// stores kept no processed entries.
     private static func queueOutbox(
         of columns: [String: Set<String>], in database: Database
     ) throws {
         guard columns["outbox"] != nil else { return }
         let isMarked = columns["store"]?.contains("outbox_told") == true
-        let told = isMarked ? "(SELECT outbox_told FROM old_store)" : "0"
+        let notified = isMarked ? "(SELECT outbox_told FROM old_store)" : "0"
         try database.execute(
             sql: """
                 INSERT INTO outbox_queue (database, done, turn)
-                SELECT database, \(told), min(id) FROM old_outbox WHERE id > \(told)
+                SELECT database, \(notified), min(id) FROM old_outbox WHERE id > \(notified)
                 GROUP BY database
                 """
         )

@@ -29,7 +29,7 @@ extension Schema {
     ]
 
     /// What columns of stores before version 3 held and may hold no more, as above: stamps
-    /// told the client IDs of devices.
+    /// got the client IDs of devices.
     static let replacements: [String: [String: String]] = [
         "record": ["created_device": "''", "modified_device": "''"]
     ]
@@ -71,7 +71,7 @@ extension Schema {
         """
 
     /// Before version 4 encrypted fields were stored in clear text: their records are noted,
-    /// to be sealed while the server runs. What was kept of changes to be told, and of
+    /// to be sealed while the server runs. What was kept of pending changes, and of
     /// answers, goes within a day.
     static let unsealedRecords = """
         INSERT INTO unsealed_record (zone, name)

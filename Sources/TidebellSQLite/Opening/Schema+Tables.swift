@@ -125,7 +125,7 @@ extension Schema {
             ON subscription (database, kind, zone_name, record_type, term, serial);
         """
 
-    /// The outbox, the notification log, and whom it is told to. A database stands in
+    /// The outbox, the notification log, and whom it is delivered to. A database stands in
     /// `outbox_queue` as long as it has entries after `done`; those before, and those of
     /// databases that are not in it, are kept for explanations only. A native push
     /// token has delivered the log up to `delivered`, the courier of another has given it

@@ -47,32 +47,32 @@ package final class ServerLock: Sendable {
     }
 
     private static func locked(
-        _ place: String, _ flags: Int32, ofStoreAt path: String
+        _ lockPath: String, _ flags: Int32, ofStoreAt path: String
     ) throws(StoreOpenError) -> Int32 {
         let isFolder = flags & O_DIRECTORY != 0
-        let descriptor = Foundation.open(place, flags, 0o600)
+        let descriptor = Foundation.open(lockPath, flags, 0o600)
         guard descriptor >= 0 else {
-            throw .unwritable(path: place, reason: String(cString: strerror(errno)))
+            throw .unwritable(path: lockPath, reason: String(cString: strerror(errno)))
         }
         // NB: a file system of the network may lock no folders; the file is locked then.
         let failure = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
         if failure == 0 || failure != EWOULDBLOCK && isFolder { return descriptor }
         let holder = failure == EWOULDBLOCK ? LockHolder.process(of: descriptor) : nil
         _ = Foundation.close(descriptor)
-        guard failure == EWOULDBLOCK else { throw Self.cannotLock(place, failure) }
+        guard failure == EWOULDBLOCK else { throw Self.cannotLock(lockPath, failure) }
         throw .inUse(path: path, process: holder)
     }
 
     /// Why a file cannot be locked that nobody else has locked.
-    static func cannotLock(_ place: String, _ failure: Int32) -> StoreOpenError {
+    static func cannotLock(_ lockPath: String, _ failure: Int32) -> StoreOpenError {
         .unwritable(
-            path: place,
+            path: lockPath,
             reason: "it cannot be locked (\(String(cString: strerror(failure)))), and without "
                 + "locks a second server could start on it"
         )
     }
 
-    /// The folder that the database is in, which may be another than the path says.
+    /// The folder that the database is in, which may be another than that of the path.
     private static func folder(of path: String) -> String {
         let named = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard let real = realpath(path, nil) else { return named }

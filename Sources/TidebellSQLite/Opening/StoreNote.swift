@@ -58,7 +58,7 @@ struct StoreNote: Sendable, Hashable {
         let words = String(decoding: bytes, as: UTF8.self)
             .split { $0 == " " || $0 == "\n" }
         // There is no latest change before the first one. Earlier versions noted none at
-        // all, and a seventh word that says nothing any more.
+        // all, and a seventh word that means nothing any more.
         guard bytes.count == Self.size, (6...8).contains(words.count),
             words.last == "\(Self.checksum(words.dropLast().joined(separator: " ")))"[...],
             let identity = UInt64(words[1]), let incarnation = Int64(words[2]),

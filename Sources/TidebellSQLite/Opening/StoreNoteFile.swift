@@ -53,7 +53,7 @@ final class StoreNoteFile: @unchecked Sendable {
 
     /// Writes what the store is, and waits for the disk; for who serves it.
     ///
-    /// A note that cannot be written makes nothing worse: the store itself says what is wrong
+    /// A note that cannot be written makes nothing worse: the store itself reports what is wrong
     /// with the disk.
     func begin(_ note: StoreNote) {
         self.note = note

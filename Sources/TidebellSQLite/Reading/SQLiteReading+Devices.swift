@@ -38,7 +38,7 @@ extension SQLiteReading {
             user, clientID
         ) { try $0.value(0) }
         guard let token else { return Set(ofClient) }
-        let told: [UserID] = try connection.rows(
+        let notified: [UserID] = try connection.rows(
             """
             SELECT theirs.id FROM push_token_device
                 CROSS JOIN device ON device.key = push_token_device.device
@@ -48,7 +48,7 @@ extension SQLiteReading {
             """,
             user, token
         ) { try $0.value(0) }
-        return Set(ofClient + told)
+        return Set(ofClient + notified)
     }
 }
 

@@ -17,20 +17,21 @@ extension SQLiteReading {
         }
     }
 
-    package func told(
+    package func notifiedMatches(
         of change: Int64, to user: UserID?, limit: Int
-    ) throws -> [ToldMatch] {
+    ) throws -> [NotifiedMatch] {
         guard let user else {
-            return try connection.rows(ToldMatch.ofChange, change, limit, read: ToldMatch.init)
+            return try connection.rows(
+                NotifiedMatch.ofChange, change, limit, read: NotifiedMatch.init)
         }
         return try connection.rows(
-            ToldMatch.ofChangeToUser, change, user, limit, read: ToldMatch.init
+            NotifiedMatch.ofChangeToUser, change, user, limit, read: NotifiedMatch.init
         )
     }
 
-    package func told(notificationID: String, limit: Int) throws -> [ToldMatch] {
+    package func notifiedMatches(notificationID: String, limit: Int) throws -> [NotifiedMatch] {
         try connection.rows(
-            ToldMatch.ofNotification, notificationID, limit, read: ToldMatch.init
+            NotifiedMatch.ofNotification, notificationID, limit, read: NotifiedMatch.init
         )
     }
 
@@ -49,7 +50,7 @@ extension SQLiteReading {
     }
 
     package func replacement(
-        of match: ToldMatch, in database: DatabaseID, origin client: String?
+        of match: NotifiedMatch, in database: DatabaseID, origin client: String?
     ) throws -> String? {
         guard let collapseID = match.collapseID else { return nil }
         return try connection.first(
@@ -68,7 +69,7 @@ extension KeptChange {
     /// Reads backwards from the newest; what does not fit is passed over.
     fileprivate static let newest = """
         SELECT \(OutboxEntry.columns),
-            \(OutboxEntry.isTold)
+            \(OutboxEntry.isNotified)
         FROM outbox CROSS JOIN database ON database.id = outbox.database
         WHERE outbox.id < ?1
             AND (?2 IS NULL OR database.container = ?2)
@@ -82,11 +83,11 @@ extension KeptChange {
         """
 
     fileprivate init(_ columns: Columns) throws {
-        self.init(entry: try OutboxEntry(columns), isTold: columns.bool(9))
+        self.init(entry: try OutboxEntry(columns), isNotified: columns.bool(9))
     }
 }
 
-extension ToldMatch {
+extension NotifiedMatch {
     private static let columns = """
         change, user, subscription_id, record_name, notification_id, sequence, merged,
         collapse_id, background, payload_size, pruned, last

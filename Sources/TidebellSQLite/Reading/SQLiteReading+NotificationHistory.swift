@@ -3,18 +3,18 @@ import TidebellCore
 
 extension SQLiteReading {
     package func notificationHistory(
-        of user: UserID, after place: NotificationSequence, marks: ReadMarks, limit: Int
+        of user: UserID, after position: NotificationSequence, marks: ReadMarks, limit: Int
     ) throws -> [HistoryEntry] {
         // Two ranges of two indexes; each gives enough for the whole page.
         let unread = try connection.rows(
-            HistoryEntry.unread, user, place, limit, read: HistoryEntry.init(unread:)
+            HistoryEntry.unread, user, position, limit, read: HistoryEntry.init(unread:)
         )
         let read = try connection.rows(
-            marks == .all ? HistoryEntry.read : HistoryEntry.readUntold, user, place, limit,
+            marks == .all ? HistoryEntry.read : HistoryEntry.readUnreported, user, position, limit,
             read: HistoryEntry.init(read:)
         )
         guard !read.isEmpty else { return unread }
-        return Array((unread + read).sorted { $0.place < $1.place }.prefix(limit))
+        return Array((unread + read).sorted { $0.position < $1.position }.prefix(limit))
     }
 
     package func notificationSequences(
@@ -47,7 +47,7 @@ extension HistoryEntry {
         INDEXED BY notification_read
         WHERE user = ? AND read_place > ? ORDER BY read_place LIMIT ?
         """
-    fileprivate static let readUntold = """
+    fileprivate static let readUnreported = """
         SELECT read_place, notification_id, read_told FROM notification
         INDEXED BY notification_read
         WHERE user = ? AND read_place > ? AND read_told = 0 ORDER BY read_place LIMIT ?
@@ -55,15 +55,15 @@ extension HistoryEntry {
 
     fileprivate init(unread columns: Columns) throws {
         self.init(
-            place: try columns.value(0), notificationID: columns.text(1),
+            position: try columns.value(0), notificationID: columns.text(1),
             content: .unread(payload: columns.bytes(2))
         )
     }
 
     fileprivate init(read columns: Columns) throws {
         self.init(
-            place: try columns.value(0), notificationID: columns.text(1),
-            content: .read(isTold: columns.bool(2))
+            position: try columns.value(0), notificationID: columns.text(1),
+            content: .read(isReported: columns.bool(2))
         )
     }
 }

@@ -36,7 +36,7 @@ extension SQLiteReading {
         )
     }
 
-    package func notificationPlace(
+    package func notificationPosition(
         for user: UserID, after sequence: NotificationSequence,
         excludingOrigin client: String?, newest count: Int
     ) throws -> NotificationSequence? {

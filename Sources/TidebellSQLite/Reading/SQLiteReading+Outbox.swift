@@ -156,7 +156,7 @@ extension OutboxEntry {
         """
 
     /// The condition that a row of the outbox is done.
-    static let isTold = """
+    static let isNotified = """
         NOT EXISTS (
             SELECT 1 FROM outbox_queue
             WHERE outbox_queue.database = outbox.database AND outbox_queue.done < outbox.id
@@ -175,7 +175,7 @@ extension OutboxEntry {
 
     /// Reads a row that begins with ``columns``.
     init(_ columns: Columns) throws {
-        // Why it cannot be read helps nobody: that it cannot is told.
+        // Why it cannot be read helps nobody: that it cannot is reported.
         let event = try? OutboxEntry.Event(encoded: columns.bytes(4))
         self.init(
             id: columns.int(0),
@@ -186,7 +186,7 @@ extension OutboxEntry {
             originUser: columns.isNull(5) ? nil : try columns.value(5),
             originClient: columns.optionalText(6),
             committedAt: try columns.value(7),
-            toldThrough: max(.start, try columns.value(8))
+            notifiedThrough: max(.start, try columns.value(8))
         )
         if event == nil { damage = .event }
     }

@@ -33,7 +33,7 @@ extension SQLiteReading {
                 push_token.topic, push_token.registered_at
             FROM json_each(?2) AS wanted CROSS JOIN device ON device.user = wanted.value
             LEFT JOIN push_token_device ON push_token_device.device = device.key
-                AND \(Listener.mayHear(at: "?1"))
+                AND \(Listener.mayReceive(at: "?1"))
             LEFT JOIN push_token
                 ON push_token.token = push_token_device.token AND push_token.courier IS NULL
             ORDER BY device.user, device.client_id, push_token.token
@@ -83,8 +83,8 @@ extension SQLiteReading {
         var targets: [PushTargetKey: ContainerKey] = [:]
         try connection.each(PushTarget.ofUsers, JSONText(origins.keys.map(\.rawValue))) { columns in
             let clientID: String? = columns.text(5)
-            let isTold = origins[try columns.value(4)]?.contains { $0 != clientID } ?? false
-            guard isTold else { return true }
+            let isNotified = origins[try columns.value(4)]?.contains { $0 != clientID } ?? false
+            guard isNotified else { return true }
             let key = PushTargetKey(token: columns.text(0), device: try columns.value(1))
             targets[key] = ContainerKey(
                 container: columns.text(2), environment: try columns.value(3)
@@ -114,12 +114,12 @@ extension SQLiteReading {
 }
 
 extension StoredDevice {
-    /// The devices that a courier's token tells, each with the courier's position.
+    /// The devices that a courier's token reaches, each with the courier's position.
     fileprivate static let withToken = """
         SELECT device.key, device.user, device.client_id, push_token_device.given_out
         FROM push_token_device CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ?2 AND push_token_device.given_out IS NOT NULL
-            AND \(Listener.mayHear(at: "?1"))
+            AND \(Listener.mayReceive(at: "?1"))
         ORDER BY device.key
         """
 }
@@ -149,7 +149,7 @@ extension PushTarget {
             CROSS JOIN push_token ON push_token.token = push_token_device.token
             CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ?2 AND push_token_device.device = ?3
-            AND push_token_device.delivered IS NOT NULL AND \(Listener.mayHear(at: "?1"))
+            AND push_token_device.delivered IS NOT NULL AND \(Listener.mayReceive(at: "?1"))
         """
 
     fileprivate static let notified = """

@@ -63,7 +63,7 @@ extension SQLiteReading {
         try connection.each(
             reverse ? StoredRecord.pageBackward : StoredRecord.pageForward, zone, position
         ) { columns in
-            // One row more than the page tells whether anything lies beyond it.
+            // One row more than the page shows whether anything lies beyond it.
             guard records.count < limit, bytes < byteLimit else {
                 isComplete = false
                 return false
@@ -78,14 +78,14 @@ extension SQLiteReading {
     }
 
     package func scanRecords(
-        of type: String, in zones: [ZoneKey], after place: RecordPlace?,
+        of type: String, in zones: [ZoneKey], after cursor: RecordCursor?,
         _ body: (StoredRecord, ZoneKey) throws -> Bool
     ) throws {
         for zone in zones {
             var start = Position.start
-            if let place, zone <= place.zone {
-                guard zone == place.zone else { continue }
-                start = place.position
+            if let cursor, zone <= cursor.zone {
+                guard zone == cursor.zone else { continue }
+                start = cursor.position
             }
             var goesOn = true
             try connection.each(StoredRecord.ofType, zone, type, start) { columns in
@@ -181,7 +181,7 @@ extension StoredRecord {
         record AS entry INDEXED BY record_name LEFT JOIN record ON record.zone = entry.zone
             AND record.position = entry.position AND record.name = entry.name
         """
-    /// What takes nothing was deleted; a row that says so and takes something is damaged.
+    /// What takes nothing was deleted; a row that claims so and takes something is damaged.
     private static let isThere = "(record.deleted IS NOT 1 OR record.size <> 0)"
     fileprivate static let named = """
         SELECT \(columns) FROM \(found)
@@ -204,7 +204,7 @@ extension StoredRecord {
         "SELECT \(columns) FROM record WHERE zone = ? AND position < ? ORDER BY position DESC"
 
     /// Whether the numbers before the fields can have been written: of rows of older versions no
-    /// checksum says so.
+    /// checksum shows it.
     private var hasSaneNumbers: Bool {
         StoreNumbers.moments.contains(created.timestamp)
             && StoreNumbers.moments.contains(modified.timestamp)

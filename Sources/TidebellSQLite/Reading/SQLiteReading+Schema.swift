@@ -69,7 +69,7 @@ extension SQLiteReading {
 }
 
 extension [String: StoredField] {
-    /// Adds the field of a row, unless the row only tells that its type exists.
+    /// Adds the field of a row, unless the row only shows that its type exists.
     fileprivate mutating func addField(_ columns: Columns) throws {
         let field = columns.text(0)
         guard !field.isEmpty else { return }

@@ -87,8 +87,8 @@ extension Listener {
         """
     }
 
-    /// The condition that a row of `push_token_device` tells its device.
-    static func mayHear(at now: String) -> String {
+    /// The condition that a row of `push_token_device` reaches its device.
+    static func mayReceive(at now: String) -> String {
         """
         CASE WHEN push_token_device.session IS NULL THEN NOT EXISTS (
             SELECT 1 FROM user CROSS JOIN account ON account.id = user.account
@@ -108,7 +108,7 @@ extension Listener {
         FROM json_each(?2) AS wanted
             CROSS JOIN push_token_device ON push_token_device.token = \(JSONText.string("wanted.value"))
             CROSS JOIN device ON device.key = push_token_device.device
-        WHERE push_token_device.given_out IS NOT NULL AND \(mayHear(at: "?1"))
+        WHERE push_token_device.given_out IS NOT NULL AND \(mayReceive(at: "?1"))
         """
 }
 

@@ -91,7 +91,7 @@ extension SQLiteTransaction {
         return devices.count
     }
 
-    /// Removes a device, and the push tokens that told nobody else.
+    /// Removes a device, and the push tokens that reached nobody else.
     func removeDeviceWithTokens(_ device: DeviceKey) throws {
         let tokens = try connection.rows(
             "SELECT token FROM push_token_device WHERE device = ?", device

@@ -83,7 +83,7 @@ extension SQLiteTransaction {
             if let kind { try noteErased(kind, count, of: user.account) }
             guard count < limit else { return false }
         }
-        // Who made a change that others are still to be told of is nobody now.
+        // Who made a change that others are still to be notified of is nobody now.
         try connection.run(
             "UPDATE outbox SET origin_user = NULL WHERE origin_user = ?", user.id
         )
@@ -123,7 +123,7 @@ extension SQLiteTransaction {
         return zones.count < limit
     }
 
-    /// Removes a database without zones, with what else tells of it.
+    /// Removes a database without zones, with what else refers to it.
     private func eraseDatabase(_ database: DatabaseID) throws {
         try connection.run("DELETE FROM outbox WHERE database = ?", database)
         try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)

@@ -8,7 +8,7 @@ extension SQLiteTransaction {
         )
     }
 
-    func appendTold(_ matches: [ToldMatch]) throws {
+    func appendNotifiedMatches(_ matches: [NotifiedMatch]) throws {
         for match in matches {
             try connection.run(
                 """
@@ -57,7 +57,7 @@ extension SQLiteTransaction {
         var last: Int64 = 0
         try connection.each(
             """
-            SELECT id, committed_at, \(OutboxEntry.isTold) FROM outbox
+            SELECT id, committed_at, \(OutboxEntry.isNotified) FROM outbox
             WHERE told_through >= 0 OR committed_at < ? ORDER BY id LIMIT ?
             """,
             setAside, limit

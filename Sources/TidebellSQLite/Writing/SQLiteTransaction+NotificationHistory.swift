@@ -15,29 +15,29 @@ extension SQLiteTransaction {
             """,
             JSONText(sequences.map(\.rawValue)), user
         ) { try $0.value(0) }
-        for (place, sequence) in zip(try takePlaces(unread.count), unread) {
+        for (position, sequence) in zip(try takePositions(unread.count), unread) {
             try connection.run(
                 """
                 UPDATE notification SET read_place = ?, read_told = 0, full_payload = NULL
                 WHERE sequence = ?
                 """,
-                place, sequence
+                position, sequence
             )
         }
     }
 
-    func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws {
-        for place in places {
+    func markReadMarksReported(_ positions: Set<NotificationSequence>, of user: UserID) throws {
+        for position in positions {
             try connection.run(
                 "UPDATE notification SET read_told = 1 WHERE user = ? AND read_place = ?",
-                user, place
+                user, position
             )
         }
     }
 
-    /// Takes the next places of the log, which notifications and marks share so
-    /// that one number says what a reader of the history has.
-    private func takePlaces(_ count: Int) throws -> Range<Int64> {
+    /// Takes the next positions of the log, which notifications and marks share so
+    /// that one number stands for what a reader of the history has.
+    private func takePositions(_ count: Int) throws -> Range<Int64> {
         guard count > 0 else { return 0..<0 }
         let last = try connection.first(
             "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'notification' RETURNING seq",

@@ -3,11 +3,11 @@ import TidebellCore
 
 extension SQLiteTransaction {
     func appendNotifications(
-        _ notifications: [StoredNotification], unlessAfter place: NotificationSequence
+        _ notifications: [StoredNotification], unlessAfter position: NotificationSequence
     ) throws -> [StoredNotification] {
         try notifications.map { notification in
             var notification = notification
-            if let known = try sequence(of: notification, after: place) {
+            if let known = try sequence(of: notification, after: position) {
                 notification.sequence = known
                 return notification
             }
@@ -29,13 +29,13 @@ extension SQLiteTransaction {
         }
     }
 
-    /// Where a notification stands already, after a place of the log.
+    /// Where a notification stands already, after a position of the log.
     private func sequence(
-        of notification: StoredNotification, after place: NotificationSequence
+        of notification: StoredNotification, after position: NotificationSequence
     ) throws -> NotificationSequence? {
         try connection.first(
             "SELECT sequence FROM notification WHERE user = ? AND sequence > ? AND notification_id = ?",
-            notification.user, place, notification.notificationID
+            notification.user, position, notification.notificationID
         ) { try $0.value(0) }
     }
 

@@ -4,8 +4,8 @@ import TidebellWire
 
 extension SQLiteTransaction {
     func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
-        // What was claimed in memory may have been told by a commit that a snapshot of before
-        // does not show: the place in the queue knows.
+        // What was claimed in memory may have been processed by a commit that a snapshot of before
+        // does not show: the position in the queue knows.
         guard leases?.holds(lease) == true else { return false }
         return try connection.first(
             "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
@@ -23,7 +23,7 @@ extension SQLiteTransaction {
                 """,
                 entry.database, entry.zoneName, entry.zoneOwner,
                 JSONText(bytes: entry.event.encoded),
-                entry.originUser, entry.originClient, entry.committedAt, entry.toldThrough,
+                entry.originUser, entry.originClient, entry.committedAt, entry.notifiedThrough,
                 entry.endsZone
             )
             try queue(entry.database, from: connection.lastInsertedID)
@@ -44,7 +44,7 @@ extension SQLiteTransaction {
     /// The turn after those of all databases in the queue.
     private static let lastTurn = "(SELECT ifnull(max(turn), 0) + 1 FROM outbox_queue)"
 
-    func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws {
+    func setNotifiedThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws {
         try connection.run("UPDATE outbox SET told_through = ? WHERE id = ?", serial, id)
         try connection.run(
             """
@@ -55,7 +55,7 @@ extension SQLiteTransaction {
         )
     }
 
-    func markTold(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws {
+    func markNotified(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws {
         if !keeping {
             // What was kept before, under another configuration, goes by age.
             try connection.run(

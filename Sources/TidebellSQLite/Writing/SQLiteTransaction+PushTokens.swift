@@ -3,7 +3,7 @@ import TidebellCore
 
 extension SQLiteTransaction {
     func putPushToken(
-        _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
+        _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?
     ) throws {
         hasQuietChange = true
         try connection.run(
@@ -18,7 +18,7 @@ extension SQLiteTransaction {
         )
         try takePushToken(token.token, fromOtherAccountsThanOf: device)
         if token.isNative { try takePushToken(token.token, fromOthersThan: device) }
-        try endPushToken(token.token, of: device, unlessHeardAt: token.registeredAt)
+        try endPushToken(token.token, of: device, unlessReceivingAt: token.registeredAt)
         let head = try notificationHead()
         try connection.run(
             """
@@ -31,24 +31,24 @@ extension SQLiteTransaction {
         )
     }
 
-    /// Ends what a token tells a device in a session that has ended: the next one hears
+    /// Ends what a token delivers to a device in a session that has ended: the next one gets
     /// nothing of what came between.
     private func endPushToken(
-        _ token: String, of device: DeviceKey, unlessHeardAt now: Instant
+        _ token: String, of device: DeviceKey, unlessReceivingAt now: Instant
     ) throws {
         try connection.run(
             """
             DELETE FROM push_token_device
             WHERE token = ?2 AND device = ?3 AND NOT EXISTS (
                 SELECT 1 FROM device
-                WHERE device.key = push_token_device.device AND \(Listener.mayHear(at: "?1"))
+                WHERE device.key = push_token_device.device AND \(Listener.mayReceive(at: "?1"))
             )
             """,
             now, token, device
         )
     }
 
-    /// Ends what a token tells devices of other accounts, in whatever container (SUB-51).
+    /// Ends what a token delivers to devices of other accounts, in whatever container (SUB-51).
     private func takePushToken(
         _ token: String, fromOtherAccountsThanOf device: DeviceKey
     ) throws {
@@ -70,7 +70,7 @@ extension SQLiteTransaction {
         if !taken.isEmpty { hasEndedAccess = true }
     }
 
-    /// Ends what a token tells other devices of the same container.
+    /// Ends what a token delivers to other devices of the same container.
     private func takePushToken(_ token: String, fromOthersThan device: DeviceKey) throws {
         try connection.run(
             """

@@ -20,7 +20,7 @@ extension SQLiteTransaction {
         try connection.run("UPDATE store SET retention_moment = ? WHERE id = 1", moment)
     }
 
-    /// The moment, or what tells of when a store without one was in use; all are the ends of
+    /// The moment, or what shows when a store without one was in use; all are the ends of
     /// an index.
     private static let lastMoment = """
         SELECT coalesce(

@@ -25,7 +25,7 @@ extension SQLiteTransaction {
         _ database: DatabaseID, by count: Int, at now: Instant, adding change: StorageUse
     ) throws -> Position {
         precondition(count >= 0, "a database's history only grows")
-        precondition(count > 0 || change == .zero, "what changes has its place in the history")
+        precondition(count > 0 || change == .zero, "what changes has its position in the history")
         // Two statements, because RETURNING costs more than the second.
         let head: Position? = try connection.first(
             "SELECT head FROM database WHERE id = ?", database

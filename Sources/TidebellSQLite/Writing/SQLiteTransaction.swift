@@ -6,11 +6,11 @@ import TidebellCore
 /// the facets beside this file, one for each topic of ``StoreTransaction``.
 final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
-    /// Who holds which database of the outbox; nil where nothing is told.
+    /// Who holds which database of the outbox; nil where nothing is processed.
     let leases: OutboxLeases?
     /// Looks whether a step keeps to its scope; nil where nobody does.
     private let scopes: ScopeCheck?
-    /// Whether the outbox has entries that the pipeline is to be told of.
+    /// Whether the outbox has entries that the pipeline is to be woken for.
     var hasAppendedOutbox = false
     /// The change that gave out positions last.
     var latestChange: LatestChange?
@@ -19,11 +19,11 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     /// Rows of deleted zones that the transaction has removed.
     var removedZoneRows = 0
 
-    /// Whether somebody may not hear any more what they heard.
+    /// Whether somebody may no longer receive what they received.
     var hasEndedAccess = false {
         didSet { hasQuietChange = true }
     }
-    /// Whether something was changed that neither a position nor a notification tells of,
+    /// Whether something was changed that neither a position nor a notification shows,
     /// and that must not be lost unnoticed.
     var hasQuietChange = false
 

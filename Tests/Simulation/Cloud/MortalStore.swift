@@ -81,14 +81,14 @@ final class MortalStore: Store {
     /// How often a pipeline found that there is nothing to do.
     var idleClaims: Int { state.withLock(\.idleClaims) }
 
-    /// Wake-ups come when the walk says so, and are lost otherwise.
+    /// Wake-ups come when the walk sends them, and are lost otherwise.
     func outboxCommits() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         state.withLock { $0.listener = continuation }
         return stream
     }
 
-    /// Tells who listens that there is something in the outbox.
+    /// Wakes whoever listens for entries in the outbox.
     func wake() { state.withLock { $0.listener }?.yield() }
 
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }

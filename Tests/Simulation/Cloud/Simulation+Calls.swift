@@ -56,7 +56,7 @@ extension Simulation {
         people[user].id = found
     }
 
-    /// Checks that the records are what the model says, so that every push told
+    /// Checks that the records are those of the model, so that every push sent
     /// of something that could be fetched.
     func checkRecords() async throws {
         for user in 0..<walk.users {
@@ -76,7 +76,7 @@ extension Simulation {
         )
     }
 
-    /// Checks that what a push tells of can be fetched: the record in this version
+    /// Checks that what a push reports can be fetched: the record in this version
     /// or a newer one, unless it went since.
     func checkFetchable(_ row: Row) async throws {
         guard let name = row.push.record, let version = row.push.version,
@@ -87,7 +87,7 @@ extension Simulation {
         let known = model.records[Home(site, of: row.user)]?[name]
         try demand(
             found == known?.version && (found ?? .max) >= version,
-            "a push tells of version \(version) of '\(name)', the server has \(found ?? 0)"
+            "a push reports version \(version) of '\(name)', the server has \(found ?? 0)"
         )
     }
 

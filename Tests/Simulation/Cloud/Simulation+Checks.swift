@@ -3,7 +3,7 @@ import TidebellCore
 import TidebellWire
 
 extension Simulation {
-    /// Looks at what is durable now: what a pass took from the outbox was told, and
+    /// Looks at what is durable now: what a pass took from the outbox was processed, and
     /// the log holds what it must.
     func observe() async throws {
         let users = Set(people.map(\.id))
@@ -18,7 +18,7 @@ extension Simulation {
             return (try reader.allOutboxEntries(), notifications)
         }
         let ids = Set(outbox.map(\.id))
-        let told = model.pending.filter { $0.entry.map { !ids.contains($0) } ?? false }
+        let notified = model.pending.filter { $0.entry.map { !ids.contains($0) } ?? false }
         model.pending.removeAll { $0.entry.map { !ids.contains($0) } ?? false }
         try demand(
             model.pending.map(\.entry) == outbox.map(\.id), "the outbox lost or changed entries"
@@ -28,22 +28,22 @@ extension Simulation {
             let change = model.pending[index]
             let isFirst = !model.pending[..<index].contains { $0.home.owner == change.home.owner }
             try demand(
-                (isFirst || entry.toldThrough == .start)
-                    && !told.contains {
+                (isFirst || entry.notifiedThrough == .start)
+                    && !notified.contains {
                         $0.home.owner == change.home.owner && ($0.entry ?? 0) > entry.id
                     },
-                "a change was told before an older one of its database"
+                "a change was processed before an older one of its database"
             )
-            guard entry.toldThrough > change.toldThrough else { continue }
-            model.pending[index].toldThrough = entry.toldThrough
+            guard entry.notifiedThrough > change.notifiedThrough else { continue }
+            model.pending[index].notifiedThrough = entry.notifiedThrough
             parts.append(model.pending[index])
         }
         let rows = try await read(notifications.sorted { $0.sequence < $1.sequence })
-        if !told.isEmpty || !rows.isEmpty {
+        if !notified.isEmpty || !rows.isEmpty {
             guard let found = found[active] else {
-                throw Violation("something was told outside a pass")
+                throw Violation("something was sent outside a pass")
             }
-            try model.settle(told, andParts: parts, into: rows, finding: found)
+            try model.settle(notified, andParts: parts, into: rows, finding: found)
         }
         let expected = Set(model.log.filter { $0.state == .living }.map(\.sequence))
         let living = try await livingSequences()
@@ -86,7 +86,7 @@ extension Simulation {
         model.pending.removeAll { $0.entry == nil }
     }
 
-    /// Checks what a notification says of itself, whatever it tells.
+    /// Checks what a notification contains, whatever its change.
     private func read(_ notifications: [StoredNotification]) async throws -> [Row] {
         var rows: [Row] = []
         for notification in notifications {
@@ -104,7 +104,7 @@ extension Simulation {
                 "a payload contradicts its notification: \(push)"
             )
             try demand(
-                // What a lost life told is told again under the same ID.
+                // What a lost life sent is sent again under the same ID.
                 !model.log.contains {
                     $0.push.notificationID == push.notificationID && $0.state != .lost
                 },
@@ -126,7 +126,7 @@ extension Simulation {
         return rows
     }
 
-    /// Checks the whole promise: every device was told every event of its user,
+    /// Checks the whole promise: every device received every event of its user,
     /// or a later one that stands for it, unless it is the origin or was away
     /// longer than the log reaches.
     func checkCoverage() throws {
@@ -135,14 +135,14 @@ extension Simulation {
             where row.user == device.user && row.sequence > device.start
                 && row.origin != device.client && row.state != .trimmed && row.state != .lost
             {
-                let isTold =
-                    device.told.contains(row.sequence)
+                let isDelivered =
+                    device.delivered.contains(row.sequence)
                     || row.replaceKey != nil
                         && model.log.contains {
                             $0.sequence > row.sequence && $0.replaceKey == row.replaceKey
-                                && (device.told.contains($0.sequence) || $0.state == .trimmed)
+                                && (device.delivered.contains($0.sequence) || $0.state == .trimmed)
                         }
-                try demand(isTold, "\(device.client) was never told of \(row.push)")
+                try demand(isDelivered, "\(device.client) never received \(row.push)")
             }
         }
     }
@@ -163,7 +163,7 @@ extension Change {
 }
 
 extension StoreReader {
-    /// What is not told yet of all databases, in commit order.
+    /// The pending changes of all databases, in commit order.
     fileprivate func allOutboxEntries() throws -> [OutboxEntry] {
         try outboxes(limit: 10_000).flatMap(\.entries).sorted { $0.id < $1.id }
     }

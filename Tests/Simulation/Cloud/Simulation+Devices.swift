@@ -58,17 +58,17 @@ extension Simulation {
         let last = waiting.prefix(limit).last?.sequence
         var events: [(sequence: Int64, payload: [UInt8])] = []
         if let stream = streams[client] {
-            var place = cursor
-            while let last, place < last {
+            var position = cursor
+            while let last, position < last {
                 guard let event = try await stream.next() else {
                     throw Violation("the stream of \(client) ended")
                 }
                 let frame = try Frame(event.frame.bytes)
-                place = event.sequence.rawValue
-                try demand(frame.sequence == place, "a frame of \(client) has another ID")
-                events.append((place, frame.payload))
+                position = event.sequence.rawValue
+                try demand(frame.sequence == position, "a frame of \(client) has another ID")
+                events.append((position, frame.payload))
             }
-            streams[client]?.cursor = place
+            streams[client]?.cursor = position
         } else {
             events = try await fetchStream(of: device, count: min(waiting.count, limit))
         }
@@ -81,34 +81,34 @@ extension Simulation {
         }
     }
 
-    /// Checks what a device was told: its user's, not its own doing, in order,
+    /// Checks what a device received: its user's, not its own doing, in order,
     /// without a gap, each payload as it was stored.
     private func take(
         _ events: [(sequence: Int64, payload: [UInt8])], by client: String, after cursor: Int64
     ) async throws {
         guard let device = model.devices[client] else { return }
-        var place = cursor
+        var position = cursor
         for (sequence, payload) in events {
             guard let row = model.row(sequence), row.state != .lost else {
-                throw Violation("\(client) was told \(sequence), which is not in the log")
+                throw Violation("\(client) received \(sequence), which is not in the log")
             }
-            try demand(row.user == device.user, "\(client) was told of another user's \(row.push)")
-            try demand(row.origin != client, "\(client) was told of its own \(row.push)")
-            try demand(row.payload == payload, "\(client) was told another payload of \(row.push)")
-            try demand(sequence > place, "\(client) was told \(sequence) after \(place)")
-            let skipped = model.waiting(for: device, after: place).first
+            try demand(row.user == device.user, "\(client) received another user's \(row.push)")
+            try demand(row.origin != client, "\(client) received its own \(row.push)")
+            try demand(row.payload == payload, "\(client) received another payload of \(row.push)")
+            try demand(sequence > position, "\(client) received \(sequence) after \(position)")
+            let skipped = model.waiting(for: device, after: position).first
             try demand(
                 skipped.map { $0.sequence >= sequence } ?? true,
-                "\(client) was told \(sequence), but not \(skipped?.sequence ?? 0) before it"
+                "\(client) received \(sequence), but not \(skipped?.sequence ?? 0) before it"
             )
-            if toldCount % 4 == 0, !store.isDead { try await checkFetchable(row) }
-            place = sequence
-            toldCount += 1
-            model.devices[client]?.told.insert(sequence)
+            if deliveredCount % 4 == 0, !store.isDead { try await checkFetchable(row) }
+            position = sequence
+            deliveredCount += 1
+            model.devices[client]?.delivered.insert(sequence)
         }
     }
 
-    /// Tells the server what the device has.
+    /// Acknowledges to the server what the device has.
     func acknowledge(_ client: String) async throws {
         guard let device = model.devices[client] else { return }
         try await sendAcknowledgement(of: client, device.user, upTo: device.cursor)
@@ -135,7 +135,7 @@ extension Simulation {
         guard case .stream(let produce) = response.body else {
             throw Violation("\(device.client) gets no stream: \(response.status)")
         }
-        // The first piece says that the stream is ready.
+        // The first piece shows that the stream is ready.
         let reader = BreakingReader(count: count + 1, breaksOff: true)
         var body: any BodyWriter = reader
         do {
@@ -146,7 +146,7 @@ extension Simulation {
             try demand(
                 model.lostLifeEnd.map { device.cursor > $0 } ?? true
                     || beginning.contains("event: gap"),
-                "\(device.client) comes from a life that was lost and is not told of a gap"
+                "\(device.client) comes from a life that was lost and is not notified of a gap"
             )
             return try reader.pieces.dropFirst().map(Frame.init).map { ($0.sequence, $0.payload) }
         }

@@ -17,11 +17,11 @@ extension Simulation {
             || model.zones[writer.user, default: []].contains(site.zone)
         guard isThere else { return }
         let bytes = Self.bytes(of: content)
-        let place = try await askForPlace(edit, site, writer)
+        let uploadPath = try await askForUploadPath(edit, site, writer)
         if fault == .cut {
             let cut = await cloud.respond(
                 to: WebRequest(
-                    .post, place,
+                    .post, uploadPath,
                     body: .stream { writer in
                         try await writer.write(Array(bytes.prefix(bytes.count / 2)))
                         throw BodyCutShort()
@@ -32,13 +32,13 @@ extension Simulation {
             try demand(cut.status == 400, "an upload that was cut is answered \(cut.status)")
         }
         let uploadedAt = now
-        let (status, answer) = try await exchange(.post, place, bytes)
+        let (status, answer) = try await exchange(.post, uploadPath, bytes)
         try demand(status == 200, "an upload is answered \(status)")
         // What was lost comes back with who has it still.
         lostContents.remove(content)
         if fault == .twice {
-            let (status, _) = try await exchange(.post, place, bytes)
-            try demand(status == 400, "a place takes two files, the second with \(status)")
+            let (status, _) = try await exchange(.post, uploadPath, bytes)
+            try demand(status == 400, "an upload URL takes two files, the second with \(status)")
         }
         var edit = edit
         edit.file = content
@@ -124,7 +124,9 @@ extension Simulation {
         }
     }
 
-    private func askForPlace(_ edit: Edit, _ site: Site, _ writer: Writer) async throws -> String {
+    private func askForUploadPath(_ edit: Edit, _ site: Site, _ writer: Writer) async throws
+        -> String
+    {
         let request = UploadAssets.Request(
             zoneID: ZoneID(zoneName: site.zone),
             tokens: [
@@ -133,8 +135,8 @@ extension Simulation {
             ]
         )
         let body = try await post("\(site.scope)/assets/upload", as: writer, request.write)
-        let places = try JSONReader.read(body) { try UploadAssets.Response(from: &$0).tokens }
-        guard let url = places.first?.url else { throw Violation("there is no place for a file") }
+        let slots = try JSONReader.read(body) { try UploadAssets.Response(from: &$0).tokens }
+        guard let url = slots.first?.url else { throw Violation("no upload URL came for a file") }
         return Self.path(url)
     }
 

@@ -28,7 +28,7 @@ extension Simulation {
         try await comeBack(to: backup.moment, isAnotherLife: true)
     }
 
-    /// Puts the database of a backup into the place of the one that was served, and nothing else.
+    /// Replaces the database that was served by that of a backup, and nothing else.
     func putBack(_ number: Int) async throws {
         guard let backup = backup(number) else { return }
         let present = try await progress()
@@ -74,8 +74,8 @@ extension Simulation {
     func noteGiven() async throws {
         for key in databases {
             for (position, content) in try await contents(of: key) {
-                let place = GivenPosition(database: key, position: position)
-                let known = given.updateValue(content, forKey: place) ?? content
+                let givenPosition = GivenPosition(database: key, position: position)
+                let known = given.updateValue(content, forKey: givenPosition) ?? content
                 try demand(
                     known == content,
                     "position and change tag \(position.changeTag) were given twice, "
@@ -91,7 +91,7 @@ extension Simulation {
     /// lacks something.
     ///
     /// - Parameter mayLackMore: Whether it lacks commits, of which it may notice those that moved
-    ///   no position and no notification: tests of the store say which.
+    ///   no position and no notification: tests of the store show which.
     private func comeBack(
         to moment: Moment, lacking present: Progress, mayLackMore: Bool
     ) async throws {
@@ -109,7 +109,7 @@ extension Simulation {
     private func comeBack(to moment: Moment, isAnotherLife: Bool) async throws {
         returnCount += 1
         for client in model.comeBack(to: moment.model, isAnotherLife: isAnotherLife).sorted() {
-            // Signed in since then, which the server does not know any more: the app says so
+            // Signed in since then, which the server does not know any more: the app registers it
             // with the next request.
             guard let user = model.devices[client]?.user else { continue }
             try await register(client, of: user)
@@ -191,9 +191,9 @@ extension Model {
             }
             known.start = device.start
             known.cursor = device.cursor
-            known.told = device.told
+            known.delivered = device.delivered
             // What stood for it may be lost, or was gone from the log before the device came.
-            known.told.formUnion(
+            known.delivered.formUnion(
                 moment.log.map(\.sequence).filter { $0 <= device.cursor && $0 > device.start }
             )
             next.devices[client] = known

@@ -27,7 +27,7 @@ extension Simulation {
         tally.changes = changeCount
         tally.returns = returnCount
         tally.notifications = model.log.count
-        tally.told = toldCount
+        tally.delivered = deliveredCount
         return tally
     }
 
@@ -78,8 +78,8 @@ extension Simulation {
         switch action {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe:
             try await change(action)
-        case .tell(let meanwhile): try await tell(0, meanwhile)
-        case .tellBeside(let pipeline, let meanwhile): try await tell(pipeline, meanwhile)
+        case .notify(let meanwhile): try await notify(0, meanwhile)
+        case .notifyBeside(let pipeline, let meanwhile): try await notify(pipeline, meanwhile)
         case .leasesExpire: advance(by: PushConfiguration().leaseDuration)
         case .several(let actions):
             for action in actions { try await perform(action) }
@@ -112,7 +112,7 @@ extension Simulation {
         }
     }
 
-    private func tell(_ pipeline: Int, _ meanwhile: Interjection?) async throws {
+    private func notify(_ pipeline: Int, _ meanwhile: Interjection?) async throws {
         self.meanwhile[pipeline] = meanwhile
         active = pipeline
         _ = try await pipelines[pipeline].drain()
@@ -186,7 +186,7 @@ extension Simulation {
         }
     }
 
-    /// Tells everything to everybody and holds the whole cloud against the model.
+    /// Delivers everything to everybody and compares the whole cloud with the model.
     private func finish() async throws {
         store.fix(nil)
         if walk.hasReturns {

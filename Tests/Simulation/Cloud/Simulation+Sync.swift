@@ -94,7 +94,7 @@ extension Simulation {
             let body = try await post("private/changes/database", as: writer, request.write)
             if let error = try? JSONReader.read(body, WireError.init(from:)) {
                 try demand(
-                    error.saysTokenIsExpired && token != nil,
+                    error.meansExpiredToken && token != nil,
                     "the changes of the database are refused: \(error)"
                 )
                 return nil
@@ -129,7 +129,7 @@ extension Simulation {
                 if !page.moreComing { return }
             case .failed(_, let error):
                 try demand(
-                    error.saysTokenIsExpired && token != nil,
+                    error.meansExpiredToken && token != nil,
                     "the changes of zone \(zone) are refused: \(error)"
                 )
                 replicas[client]?.zones[zone] = nil
@@ -176,7 +176,7 @@ extension Simulation {
 
 extension WireError {
     /// Whether the client has to begin without a token.
-    fileprivate var saysTokenIsExpired: Bool {
+    fileprivate var meansExpiredToken: Bool {
         code == .badRequest && reason.hasPrefix("client knowledge differs")
     }
 }

@@ -5,7 +5,7 @@ import TidebellCore
 
 /// The pipeline as it runs by itself: woken by commits, or by its timer where a wake-up is lost.
 extension Simulation {
-    /// Makes changes while the pipeline runs, and waits after each until it has told it.
+    /// Makes changes while the pipeline runs, and waits after each until it is delivered.
     func listen(_ changes: [WokenChange]) async throws {
         active = 0
         var commits = base.outboxCommits().makeAsyncIterator()
@@ -13,7 +13,7 @@ extension Simulation {
         let idleClaims = store.idleClaims
         let service = Task { [pipeline = pipelines[0]] in try await pipeline.run() }
         do {
-            // What waited from before is told at the start.
+            // What waited from before is delivered at the start.
             try await untilIdle(after: idleClaims) {}
             for change in changes {
                 let entries = changeCount

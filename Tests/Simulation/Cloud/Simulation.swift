@@ -15,7 +15,7 @@ import TidebellWire
 /// A whole cloud without sockets that goes through a walk, and whose every answer
 /// and push is held against the model.
 ///
-/// One thing happens at a time, nothing in the background: the walk says when the
+/// One thing happens at a time, nothing in the background: the walk decides when the
 /// pipeline works, and all wake-ups are lost.
 package actor Simulation {
     static let container = ContainerKey(
@@ -30,18 +30,18 @@ package actor Simulation {
     var streams: [String: OpenStream] = [:]
     /// What the latest pass of each pipeline found when it read.
     var found: [Int: Snapshot] = [:]
-    /// What happens while the pipelines tell.
+    /// What happens while the pipelines run.
     var meanwhile: [Int: Interjection] = [:]
-    /// The pipeline that tells now: the others stand still.
+    /// The pipeline that runs now: the others stand still.
     var active = 0
     /// The pipelines, of which the first is the cloud's.
     var pipelines: [PushPipeline] = []
     /// Where a pipeline dies.
     var fatalStage: PassStep?
-    /// The place of the newest outbox entry there ever was.
+    /// The ID of the newest outbox entry there ever was.
     var newestEntry: Int64 = 0
-    /// How many events devices were told.
-    var toldCount = 0
+    /// How many events devices received.
+    var deliveredCount = 0
     /// How many changes there were in the outbox.
     var changeCount = 0
     /// How often the store came back from an older moment.
@@ -94,7 +94,7 @@ package actor Simulation {
     package struct Tally: Sendable {
         package var changes = 0
         package var notifications = 0
-        package var told = 0
+        package var delivered = 0
         /// Of the store, to older moments.
         package var returns = 0
 
@@ -105,7 +105,7 @@ package actor Simulation {
         package static func += (sum: inout Self, tally: Self) {
             sum.changes += tally.changes
             sum.notifications += tally.notifications
-            sum.told += tally.told
+            sum.delivered += tally.delivered
             sum.returns += tally.returns
         }
     }
@@ -203,7 +203,7 @@ struct Person: Sendable {
 }
 
 extension Logger {
-    /// Says nothing.
+    /// Prints nothing.
     fileprivate static let silent = Logger(label: "walk") { _ in SwiftLogNoOpLogHandler() }
 }
 

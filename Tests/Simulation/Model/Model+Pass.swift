@@ -19,26 +19,26 @@ extension Model {
         )
     }
 
-    /// Takes over what passes made of the changes they told in full, and of those that
-    /// they told a part of, each the oldest of its database that is not told in full,
-    /// provided that they told all that they had to, and nothing else.
+    /// Takes over what passes made of the changes they processed in full, and of those that
+    /// they processed a part of, each the oldest of its database that is not complete,
+    /// provided that they made all notifications that they had to, and no others.
     mutating func settle(
-        _ told: [Change], andParts parts: [Change], into rows: [Row], finding snapshot: Snapshot
+        _ notified: [Change], andParts parts: [Change], into rows: [Row], finding snapshot: Snapshot
     ) throws {
         var expected = Dictionary(
-            grouping: expectations(told, parts, snapshot), by: \.subscription.name
+            grouping: expectations(notified, parts, snapshot), by: \.subscription.name
         )
         let found = Dictionary(grouping: rows, by: \.subscription)
         for name in Set(expected.keys).union(found.keys) {
             let open = expected.removeValue(forKey: name) ?? []
             let bound = try bind(found[name] ?? [], toSomeOf: open, of: name)
             try checkOnce(name, open, bound, snapshot)
-            // A subscription is told of all of a change, or nothing yet.
+            // A subscription is notified of all of a change, or of nothing yet.
             guard bound.contains(where: \.isPartial) else { continue }
             for part in open where part.isPartial {
                 guard let index = pending.firstIndex(where: { $0.entry == part.change.entry })
                 else { continue }
-                pending[index].told.insert(
+                pending[index].notified.insert(
                     Change.Part(subscription: part.subscription, fact: part.fact)
                 )
             }
@@ -69,16 +69,16 @@ extension Model {
         var subscription: Subscription
         var change: Change
         var fact: Fact?
-        /// Grows with the order of telling.
+        /// Grows with the order of notifications.
         var rank: Int
-        /// Whether the change is told in parts, of which this may be a later one.
+        /// Whether the change is processed in parts, of which this may be a later one.
         var isPartial: Bool
-        /// Whether it must be told, or may.
+        /// Whether it must be notified, or may.
         var isDue: Bool
 
         var collapseID: CollapseID? { subscription.collapseID(of: fact) }
 
-        func isTold(by row: Row) -> Bool {
+        func isNotified(by row: Row) -> Bool {
             let push = row.push
             return push.kind == subscription.trigger.kind && push.zone == change.home.zone
                 && row.origin == change.origin
@@ -91,14 +91,14 @@ extension Model {
     }
 
     private func expectations(
-        _ told: [Change], _ parts: [Change], _ snapshot: Snapshot
+        _ notified: [Change], _ parts: [Change], _ snapshot: Snapshot
     ) -> [Expectation] {
         var expectations: [Expectation] = []
-        let changes = told + parts
+        let changes = notified + parts
         for (index, change) in changes.enumerated() {
-            let isPartial = index >= told.count
+            let isPartial = index >= notified.count
             var subscriptions = Array(snapshot.subscriptions.values)
-            // Those that go with the zone later may still hear of this.
+            // Those that go with the zone later may still be notified of this.
             for case .zoneDeleted(let ended) in (changes[index...].dropFirst() + pending)
                 .filter({ $0.home == change.home }).map(\.event)
             {
@@ -121,7 +121,7 @@ extension Model {
                 }
             }
             if case .zoneDeleted(let ended) = change.event {
-                expectations += ended.filter(\.isToldOfItsEnd).map { subscription in
+                expectations += ended.filter(\.isNotifiedOfItsEnd).map { subscription in
                     Expectation(
                         subscription: subscription, change: change, rank: index * 1000,
                         isPartial: isPartial, isDue: !isPartial
@@ -133,8 +133,8 @@ extension Model {
             let part = Change.Part(
                 subscription: expectation.subscription, fact: expectation.fact
             )
-            guard expectation.change.told.contains(part) else { return expectation }
-            // It may have been an earlier change that was told then.
+            guard expectation.change.notified.contains(part) else { return expectation }
+            // It may have been an earlier change that was notified then.
             guard expectation.collapseID != nil else { return nil }
             var again = expectation
             again.isDue = false
@@ -142,8 +142,8 @@ extension Model {
         }
     }
 
-    /// Finds what notifications tell. One that could tell of the change before or
-    /// of the part tells of the part if it may replace the other.
+    /// Finds the changes of notifications. One that could be of the change before or
+    /// of the part is of the part if it may replace the other.
     private func bind(
         _ rows: [Row], toSomeOf expectations: [Expectation], of name: SubscriptionName
     ) throws -> [Expectation] {
@@ -154,7 +154,7 @@ extension Model {
         return try bind(rows, to: choices[1], of: name)
     }
 
-    /// Finds what each notification tells, from the newest: in commit order, all
+    /// Finds the change of each notification, from the newest: in commit order, all
     /// that is due unless a newer one stands for it.
     private func bind(
         _ rows: [Row], to expectations: [Expectation], of name: SubscriptionName
@@ -163,9 +163,9 @@ extension Model {
         var bound: [Expectation] = []
         var latest = Int.max
         for row in rows.reversed() {
-            let index = open.lastIndex { $0.rank <= latest && $0.isTold(by: row) }
+            let index = open.lastIndex { $0.rank <= latest && $0.isNotified(by: row) }
             guard let index else {
-                throw Violation("\(name) was told what it should not be, or not then: \(row.push)")
+                throw Violation("\(name) was notified wrongly, or at the wrong time: \(row.push)")
             }
             latest = open[index].rank
             bound.append(open.remove(at: index))
@@ -179,14 +179,14 @@ extension Model {
                 }
             try demand(
                 isReplaced,
-                "\(name) was not told of \(lost.fact.map { "\($0)" } ?? "zone \(lost.change.home)")"
+                "\(name) was not notified of \(lost.fact.map { "\($0)" } ?? "zone \(lost.change.home)")"
             )
         }
         return bound
     }
 
     /// Checks that a subscription that fires once did so at its first event that
-    /// any device is told of, and removes it then (SUB-19, SUB-20).
+    /// any device is notified of, and removes it then (SUB-19, SUB-20).
     private mutating func checkOnce(
         _ name: SubscriptionName, _ expected: [Expectation], _ bound: [Expectation],
         _ snapshot: Snapshot

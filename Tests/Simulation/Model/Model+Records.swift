@@ -144,7 +144,7 @@ extension Model {
             change.due[subscription.name] = subscription.version
         }
         if case .zoneDeleted(let ended) = event {
-            for subscription in ended where subscription.isToldOfItsEnd {
+            for subscription in ended where subscription.isNotifiedOfItsEnd {
                 change.due[subscription.name] = subscription.version
             }
         }

@@ -67,9 +67,9 @@ extension Subscription {
         }
     }
 
-    /// Whether the subscription hears of the end of its zone, and with it of its
+    /// Whether the subscription is notified of the end of its zone, and with it of its
     /// own: only a zone subscription on all types.
-    var isToldOfItsEnd: Bool { trigger.kind == .zone && trigger.type == nil }
+    var isNotifiedOfItsEnd: Bool { trigger.kind == .zone && trigger.type == nil }
 
     private func isOfType(_ fact: Fact) -> Bool {
         trigger.type == nil || trigger.type == Names.type(of: fact.name)

@@ -9,7 +9,7 @@ struct Model {
     var zones: [Int: Set<String>] = [:]
     var records: [Home: [String: Record]] = [:]
     var subscriptions: [SubscriptionName: Subscription] = [:]
-    /// Committed changes nobody was told of yet, in commit order.
+    /// Committed changes that are still pending, in commit order.
     var pending: [Change] = []
     /// All notifications there ever were, by sequence.
     var log: [Row] = []
@@ -95,13 +95,13 @@ struct Change {
     var origin: String?
     /// The versions of the subscriptions that it fired when it was committed.
     var due: [SubscriptionName: Int] = [:]
-    /// Its place in the outbox.
+    /// Its ID in the outbox.
     var entry: Int64?
-    /// How far it was told, while it is told in parts, and what that made.
-    var toldThrough = SubscriptionSerial.start
-    var told: Set<Part> = []
+    /// How far it was processed, while that is done in parts, and what that made.
+    var notifiedThrough = SubscriptionSerial.start
+    var notified: Set<Part> = []
 
-    /// What a subscription is told of one record, or of the zone.
+    /// What a subscription is notified of: one record, or the zone.
     struct Part: Hashable {
         var subscription: Subscription
         var fact: Fact?
@@ -112,10 +112,10 @@ struct Change {
 struct Fact: Hashable {
     var name: String
     var event: RecordEvent
-    /// The number of the save that wrote what is told: of a deletion, the last.
+    /// The number of the save that wrote what is reported: of a deletion, the last.
     var version: Int
     var group: Int
-    /// The place in the batch; what goes along with others shares the last one.
+    /// The index in the batch; what goes along with others shares the last one.
     var rank: Int
 }
 
@@ -151,12 +151,12 @@ struct Device {
     var cursor: Int64
     /// What the server knows it has.
     var acknowledged: Int64
-    /// All it was ever told.
-    var told: Set<Int64> = []
+    /// All it ever received.
+    var delivered: Set<Int64> = []
 }
 
 extension Model {
-    /// The notifications that a device has to be told after a cursor, in order.
+    /// The notifications that a device has to receive after a cursor, in order.
     func waiting(for device: Device, after cursor: Int64) -> [Row] {
         log.filter {
             $0.user == device.user && $0.sequence > cursor && $0.origin != device.client
@@ -164,7 +164,7 @@ extension Model {
         }
     }
 
-    /// The notification at a place of the log.
+    /// The notification at a position of the log.
     func row(_ sequence: Int64) -> Row? {
         log.last { $0.sequence == sequence }
     }

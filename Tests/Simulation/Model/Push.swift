@@ -3,7 +3,7 @@ import Foundation
 import TidebellCore
 import TidebellWire
 
-/// What a payload says, read as a client would.
+/// What a payload contains, read as a client would.
 struct Push: Hashable {
     var kind: WireSubscription.Kind
     var subscriptionID: String

@@ -3,15 +3,15 @@ import TidebellPush
 import TestSupport
 
 extension Planner {
-    /// Has several pipelines tell at the same time: while one stands still after a stage, the
-    /// next one tells, and may stand still itself.
+    /// Has several pipelines run at the same time: while one stands still after a stage, the
+    /// next one runs, and may stand still itself.
     ///
     /// Drawn after everything else, so that the other steps of a seed stay what they are.
     mutating func sharing(_ steps: [Step], among pipelines: Int) -> [Step] {
         steps.map { step in
-            guard case .tell(nil) = step.action, dice.chance(70) else { return step }
+            guard case .notify(nil) = step.action, dice.chance(70) else { return step }
             let beside = beside(1, of: pipelines)
-            return Step(action: .tell(meanwhile: beside), death: step.death)
+            return Step(action: .notify(meanwhile: beside), death: step.death)
         }
     }
 
@@ -21,7 +21,7 @@ extension Planner {
         if dice.chance(40) { actions.append(.leasesExpire) }
         if dice.chance(50) { actions.append(modification()) }
         let next = pipeline + 1 < count && dice.chance(70) ? beside(pipeline + 1, of: count) : nil
-        actions.append(.tellBeside(pipeline: pipeline, meanwhile: next))
+        actions.append(.notifyBeside(pipeline: pipeline, meanwhile: next))
         // What is committed and not published yet would be waited for.
         if pipeline == 1, stage != .committed, dice.chance(30) {
             actions.append(.read(streamer(), limit: .max, forgets: false))

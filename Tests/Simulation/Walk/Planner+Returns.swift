@@ -21,9 +21,9 @@ extension Planner {
 
     /// Has a backup made while a pass is under way, now and then.
     private mutating func backingUp(during step: Step) -> Step {
-        guard case .tell(nil) = step.action, dice.chance(15) else { return step }
+        guard case .notify(nil) = step.action, dice.chance(15) else { return step }
         let backup = Interjection(after: dice.pick(PassStep.allCases), action: .backUp)
-        return Step(action: .tell(meanwhile: backup), death: step.death)
+        return Step(action: .notify(meanwhile: backup), death: step.death)
     }
 
     private mutating func syncOrReturn() -> Action {

@@ -34,20 +34,20 @@ struct Planner {
     }
 
     private enum Kind {
-        case modify, createZones, deleteZones, subscribe, unsubscribe, tell, connect, disconnect
+        case modify, createZones, deleteZones, subscribe, unsubscribe, notify, connect, disconnect
         case read, acknowledge, poll, signIn, setBadge, restart, wait, maintain
     }
 
     private mutating func action() -> Action {
         let kind = dice.pick(weighted: [
             (30, Kind.modify), (4, .createZones), (3, .deleteZones), (9, .subscribe),
-            (3, .unsubscribe), (16, .tell), (5, .connect), (2, .disconnect), (12, .read),
+            (3, .unsubscribe), (16, .notify), (5, .connect), (2, .disconnect), (12, .read),
             (4, .acknowledge), (8, .poll), (1, .signIn), (2, .setBadge), (2, .restart), (2, .wait),
             (2, .maintain),
         ])
         switch kind {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe: return change(kind)
-        case .tell: return .tell(meanwhile: dice.chance(15) ? interjection() : nil)
+        case .notify: return .notify(meanwhile: dice.chance(15) ? interjection() : nil)
         case .connect: return .connect(streamer())
         case .disconnect: return .disconnect(streamer())
         case .read:
@@ -151,7 +151,7 @@ struct Planner {
 
     mutating func death(in action: Action) -> Death? {
         switch action {
-        case .tell:
+        case .notify:
             return dice.chance(60)
                 ? .after(dice.pick(PassStep.allCases))
                 : .call(Int.random(in: 1...4, using: &dice), isDone: dice.chance(50))

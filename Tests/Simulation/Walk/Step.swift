@@ -19,10 +19,10 @@ indirect enum Action: Sendable, Hashable {
     case deleteZones(Writer, [String])
     case subscribe(Writer, DatabaseScope, Trigger, Style, id: String)
     case unsubscribe(Writer, DatabaseScope, id: String)
-    /// The pipeline tells what is pending; meanwhile something else may happen.
-    case tell(meanwhile: Interjection?)
-    /// Another pipeline tells what is pending, while those before it stand still.
-    case tellBeside(pipeline: Int, meanwhile: Interjection?)
+    /// The pipeline processes what is pending; meanwhile something else may happen.
+    case notify(meanwhile: Interjection?)
+    /// Another pipeline processes what is pending, while those before it stand still.
+    case notifyBeside(pipeline: Int, meanwhile: Interjection?)
     /// So much time passes that whoever holds a database loses it.
     case leasesExpire
     /// One after the other.
@@ -62,7 +62,7 @@ indirect enum Action: Sendable, Hashable {
     case backUp
     /// A backup is restored; backups are counted from the newest.
     case restore(backup: Int)
-    /// The database of a backup comes in the place of the present one, without a word.
+    /// The database of a backup replaces the present one, without a word.
     case putBack(backup: Int)
     /// The server dies, and the write-ahead log loses its last commits.
     case cut(commits: Int, torn: Int)
@@ -77,7 +77,7 @@ struct Interjection: Sendable, Hashable {
 /// A change while the pipeline runs by itself.
 struct WokenChange: Sendable, Hashable {
     var action: Action
-    /// Whether nobody tells the pipeline of it.
+    /// Whether nobody wakes the pipeline for it.
     var isWakeUpLost: Bool
 }
 
@@ -85,7 +85,7 @@ struct WokenChange: Sendable, Hashable {
 enum UploadFault: Sendable, Hashable {
     /// The connection breaks in the middle; the client sends the file once more.
     case cut
-    /// The file is sent to the same place twice.
+    /// The file is sent to the same URL twice.
     case twice
     /// The record is saved so late that the file is gone.
     case late
@@ -100,7 +100,7 @@ enum Death: Sendable, Hashable {
     case call(Int, isDone: Bool)
 }
 
-/// Who calls: a user, and the device as far as the client says so.
+/// Who calls: a user, and the device if the client sends it.
 struct Writer: Sendable, Hashable {
     var user: Int
     var client: String?
@@ -155,7 +155,7 @@ enum Filter: Sendable, Hashable {
     case among(Int, Int)
 }
 
-/// How a subscription tells.
+/// How a subscription notifies.
 struct Style: Sendable, Hashable {
     var isVisual = false
     var countsBadge = false
@@ -191,12 +191,12 @@ extension Action: CustomStringConvertible {
             "\(writer) subscribes '\(id)' to \(scope) \(trigger) \(style)"
         case .unsubscribe(let writer, let scope, let id):
             "\(writer) deletes subscription '\(id)' of \(scope)"
-        case .tell(nil): "the pipeline tells"
-        case .tell(let meanwhile?):
-            "the pipeline tells; after stage '\(meanwhile.after)': \(meanwhile.action)"
-        case .tellBeside(let pipeline, nil): "pipeline \(pipeline) tells"
-        case .tellBeside(let pipeline, let meanwhile?):
-            "pipeline \(pipeline) tells; after stage '\(meanwhile.after)': \(meanwhile.action)"
+        case .notify(nil): "the pipeline runs"
+        case .notify(let meanwhile?):
+            "the pipeline runs; after stage '\(meanwhile.after)': \(meanwhile.action)"
+        case .notifyBeside(let pipeline, nil): "pipeline \(pipeline) runs"
+        case .notifyBeside(let pipeline, let meanwhile?):
+            "pipeline \(pipeline) runs; after stage '\(meanwhile.after)': \(meanwhile.action)"
         case .leasesExpire: "the leases expire"
         case .several(let actions): "(\(actions.map(\.description).joined(separator: "; ")))"
         case .connect(let device): "\(device) connects"

@@ -33,7 +33,7 @@ struct DeliveryTests {
         #expect(aps?["alert"] as? String == "New note")
     }
 
-    @Test("SUB-46: the device that made a change is not told by Apple either")
+    @Test("SUB-46: the device that made a change gets no push from Apple either")
     func originIsExcluded() async throws {
         let home = try await AppleHousehold()
         try await home.note(1, on: home.phone)
@@ -83,23 +83,23 @@ struct DeliveryTests {
         #expect(topics == ["org.example.app": [1], "org.example.chess": [2]])
     }
 
-    @Test("PUSH-10: a token of the other APNs environment is not told")
+    @Test("PUSH-10: a token of the other APNs environment gets no push")
     func otherEnvironment() async throws {
         let home = try await AppleHousehold()
         let pad = try await home.cloud.device(user: "anna")
-        let stray = try await pad.registerAppleDevice(of: .production)
+        let foreign = try await pad.registerAppleDevice(of: .production)
         try await home.note(1)
         try await home.cloud.settle()
         #expect(home.apple.received.map(\.deviceToken) == [home.token])
-        // Registered rightly, it hears of what comes after.
-        try await pad.registerAppleDevice(token: stray)
+        // Registered rightly, it gets what comes after.
+        try await pad.registerAppleDevice(token: foreign)
         try await home.note(2)
         try await home.cloud.settle()
-        let strays = home.apple.received.filter { $0.deviceToken == stray }
-        #expect(home.numbers(of: strays) == [2])
+        let toForeign = home.apple.received.filter { $0.deviceToken == foreign }
+        #expect(home.numbers(of: toForeign) == [2])
     }
 
-    @Test("SUB-51: a token that another user registers tells that user's pushes only")
+    @Test("SUB-51: a token that another user registers gets that user's pushes only")
     func otherUser() async throws {
         let home = try await AppleHousehold()
         let bens = try await home.phone.signIn("ben")

@@ -95,8 +95,8 @@ struct RandomTroubleTests {
         try await world.store.close()
     }
 
-    @Test("what the operator can put right is said once, and that it works again too")
-    func saidOnce() async throws {
+    @Test("what the operator can put right is logged once, and that it works again too")
+    func reportedOnce() async throws {
         let world = try await LaneWorld(seed: 3, devices: 6)
         try await world.append((0..<40).map { (id: "n\($0)", origin: Int?.none) })
         let route = world.makeRoute(Self.tight)
@@ -135,10 +135,10 @@ struct RandomTroubleTests {
         try await world.store.close()
     }
 
-    @Test("PUSH-10: that a token is of the other environment is in the journal, and said once")
-    func strays() async throws {
+    @Test("PUSH-10: that a token is of the other environment is in the journal, and logged once")
+    func foreignTokens() async throws {
         let world = try await LaneWorld(seed: 1, devices: 0)
-        try await world.addStray()
+        try await world.addForeignToken()
         try await world.append([(id: "n0", origin: nil), (id: "n1", origin: nil)])
         let route = world.makeRoute()
         let run = Task { try await route.run() }
@@ -147,7 +147,7 @@ struct RandomTroubleTests {
         _ = await run.result
         #expect(
             try await world.journalled() == [
-                "stray apns not sent: the token is of APNs production"
+                "foreign apns not sent: the token is of APNs production"
             ]
         )
         #expect(world.log.lines.filter { $0.contains("other APNs environment") }.count == 1)
@@ -155,7 +155,7 @@ struct RandomTroubleTests {
         try await world.store.close()
     }
 
-    @Test("a registration nobody can deliver to is said once for each container")
+    @Test("a registration nobody can deliver to is logged once for each container")
     func noKey() async throws {
         let world = try await LaneWorld(seed: 1, devices: 0)
         let route = world.makeRoute { $0.apps = [] }

@@ -91,7 +91,9 @@ struct TroubleTests {
         #expect(home.apple.answers == Array(repeating: "200", count: 12))
     }
 
-    @Test("a connection that breaks or says good-bye costs nothing", arguments: [true, false])
+    @Test(
+        "a connection that breaks or is closed by the service costs nothing",
+        arguments: [true, false])
     func lostConnection(isPolite: Bool) async throws {
         let home = try await AppleHousehold()
         try await home.note(1)
@@ -113,7 +115,7 @@ struct TroubleTests {
         try await home.apple.held(2)
         home.apple.release()
         try await home.cloud.settle()
-        // The first was taken, but nobody heard of it.
+        // The first was taken, but its answer was lost.
         #expect(home.apple.received.count == 2)
         #expect(Set(home.apple.received.map(\.id)).count == 1)
     }

@@ -168,7 +168,7 @@ struct BacklogTests {
         backlog.found(Self.key(2))
         #expect(backlog.next(at: Self.noon) == Self.key(1))
         backlog.looked([Self.key(5)], next: DeviceKey(rawValue: 5))
-        // Found behind the place the look has come to, and there is no room.
+        // Found behind the position the scan has come to, and there is no room.
         backlog.found(Self.key(2))
         #expect(backlog.next(at: Self.noon) == Self.key(5))
         #expect(backlog.lookNeeded(at: Self.noon)?.after == DeviceKey(rawValue: 5))

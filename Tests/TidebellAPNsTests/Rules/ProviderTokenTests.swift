@@ -60,7 +60,7 @@ struct ProviderTokenTests {
         #expect(try tokens.current(at: Self.minutes(2)) == new)
     }
 
-    @Test("a new token that Apple calls expired tells of a wrong clock")
+    @Test("a new token that Apple calls expired shows a wrong clock")
     func wrongClock() throws {
         let tokens = ProviderTokens(try Self.credentials())
         let token = try tokens.current(at: Self.noon)

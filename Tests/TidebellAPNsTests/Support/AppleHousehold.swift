@@ -71,7 +71,7 @@ struct AppleHousehold {
         _ = try await device.container(container).privateCloudDatabase.save(record)
     }
 
-    /// The numbers of the notes that pushes tell of, in order.
+    /// The numbers of the notes that pushes report, in order.
     func numbers(of pushes: [FakeAPNs.Push]) -> [Int] {
         pushes.compactMap { push in
             let fields = (push.notification as? CKQueryNotification)?.recordFields

@@ -48,23 +48,23 @@ final class LaneWorld: Sendable {
                     token: Self.token(number), apnsEnvironment: .development, courier: nil,
                     registeredAt: Self.noon
                 )
-                try transaction.putPushToken(token, tells: device.key)
+                try transaction.putPushToken(token, notifying: device.key)
             }
             return user.id
         }
     }
 
     /// Registers a device whose token is of Apple's service for production.
-    func addStray() async throws {
+    func addForeignToken() async throws {
         let user = user
         try await store.write(.everything) { transaction in
             let device = try transaction.registerDevice(
-                clientID: "stray", user: user, container: Self.container, at: Self.noon
+                clientID: "foreign", user: user, container: Self.container, at: Self.noon
             )
             let token = StoredPushToken(
                 token: "ff", apnsEnvironment: .production, courier: nil, registeredAt: Self.noon
             )
-            try transaction.putPushToken(token, tells: device.key)
+            try transaction.putPushToken(token, notifying: device.key)
         }
     }
 
@@ -116,7 +116,7 @@ final class LaneWorld: Sendable {
         }
     }
 
-    /// What the journal says of the first notification, once all is written.
+    /// What the journal has of the first notification, once all is written.
     func journalled() async throws -> [String] {
         let (journal, user) = (journal, user)
         let run = Task { try await journal.run() }

@@ -34,7 +34,7 @@ struct SignInLineTests {
         #expect(line.count == 0)
     }
 
-    @Test("S3: a crowd of who signed in before takes every other turn, and nobody's place")
+    @Test("S3: a crowd that signed in before takes every other turn, and nobody's slot")
     func knownCrowd() {
         var line = SignInLine<String>()
         for index in 0..<SignInLine<String>.capacity {

@@ -25,12 +25,12 @@ import TidebellWire
             for: match, in: Fixture.database(), owner: Fixture.anna, notificationID: "n"
         )
         return BuiltNotification(
-            CoalescedMatch(match), saying: payload, notificationID: "n",
+            CoalescedMatch(match), payload: payload, notificationID: "n",
             createdAt: Instant(rawValue: 1), pruning: .header
         )
     }
 
-    @Test("NINFO-11: each notification that counts says one more, each user has a counter")
+    @Test("NINFO-11: each notification that counts has one more, each user has a counter")
     func counts() {
         var notifications = [
             notification(), notification(of: ben), notification(counts: false), notification(),

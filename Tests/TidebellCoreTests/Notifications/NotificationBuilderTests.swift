@@ -46,7 +46,7 @@ import TidebellWire
         )
     }
 
-    @Test("T-13, PUSH-18: a database push of the shared database says dbs 3")
+    @Test("T-13, PUSH-18: a database push of the shared database has dbs 3")
     func sharedDatabase() {
         let subscription = Fixture.subscription(.database, id: "all")
         #expect(
@@ -169,7 +169,7 @@ import TidebellWire
         #expect(alert?.subtitleLocalizationArgs == ["2026-01-01T12:00:00Z", ""])
     }
 
-    @Test("NINFO-4: a date out of any calendar is told as a number", arguments: [Int64.min, .max])
+    @Test("NINFO-4: a date out of any calendar is shown as a number", arguments: [Int64.min, .max])
     func wildDates(milliseconds: Int64) {
         let info = Fixture.info {
             ($0.alertLocalizationKey, $0.alertLocalizationArgs) = ("B", ["at"])
@@ -237,10 +237,10 @@ import TidebellWire
 
     @Test("PUSH-27: how each type of desired key stands on the wire")
     func desiredKeyTypes() {
-        let place = WireLocation(latitude: 48.5, longitude: -3.25, altitude: 12)
+        let location = WireLocation(latitude: 48.5, longitude: -3.25, altitude: 12)
         let fields = [
             "text": Field(.string("a\"b")), "number": Field(.double(2.5)),
-            "at": Field(.timestamp(1_767_268_800_000)), "place": Field(.location(place)),
+            "at": Field(.timestamp(1_767_268_800_000)), "place": Field(.location(location)),
             "other": Field(.reference(WireReference(recordName: "r", action: .deleteSelf))),
         ]
         func af(_ keys: [String]) -> String? {
@@ -307,7 +307,7 @@ import TidebellWire
         #expect(!PayloadPruner.encoded(payload).isPruned)
     }
 
-    @Test("NINFO-2: the body is told in full")
+    @Test("NINFO-2: the body is sent in full")
     func bodyIsNotTruncated() {
         let body = String(repeating: "x", count: 3000)
         #expect(alert(Fixture.info { $0.alertBody = body })?.body == body)

@@ -18,7 +18,7 @@ import TidebellWire
     private let silent = Fixture.info { $0.shouldSendContentAvailable = true }
     private let visual = Fixture.info { $0.alertBody = "New" }
 
-    /// What is told of the matches, each with those it replaces.
+    /// What is notified of the matches, each with those it replaces.
     private func coalesced(_ matches: [SubscriptionMatch]) -> [CoalescedMatch] {
         var builder = NotificationBuilder()
         return NotificationCoalescer.coalesced(matches) { builder.collapseID(of: $0) }
@@ -37,7 +37,7 @@ import TidebellWire
     }
 
     @Test("PUSH-2: different subscriptions, users, databases and origins do not collapse")
-    func differentPlaces() {
+    func differentKeys() {
         let database = Fixture.subscription(.database, info: silent)
         var elsewhere = database
         elsewhere.database = DatabaseID(rawValue: 8)
@@ -54,7 +54,7 @@ import TidebellWire
         )
     }
 
-    @Test("PUSH-2: visual pushes and query pushes, silent ones too, are all told")
+    @Test("PUSH-2: visual pushes and query pushes, silent ones too, are all sent")
     func neverMerged() {
         let query = Fixture.subscription(.query, type: "FeedItem", info: silent)
         let zone = Fixture.subscription(.zone, zone: "feed", info: visual)
@@ -80,7 +80,7 @@ import TidebellWire
         )
     }
 
-    @Test("PUSH-2, NINFO-15: query pushes, visual ones too, collapse where the app says so")
+    @Test("PUSH-2, NINFO-15: query pushes, visual ones too, collapse where the app asks for it")
     func chosenIDs() {
         let info = Fixture.info {
             $0.alertBody = "New"

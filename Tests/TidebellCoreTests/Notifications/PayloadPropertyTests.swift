@@ -45,11 +45,11 @@ import TidebellWire
                 #expect(property.remove(from: &rest), "seed \(seed)")
             }
             if encoded.isPruned { #expect(rest.encoded() == encoded.bytes, "seed \(seed)") }
-            let places = encoded.removed.compactMap(full.firstIndex(of:))
-            #expect(places.count == encoded.removed.count, "seed \(seed)")
-            #expect(places == places.sorted(), "seed \(seed)")
+            let indices = encoded.removed.compactMap(full.firstIndex(of:))
+            #expect(indices.count == encoded.removed.count, "seed \(seed)")
+            #expect(indices == indices.sorted(), "seed \(seed)")
             // What was passed over stood for nothing.
-            for property in full.prefix((places.last ?? -1) + 1)
+            for property in full.prefix((indices.last ?? -1) + 1)
             where !encoded.removed.contains(property) {
                 var copy = rest
                 #expect(!property.remove(from: &copy), "seed \(seed)")
@@ -65,7 +65,7 @@ import TidebellWire
             subscription: subscription, entry: Fixture.entry(.zoneCreated), cause: .zone
         )
         let built = BuiltNotification(
-            CoalescedMatch(match), saying: payload, notificationID: "n",
+            CoalescedMatch(match), payload: payload, notificationID: "n",
             createdAt: Instant(rawValue: 1), pruning: .header
         )
         let size = payload.encoded().count
@@ -104,7 +104,7 @@ extension SeededGenerator {
         }
     }
 
-    /// What any legal subscription may tell of a change, with a badge or without.
+    /// What any legal subscription may report of a change, with a badge or without.
     fileprivate mutating func payload(seed: UInt64) throws -> (StoredSubscription, WirePushPayload)
     {
         let kind = WireSubscription.Kind.allCases[below(3)]

@@ -52,7 +52,7 @@ import TidebellWire
         )
     }
 
-    @Test("PRUNE-3: zone pushes have the zone in place of the record, database pushes neither")
+    @Test("PRUNE-3: zone pushes have the zone instead of the record, database pushes neither")
     func otherOrders() {
         let query = PayloadProperty.removalOrder(of: .query)
         let own: Set<PayloadProperty> = [.recordID, .queryNotificationReason, .desiredKeys]
@@ -130,7 +130,7 @@ import TidebellWire
         )
     }
 
-    @Test("PRUNE-1, NOTIF-7: a pruned payload says p")
+    @Test("PRUNE-1, NOTIF-7: a pruned payload has p")
     func prunedFlag() {
         var payload = payload(.query, length: 10)
         payload.category = String(repeating: "x", count: 5000)

@@ -108,7 +108,7 @@ import TidebellWire
         #expect(try causes(by: Fixture.entry(.records([change])), none) == [])
     }
 
-    @Test("SUB-19, SUB-20: firesOnce is told of its first event only, over all of a batch")
+    @Test("SUB-19, SUB-20: firesOnce is notified of its first event only, over all of a batch")
     func firesOnce() throws {
         let subscription = Fixture.subscription(.query, type: "FeedItem", firesOnce: true)
         let first = Fixture.change("a")
@@ -122,7 +122,7 @@ import TidebellWire
         #expect(matcher.consumed == [subscription])
     }
 
-    @Test("SUB-20: firesOnce is not consumed by an event that no device is told of")
+    @Test("SUB-20: firesOnce is not consumed by an event that no device is notified of")
     func firesOnceWithoutDevice() throws {
         let subscription = Fixture.subscription(.query, type: "FeedItem", firesOnce: true)
         let own = Fixture.entry(.records([Fixture.change("a")]), id: 1, origin: "laptop")
@@ -152,7 +152,7 @@ import TidebellWire
         #expect(matcher.consumed == [subscription])
     }
 
-    @Test("SUB-24: the reason is what happened to the record, with its fields as told")
+    @Test("SUB-24: the reason is what happened to the record, with its fields as notified")
     func queryCause() throws {
         let changes = [
             Fixture.change("a", .created, fields: ["title": Field(.string("new"))]),
@@ -211,7 +211,7 @@ import TidebellWire
         #expect(try fired(by: Fixture.entry(.records([])), candidates) == [])
     }
 
-    @Test("SUB-65: the subscriptions that end with a zone are told of its end, queries are not")
+    @Test("SUB-65: the subscriptions that end with a zone get its end, queries do not")
     func zoneDeletion() throws {
         let zone = Fixture.subscription(.zone, id: "zone", zone: "feed")
         let typed = Fixture.subscription(.zone, id: "typed", zone: "feed", type: "FeedItem")
@@ -222,7 +222,7 @@ import TidebellWire
         #expect(try fired(by: entry, candidates).map(\.subscription) == [database, zone])
     }
 
-    @Test("SUB-65: a subscription on the zone that came after is not told of the one before")
+    @Test("SUB-65: a subscription on the zone that came after gets nothing of the one before")
     func zoneDeletionAndRecreation() throws {
         let later = Fixture.subscription(.zone, id: "later", zone: "feed")
         let entry = Fixture.entry(.zoneDeleted(.deleted, subscriptions: []))

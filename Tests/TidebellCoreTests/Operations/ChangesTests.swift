@@ -32,7 +32,7 @@ struct ChangesTests {
         #expect(third.records == [])
     }
 
-    @Test("TOK-6: what is deleted while a first fetch is under way is told, what was gone is not")
+    @Test("TOK-6: what is deleted while a first fetch is under way is listed, what was gone is not")
     func firstFetchInPages() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")

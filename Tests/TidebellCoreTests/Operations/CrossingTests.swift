@@ -88,7 +88,7 @@ struct CrossingTests {
                 guard try transaction.devices(of: otto).isEmpty else { return }
                 let device = try transaction.registerDevice(
                     clientID: "phone", user: anna, container: Bench.container, at: now)
-                try transaction.putPushToken(.native, tells: device.key)
+                try transaction.putPushToken(.native, notifying: device.key)
             }
             try await store.writeInSteps(for: nil) { steps in
                 try steps.write(.user(otto)) { transaction -> StepOutcome<Void, HeldByOthers> in
@@ -99,7 +99,7 @@ struct CrossingTests {
                     }
                     let device = try transaction.registerDevice(
                         clientID: "phone", user: otto, container: Bench.container, at: now)
-                    return .done(try transaction.putPushToken(.native, tells: device.key))
+                    return .done(try transaction.putPushToken(.native, notifying: device.key))
                 } first: {
                     try $0.run(as: steps)
                 }

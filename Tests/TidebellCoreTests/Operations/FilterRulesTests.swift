@@ -30,14 +30,14 @@ import TidebellWire
     private func bench() async throws -> Bench {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
-        let place = FieldValue.location(WireLocation(latitude: 54, longitude: 10))
+        let location = FieldValue.location(WireLocation(latitude: 54, longitude: 10))
         try await bench.modify(
             .save(
                 .create, "a",
                 fields: [
                     "text": Field(.string("x")), "number": Field(.int64(1)),
                     "ratio": Field(.double(0.5)), "at": Field(.timestamp(1)),
-                    "place": Field(place), "raw": Field(.bytes([1])),
+                    "place": Field(location), "raw": Field(.bytes([1])),
                     "tags": Field(.list(.stringList, [.string("x")])),
                     "of": Field(.reference(WireReference(recordName: "b"))),
                     "secret": Field(.string("x"), isEncrypted: true),
@@ -204,16 +204,16 @@ import TidebellWire
         #expect(try await reason(filter, type: "Later", on: bench) == nil)
     }
 
-    @Test("QUERY-9: NEAR needs a place on earth and a distance, nothing else does")
+    @Test("QUERY-9: NEAR needs a location on earth and a distance, nothing else does")
     func distances() async throws {
         let bench = try await bench()
-        let place = FieldValue.location(WireLocation(latitude: 54, longitude: 10))
+        let location = FieldValue.location(WireLocation(latitude: 54, longitude: 10))
         let nowhere = FieldValue.location(WireLocation(latitude: 91, longitude: 10))
         let head = "subscription 's': filterBy[0], "
         let needs = head + "NEAR on 'place': needs a distance in metres, greater than 0"
-        #expect(try await reason(WireFilter(.near, .field("place"), place), on: bench) == needs)
+        #expect(try await reason(WireFilter(.near, .field("place"), location), on: bench) == needs)
         #expect(
-            try await reason(WireFilter(.near, .field("place"), place, distance: 0), on: bench)
+            try await reason(WireFilter(.near, .field("place"), location, distance: 0), on: bench)
                 == needs
         )
         #expect(
@@ -228,7 +228,7 @@ import TidebellWire
         )
         #expect(
             try await reason(
-                WireFilter(.near, .field("text"), place, distance: 1), on: bench)
+                WireFilter(.near, .field("text"), location, distance: 1), on: bench)
                 == head + "NEAR on 'text': expected a field of type LOCATION, not STRING"
         )
     }

@@ -25,7 +25,7 @@ struct LostLifeTests {
         }.response.serverChangeToken
     }
 
-    @Test("H6: are expired and say why; those of the new life go on, from its first day")
+    @Test("H6: are expired with the reason; those of the new life go on, from its first day")
     func refused() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
@@ -76,7 +76,7 @@ struct LostLifeTests {
     func ahead() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
-        // The clock stands at 1970, so that the next place is the one behind the newest.
+        // The clock stands at 1970, so that the next position is the one behind the newest.
         var call = bench.call()
         call.now = Instant(rawValue: 0)
         // The last commit is lost after its token was given out.

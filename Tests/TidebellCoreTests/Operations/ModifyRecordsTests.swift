@@ -116,7 +116,7 @@ struct ModifyRecordsTests {
         #expect(result.map(\.summary) == [expected])
     }
 
-    @Test("SAVE-14, SAVE-15, SUB-64, T-16: a failed atomic batch leaves no trace and tells nobody")
+    @Test("SAVE-14, SAVE-15, SUB-64, T-16: a failed atomic batch leaves no trace, notifies nobody")
     func atomicBatchesRollBack() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
@@ -204,7 +204,7 @@ struct ModifyRecordsTests {
         #expect(result[0].error?.code == .validatingReferenceError)
     }
 
-    @Test("REF-2, SUB-60, SAVE-21: deletions cascade, are told, and are not in the answer")
+    @Test("REF-2, SUB-60, SAVE-21: deletions cascade, are notified, and are not in the answer")
     func deletionsCascade() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")

@@ -30,14 +30,14 @@ import TidebellWire
     func disallowedTypes() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
-        let place = WireLocation(latitude: 1, longitude: 2)
+        let location = WireLocation(latitude: 1, longitude: 2)
         try await bench.modify(
             .save(
                 .create, "a",
                 fields: [
                     "text": Field(.string("x")), "number": Field(.int64(1)),
                     "share": Field(.double(0.5)), "at": Field(.timestamp(1)),
-                    "place": Field(.location(place)), "raw": Field(.bytes([1])),
+                    "place": Field(.location(location)), "raw": Field(.bytes([1])),
                     "list": Field(.list(.stringList, [.string("x")])),
                     "other": Field(.reference(WireReference(recordName: "b"))),
                 ]

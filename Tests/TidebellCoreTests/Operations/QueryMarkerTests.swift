@@ -17,7 +17,7 @@ struct QueryMarkerTests {
         return bench
     }
 
-    @Test("QUERY-17: a marker is a place, not a snapshot: what comes behind it is found")
+    @Test("QUERY-17: a marker is a position, not a snapshot: what comes behind it is found")
     func relative() async throws {
         let bench = try await bench()
         let first = try await bench.query(sorted, limit: 2)

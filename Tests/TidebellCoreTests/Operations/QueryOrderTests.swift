@@ -39,7 +39,7 @@ struct QueryOrderTests {
         )
     }
 
-    @Test("QUERY-9: places are sorted by their distance; a record without one is the farthest")
+    @Test("QUERY-9: locations are sorted by distance; a record without one is the farthest")
     func distances() async throws {
         func at(_ latitude: Double, _ longitude: Double) -> [String: Field?] {
             ["place": Field(.location(WireLocation(latitude: latitude, longitude: longitude)))]
@@ -110,7 +110,8 @@ struct QueryOrderTests {
         )
     }
 
-    @Test("QUERY-16: a page holds as many as asked for, 200 at most; a marker says that more exist")
+    @Test(
+        "QUERY-16: a page holds as many as asked for, 200 at most; a marker means that more exist")
     func pages() async throws {
         let bench = try await bench([])
         for batch in 0..<3 {
@@ -177,7 +178,7 @@ struct QueryOrderTests {
         #expect(page.continuationMarker != nil)
     }
 
-    @Test("A sorted query that would have to look at too much is refused, saying so")
+    @Test("A sorted query that would have to look at too much is refused, with that reason")
     func sortBound() async throws {
         let bench = try await bench((1...4).map { .save(.create, "\($0)") })
         var limits = Limits()

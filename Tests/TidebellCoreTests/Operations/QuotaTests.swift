@@ -13,7 +13,7 @@ struct QuotaTests {
             StoredRecord.overhead + name.utf8.count + "Note".utf8.count + fields.json.count)
     }
 
-    /// What is stored, counted anew, and what the database says.
+    /// What is stored, counted anew, and what the database has.
     private func measured(
         _ bench: Bench, scope: DatabaseScope = .private
     ) async throws -> (counted: StorageUse, known: StorageUse) {

@@ -162,7 +162,7 @@ struct SubscriptionTests {
         #expect(error.ckErrorCode == 27)
     }
 
-    @Test("SUB-65: a zone takes its subscriptions along, and the outbox keeps them to tell")
+    @Test("SUB-65: a zone takes its subscriptions along, and the outbox keeps them to be notified")
     func zoneDeletionEndsSubscriptions() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
@@ -210,7 +210,7 @@ struct SubscriptionTests {
         )
     }
 
-    @Test("SUB-7: a change nobody can be told about writes no outbox entry")
+    @Test("SUB-7: a change nobody can be notified of writes no outbox entry")
     func quietDatabases() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")

@@ -24,7 +24,7 @@ struct OperatorTests {
         }
     }
 
-    /// Expects an operation to fail, in this way, and to say with which field.
+    /// Expects an operation to fail, in this way, and to name which field.
     private func expect(
         _ code: OperatorError.Code, _ field: OperatorError.Field,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Void

@@ -75,7 +75,7 @@ struct FilterWorkTests {
         #expect(copy.verdict(on: filter) != .matches)
     }
 
-    @Test("What a filter costs is said before it is asked, and grows with the text")
+    @Test("What a filter costs is announced before it runs, and grows with the text")
     func countedBefore() {
         struct Enough: Error {}
         let record = makeRecord()

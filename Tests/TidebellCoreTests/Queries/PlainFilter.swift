@@ -3,7 +3,7 @@ import Foundation
 import TidebellCore
 import TidebellWire
 
-/// The rules of filters once more, as plainly and slowly as they can be said, to
+/// The rules of filters once more, as plainly and slowly as they can be written, to
 /// hold the evaluator against.
 struct PlainFilter {
     let filter: WireFilter
@@ -121,8 +121,8 @@ struct PlainFilter {
             return false
         }
         // By the chord, where the evaluator goes by the haversine.
-        func point(_ place: WireLocation) -> [Double] {
-            let (south, east) = (place.latitude * .pi / 180, place.longitude * .pi / 180)
+        func point(_ location: WireLocation) -> [Double] {
+            let (south, east) = (location.latitude * .pi / 180, location.longitude * .pi / 180)
             return [cos(south) * cos(east), cos(south) * sin(east), sin(south)]
         }
         let chord = zip(point(one), point(other)).map { ($0 - $1) * ($0 - $1) }.reduce(0, +)

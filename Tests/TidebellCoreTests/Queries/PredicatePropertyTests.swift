@@ -85,7 +85,7 @@ struct PredicatePropertyTests {
             let limit = 1 + random.below(60)
             // However few terms a change may have, the same subscriptions are found.
             let terms = random.pick([0, 1, 3, 8, ChangedRecords.termLimit])
-            let found = try await told(entry, by: bench, pagesOf: limit, termsUpTo: terms)
+            let found = try await notified(entry, by: bench, pagesOf: limit, termsUpTo: terms)
             guard found == expected else {
                 Issue.record("seed \(seed), round \(round): \(found) instead of \(expected)")
                 return
@@ -101,28 +101,28 @@ struct PredicatePropertyTests {
     }
 
     /// Goes through an entry as the pipeline does.
-    private func told(
+    private func notified(
         _ entry: OutboxEntry, by bench: Bench, pagesOf limit: Int, termsUpTo termLimit: Int
     ) async throws -> [String] {
         let records = ChangedRecords(entry.changes, termLimit: termLimit)
         return try await bench.store.read { reader in
-            var told: [String] = []
+            var notified: [String] = []
             var serial = SubscriptionSerial.start
             while true {
                 let page = try reader.subscriptions(
                     in: entry.database, zoneName: entry.zoneName, triggers: records.triggers,
                     after: serial, limit: limit
                 )
-                guard let last = page.last?.serial else { return told }
+                guard let last = page.last?.serial else { return notified }
                 var matcher = SubscriptionMatcher()
                 let outcome = try matcher.matches(
                     entry, candidates: page, records: records, devices: [:], limit: limit
                 )
-                told += outcome.matches.compactMap { match in
+                notified += outcome.matches.compactMap { match in
                     guard case .record(let change) = match.cause else { return nil }
                     return "\(match.subscription.subscription.subscriptionID) \(change.recordName)"
                 }
-                serial = outcome.toldThrough ?? last
+                serial = outcome.notifiedThrough ?? last
             }
         }
     }

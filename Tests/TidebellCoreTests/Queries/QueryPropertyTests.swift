@@ -5,7 +5,7 @@ import TidebellWire
 
 @Suite("Queries against a plain model")
 struct QueryPropertyTests {
-    @Test("QUERY-1 to QUERY-17: pages of random queries together are what a plain model says")
+    @Test("QUERY-1 to QUERY-17: pages of random queries together are what a plain model returns")
     func pages() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var world = QueryWorld(seed: seed)
@@ -120,7 +120,7 @@ struct QueryWorld {
             ["text", "whole", "ratio", "at", "place"].map(WireFilter.Subject.field)
                 + [.system(.recordName), .system(.createdTimestamp), .system(.modifiedTimestamp)]
         )
-        // No two places of the world are equally far from here.
+        // No two locations of the world are equally far from here.
         let here = WireLocation(latitude: 0.1234567, longitude: 178.7654321)
         return WireSort(
             subject, ascending: dice.below(2) == 0,
@@ -184,7 +184,7 @@ struct QueryWorld {
     }
 }
 
-/// The rules of queries once more, as plainly and slowly as they can be said.
+/// The rules of queries once more, as plainly and slowly as they can be written.
 struct PlainQuery {
     let query: WireQuery
 
@@ -203,12 +203,12 @@ struct PlainQuery {
 
     private func stands(_ left: PlacedRecord, before right: PlacedRecord) -> Bool {
         for sort in query.sorts {
-            let place = sort.relativeLocation
+            let location = sort.relativeLocation
             let (one, other) = (key(left.view, sort), key(right.view, sort))
             if one == other { continue }
             // Missing is less than all, and farther than all.
-            guard let one else { return (place == nil) == sort.ascending }
-            guard let other else { return (place != nil) == sort.ascending }
+            guard let one else { return (location == nil) == sort.ascending }
+            guard let other else { return (location != nil) == sort.ascending }
             return (one < other) == sort.ascending
         }
         return left.zone == right.zone ? left.view.name < right.view.name : left.zone < right.zone
@@ -220,8 +220,8 @@ struct PlainQuery {
             .text(sort.subject == .system(.recordName) ? text : text.lowercased())
         case .int64(let number)?, .timestamp(let number)?: .number(Double(number), number)
         case .double(let number)?: .number(number, 0)
-        case .location(let place)?:
-            sort.relativeLocation.map { .number(place.distance(to: $0), 0) }
+        case .location(let location)?:
+            sort.relativeLocation.map { .number(location.distance(to: $0), 0) }
         default: nil
         }
     }

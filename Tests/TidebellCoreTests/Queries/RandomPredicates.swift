@@ -49,7 +49,7 @@ struct RandomPredicates {
             case .scalar, .element: scalar()
             case .choices, .list: list()
             case .prefix, .tokens: .string(pick(Self.texts))
-            case .location: .location(place())
+            case .location: .location(location())
             }
         let distance = pick([1000.0, 300_000, 30_000_000])
         return WireFilter(
@@ -69,7 +69,7 @@ struct RandomPredicates {
         RecordStamp(timestamp: Int64(below(3)), userRecordName: pick(Self.names), deviceID: "")
     }
 
-    private mutating func place() -> WireLocation {
+    private mutating func location() -> WireLocation {
         WireLocation(latitude: Double(below(3)), longitude: Double(below(3)) + 178)
     }
 
@@ -86,7 +86,7 @@ struct RandomPredicates {
                     recordName: pick(Self.names), action: pick([.none, .deleteSelf, .validate])
                 )
             )
-        default: .location(place())
+        default: .location(location())
         }
     }
 

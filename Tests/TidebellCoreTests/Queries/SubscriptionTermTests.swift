@@ -12,18 +12,18 @@ struct SubscriptionTermTests {
     @Test("A predicate is found by its most selective equality")
     func choice() {
         let flag = WireFilter(.equals, .field("done"), .int64(0))
-        let place = WireFilter(.equals, .field("place"), .string("Sea"))
+        let location = WireFilter(.equals, .field("place"), .string("Sea"))
         let owner = WireFilter(.equals, .system(.createdUserRecordName), .string("_anna"))
         let thread = WireFilter(
             .equals, .field("thread"), .reference(WireReference(recordName: "T"))
         )
         let record = WireFilter(.equals, .system(.recordName), .string("Note-1"))
         let tag = WireFilter(.listContains, .field("tags"), .string("Low"))
-        #expect(term(flag, place) == "place=ssea")
+        #expect(term(flag, location) == "place=ssea")
         #expect(term(owner, flag) == "done=n0")
         #expect(term(tag, owner) == "___createdBy=r_anna")
-        #expect(term(place, thread) == "thread=rT")
-        #expect(term(thread, record, place) == "___recordID=rNote-1")
+        #expect(term(location, thread) == "thread=rT")
+        #expect(term(thread, record, location) == "___recordID=rNote-1")
         #expect(term(tag) == "tags@slow")
     }
 

@@ -116,7 +116,7 @@ struct ContainerSchemaTests {
         }
     }
 
-    @Test("LIMIT-20: no more is remembered than the bound says; what nobody asked for goes first")
+    @Test("LIMIT-20: no more is remembered than the bound allows; what nobody asked for goes first")
     func bounded() async throws {
         let bench = try await Bench()
         let fields = Dictionary(

@@ -3,7 +3,7 @@ import TidebellCore
 import TidebellWire
 
 extension Bench {
-    /// Queries the zone Notes, unless said otherwise.
+    /// Queries the zone Notes by default.
     func query(
         _ query: WireQuery, zone: String? = "Notes", zoneWide: Bool = false, limit: Int? = nil,
         after marker: String? = nil, call: Call? = nil

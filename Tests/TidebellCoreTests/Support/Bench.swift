@@ -139,13 +139,13 @@ final class Bench: Sendable {
 extension Store {
     /// Saves and deletes records as a call does: the schema grows in a step of its own.
     func save(
-        _ request: ModifyRecords.Request, for call: Call, tellsSyncToken: Bool = false
+        _ request: ModifyRecords.Request, for call: Call, returnsSyncToken: Bool = false
     ) async throws -> ModifyRecords.Response {
         let scope = try StoreScope.database(of: call)
         return try await writeInSteps(for: nil) { steps in
             try steps.write(scope) {
                 try ModifyRecords.attempt(
-                    request, for: call, in: $0, tellsSyncToken: tellsSyncToken)
+                    request, for: call, in: $0, returnsSyncToken: returnsSyncToken)
             } first: {
                 try $0.run(as: steps)
             }
@@ -183,7 +183,7 @@ extension RecordResult {
         if case .failed(_, let error) = self { error } else { nil }
     }
 
-    /// A line that says all that matters: whole values compare at a glance.
+    /// A line with all that matters: whole values compare at a glance.
     var summary: String {
         switch self {
         case .record(let record):

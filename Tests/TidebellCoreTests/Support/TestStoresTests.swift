@@ -7,7 +7,7 @@ import TidebellCore
 
 @Suite("Stores of tests")
 struct TestStoresTests {
-    @Test("A setting that names no engine fails and says which there are")
+    @Test("A setting that names no engine fails and lists which there are")
     func unknown() {
         let error = #expect(throws: (any Error).self) {
             try TestStores.factory(named: "postgres+twice")

@@ -19,11 +19,11 @@ import TidebellWire
             _ = try await world.pipeline.drain()
 
             let first = try #require(try await world.poll("capability"))
-            #expect(try Told(first.payload).record == "a")
+            #expect(try DeliveredPayload(first.payload).record == "a")
             #expect(try await world.poll("capability") == first)
             try await world.couriers.acknowledge(first, at: World.noon)
             let second = try #require(try await world.poll("capability"))
-            #expect(try Told(second.payload).record == "b")
+            #expect(try DeliveredPayload(second.payload).record == "b")
             try await world.couriers.acknowledge(second, at: World.noon)
             #expect(try await world.poll("capability") == nil)
         }
@@ -43,7 +43,7 @@ import TidebellWire
                 try await world.create(["a"], of: anna)
                 _ = try await world.pipeline.drain()
                 let message = try #require(try await group.next() ?? nil)
-                #expect(try Told(message.payload).record == "a")
+                #expect(try DeliveredPayload(message.payload).record == "a")
             }
         }
     }
@@ -75,7 +75,7 @@ import TidebellWire
         }
     }
 
-    @Test("SUB-46: the page that wrote is not told through its courier")
+    @Test("SUB-46: the page that wrote is not notified through its courier")
     func origin() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -85,7 +85,7 @@ import TidebellWire
             try await world.create(["other"], of: anna, origin: "phone")
             _ = try await world.pipeline.drain()
             let message = try #require(try await world.poll("capability"))
-            #expect(try Told(message.payload).record == "other")
+            #expect(try DeliveredPayload(message.payload).record == "other")
         }
     }
 
@@ -107,7 +107,7 @@ import TidebellWire
             }
             var records: [String?] = []
             while let message = try await world.poll("capability") {
-                records.append(try Told(message.payload).record)
+                records.append(try DeliveredPayload(message.payload).record)
                 try await world.couriers.acknowledge(message, at: World.noon)
             }
             #expect(records == ["0", "1", "2"])
@@ -131,12 +131,12 @@ import TidebellWire
                 try await world.create(["a"], of: ben)
                 _ = try await world.pipeline.drain()
                 let message = try #require(try await group.next() ?? nil)
-                #expect(try Told(message.payload).record == "a")
+                #expect(try DeliveredPayload(message.payload).record == "a")
             }
         }
     }
 
-    @Test("web-services 5.12: of too many the oldest are dropped, and the next one says p")
+    @Test("web-services 5.12: of too many the oldest are dropped, and the next one has p")
     func bounded() async throws {
         try await World.run({ $0.waitingPerCourier = 3 }) { world in
             let anna = try await world.person("anna")
@@ -144,16 +144,16 @@ import TidebellWire
             try await world.subscribe(anna, .query, type: "FeedItem")
             for number in 0..<7 { try await world.create(["\(number)"], of: anna) }
             _ = try await world.pipeline.drain()
-            var told: [String?] = []
+            var delivered: [String?] = []
             var marked: [Bool] = []
             while let message = try await world.poll("capability") {
-                told.append(try Told(message.payload).record)
+                delivered.append(try DeliveredPayload(message.payload).record)
                 marked.append(
                     String(decoding: message.payload, as: UTF8.self).contains(#""p":1,"#)
                 )
                 try await world.couriers.acknowledge(message, at: World.noon)
             }
-            #expect(told == ["4", "5", "6"])
+            #expect(delivered == ["4", "5", "6"])
             #expect(marked == [true, false, false])
         }
     }
@@ -171,7 +171,7 @@ import TidebellWire
 
             let next = try await world.restarted()
             let second = try #require(try await next.poll("capability"))
-            #expect(try Told(second.payload).record == "b")
+            #expect(try DeliveredPayload(second.payload).record == "b")
             try await next.store.close()
         }
     }
@@ -181,7 +181,7 @@ import TidebellWire
     private func records(_ courier: String, in world: World) async throws -> [String?] {
         var records: [String?] = []
         while let message = try await world.poll(courier) {
-            records.append(try Told(message.payload).record)
+            records.append(try DeliveredPayload(message.payload).record)
             try await world.couriers.acknowledge(message, at: World.noon)
         }
         return records
@@ -201,7 +201,7 @@ import TidebellWire
             for courier in ["first", "second"] {
                 #expect(try await records(courier, in: world) == ["a", "b", "c"], "\(courier)")
             }
-            #expect(try await stream.told(3).map(\.record) == ["a", "b", "c"])
+            #expect(try await stream.delivered(3).map(\.record) == ["a", "b", "c"])
             let devices = try await world.store.read { try $0.devices(of: anna.user.id) }
             #expect(devices == [page])
         }
@@ -282,11 +282,11 @@ import TidebellWire
 }
 
 extension World {
-    /// Makes a courier tell a device.
+    /// Makes a courier reach a device.
     fileprivate func connect(_ courier: String, _ device: StoredDevice) async throws {
         let token = StoredPushToken(
             token: "token of \(courier)", apnsEnvironment: .development, courier: courier)
-        try await store.write(.everything) { try $0.putPushToken(token, tells: device.key) }
+        try await store.write(.everything) { try $0.putPushToken(token, notifying: device.key) }
     }
 
     /// Asks a courier without waiting.

@@ -5,9 +5,9 @@ import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite("Explanation of what was told", .hangs)
+@Suite("Explanation of what was notified", .hangs)
 struct ExplanationTests {
-    @Test("SUB-46, SUB-53: a told change with its rule, notification, devices and attempts")
+    @Test("SUB-46, SUB-53: a notified change with its rule, notification, devices and attempts")
     func whole() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -31,7 +31,7 @@ struct ExplanationTests {
                       ✓ feed-changes (zone feed): every change of a record in the zone fires it \
                     (SUB-53)
                           → ID, background, priority 5, N bytes
-                            laptop  made the change and is not told (SUB-46)
+                            laptop  made the change and is not notified (SUB-46)
                             phone   stream +2 ms sent, stream +9 ms acknowledged
                             tablet  apns +1.5 s 200
                             watch   has not acknowledged it; the log keeps it for when it \
@@ -43,7 +43,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("Control characters in what apps and other servers say do not reach the terminal")
+    @Test("Control characters from apps and other servers do not reach the terminal")
     func controlCharacters() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -57,7 +57,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("SUB-46, SUB-48: where only the origin is registered, nobody is told")
+    @Test("SUB-46, SUB-48: where only the origin is registered, nobody is notified")
     func onlyOrigin() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -69,14 +69,15 @@ struct ExplanationTests {
                 try await world.lines() == [
                     "  ✓ all (database): every change in a custom zone fires it (SUB-54)",
                     "      → ID, background, priority 5, N bytes",
-                    "        laptop  made the change and is not told (SUB-46)",
-                    "        no other device is registered, so nobody is told (SUB-48)",
+                    "        laptop  made the change and is not notified (SUB-46)",
+                    "        no other device is registered, so nobody is notified (SUB-48)",
                 ]
             )
         }
     }
 
-    @Test("PUSH-2: what was merged in a batch, and what was replaced in the log, say so")
+    @Test(
+        "PUSH-2: what was merged in a batch, and what was replaced in the log, is reported as such")
     func replaced() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -87,7 +88,7 @@ struct ExplanationTests {
             let merged = try await world.lines { $0.recordName = "a" }
             #expect(
                 merged.dropFirst(2).first
-                    == "        it also tells a later change that came with this one (PUSH-2)"
+                    == "        it also reports a later change that came with this one (PUSH-2)"
             )
             try await world.create(["c"], of: anna)
             _ = try await world.pipeline.drain()
@@ -96,16 +97,16 @@ struct ExplanationTests {
             let notifications = explained.changes.flatMap(\.subscriptions).map(\.outcome)
             #expect(
                 notifications.map { outcome -> [String?] in
-                    guard case .told(let told) = outcome else { return [] }
-                    return told.map(\.replacedBy)
+                    guard case .notified(let notified) = outcome else { return [] }
+                    return notified.map(\.replacedBy)
                 } == [[nil], [newest], [newest]]
             )
-            let told = try await world.explained { $0.notificationID = newest }
-            #expect(told.changes.map(\.id) == [3])
+            let delivered = try await world.explained { $0.notificationID = newest }
+            #expect(delivered.changes.map(\.id) == [3])
         }
     }
 
-    @Test("PUSH-2: a notification that tells several changes explains all of them")
+    @Test("PUSH-2: a notification of several changes explains all of them")
     func byNotification() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -158,7 +159,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("SUB-20: a firesOnce subscription waits where only the origin could be told")
+    @Test("SUB-20: a firesOnce subscription waits where only the origin could be notified")
     func firesOnceWaits() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -176,7 +177,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("SUB-30: a subscription saved or changed after its change was told")
+    @Test("SUB-30: a subscription saved or changed after its change was notified")
     func savedLater() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -191,13 +192,13 @@ struct ExplanationTests {
                     "  ✓ old (zone other): it fired, and was saved anew with another trigger since "
                         + "(SUB-30)",
                     "  ✗ new (database): it fires on such changes, but was saved or changed after "
-                        + "this one was told (SUB-40)",
+                        + "this one was notified (SUB-40)",
                 ]
             )
         }
     }
 
-    @Test("PUSH-14: a change that the pipeline has not come to says so")
+    @Test("PUSH-14: a change that the pipeline has not come to is reported as pending")
     func waiting() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -205,14 +206,14 @@ struct ExplanationTests {
             try await world.create(["a"], of: anna)
             #expect(
                 try await world.lines() == [
-                    "  … not told yet: the push pipeline is late, stopped or failing",
+                    "  … not notified yet: the push pipeline is late, stopped or failing",
                     "  … all (zone feed): every change of a record in the zone fires it (SUB-53)",
                 ]
             )
         }
     }
 
-    @Test("SUB-51: what was told to a user whose account was removed since")
+    @Test("SUB-51: what was sent to a user whose account was removed since")
     func removedUser() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -225,7 +226,7 @@ struct ExplanationTests {
             }
             let text = try await world.text()
             #expect(text.contains("private database of a removed user\n"))
-            #expect(text.hasSuffix("no other device is registered, so nobody is told (SUB-48)"))
+            #expect(text.hasSuffix("no other device is registered, so nobody is notified (SUB-48)"))
         }
     }
 
@@ -243,7 +244,7 @@ struct ExplanationTests {
             _ = try await world.pipeline.drain()
             let text = try await world.text()
             #expect(text.contains("zone feed deleted (deleted), private database of anna\n"))
-            #expect(text.contains("ended (zone feed): the end of its zone is the last it tells of"))
+            #expect(text.contains("ended (zone feed): the end of its zone is the last it reports"))
         }
     }
 

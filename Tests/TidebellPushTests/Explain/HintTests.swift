@@ -15,7 +15,7 @@ struct HintTests {
         return explanation.hints
     }
 
-    @Test("An empty cloud says so")
+    @Test("An empty cloud is reported as empty")
     func empty() async throws {
         try await World.run { world in
             let found = try await hints(in: world)
@@ -44,7 +44,7 @@ struct HintTests {
                     == ["There is no subscription 'x'. There are: all of anna."]
             )
             let retention =
-                "No change is kept: a change is kept for a day, unless `tidebell serve` was told "
+                "No change is kept: a change is kept for a day, unless `tidebell serve` was configured "
                 + "otherwise, and only where somebody has a subscription."
             #expect(
                 try await hints(in: world) { $0.subscriptionID = "all" } == [
@@ -54,13 +54,13 @@ struct HintTests {
             )
             #expect(
                 try await hints(in: world) { $0.notificationID = "x" }
-                    == ["No kept change was told by a notification 'x'.", retention]
+                    == ["No kept change was reported by a notification 'x'.", retention]
             )
             #expect(try await hints(in: world) == ["No such change is kept.", retention])
         }
     }
 
-    @Test("SUB-40: a record changed before anybody had a subscription says so")
+    @Test("SUB-40: a record changed before anybody had a subscription is reported as such")
     func beforeSubscriptions() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -68,13 +68,13 @@ struct HintTests {
             func why(_ name: String) async throws -> [String] {
                 try await hints(in: world) { $0.recordName = name }
             }
-            let place =
+            let location =
                 "The record n1 (FeedItem) is in zone feed, private database of anna, last changed "
                 + "2026-01-01 12:00:00.000Z, but no change of it is kept."
             #expect(
                 try await why("n1") == [
-                    place,
-                    "Nobody has a subscription in that database: its changes are told to nobody "
+                    location,
+                    "Nobody has a subscription in that database: its changes notify nobody "
                         + "(SUB-40).",
                 ]
             )
@@ -82,9 +82,9 @@ struct HintTests {
             try await world.create(["n2"], of: anna)
             #expect(
                 try await why("n1") == [
-                    place,
+                    location,
                     "When it was made, nobody had a subscription in that database: a change before "
-                        + "the first subscription is told to nobody (SUB-40).",
+                        + "the first subscription notifies nobody (SUB-40).",
                 ]
             )
             #expect(
@@ -110,7 +110,7 @@ struct HintTests {
         }
     }
 
-    @Test("A record whose change is kept no longer says how far back kept ones go")
+    @Test("For a record whose change is no longer kept, it is reported how far back kept ones go")
     func retentionPassed() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -126,7 +126,7 @@ struct HintTests {
 }
 
 extension World {
-    /// Stores a record without telling anybody.
+    /// Stores a record without notifying anybody.
     fileprivate func save(
         _ name: String, of person: Person, zone zoneName: String = "feed", at moment: Instant
     ) async throws {

@@ -5,9 +5,9 @@ import TidebellCore
 import TidebellPush
 import TidebellWire
 
-@Suite("Explanation of what was not told", .hangs)
+@Suite("Explanation of what was not notified", .hangs)
 struct VerdictTests {
-    /// A subscription, a change, and what is said about the two.
+    /// A subscription, a change, and the explanation of the two.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var kind: WireSubscription.Kind
@@ -51,12 +51,12 @@ struct VerdictTests {
         Case(
             testDescription: "SUB-23: a query subscription and the end of a zone",
             kind: .query, type: "FeedItem", event: .zoneDeleted(.deleted, subscriptions: []),
-            line: "s (query FeedItem): it tells of records, not of the zone itself (SUB-23)"
+            line: "s (query FeedItem): it reports records, not the zone itself (SUB-23)"
         ),
         Case(
             testDescription: "SUB-53: a zone subscription and a zone that begins",
             kind: .zone, zone: "feed", event: .zoneCreated,
-            line: "s (zone feed): it does not tell of zones that begin (SUB-53)"
+            line: "s (zone feed): it does not report zones that begin (SUB-53)"
         ),
     ]
 
@@ -130,7 +130,7 @@ struct VerdictTests {
 }
 
 extension VerdictTests {
-    /// A predicate, a record, and what is said about the two.
+    /// A predicate, a record, and the explanation of the two.
     struct FilterCase: Sendable, CustomTestStringConvertible {
         var filters: [WireFilter]
         var fields: [String: Field]
@@ -191,7 +191,7 @@ extension VerdictTests {
         }
     }
 
-    @Test("SUB-24: fields too large to be kept leave the reason open, not what was told")
+    @Test("SUB-24: fields too large to be kept leave the reason open, not what was sent")
     func shortened() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")

@@ -16,7 +16,7 @@ import TidebellWire
         return info
     }
 
-    @Test("NINFO-11: two notifications of one pass say n+1 and n+2, those of the next go on")
+    @Test("NINFO-11: two notifications of one pass have n+1 and n+2, those of the next go on")
     func countsUp() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -26,7 +26,7 @@ import TidebellWire
             #expect(try await world.pipeline.drain() == 2)
             try await world.create(["c"], of: anna)
             #expect(try await world.pipeline.drain() == 1)
-            #expect(try await world.badges(told: anna) == [8, 9, 10])
+            #expect(try await world.badges(of: anna) == [8, 9, 10])
             #expect(try await world.badge(of: anna) == 10)
         }
     }
@@ -43,8 +43,8 @@ import TidebellWire
             try await world.create(["a"], of: anna)
             try await world.create(["b"], of: ben)
             #expect(try await world.pipeline.drain() == 4)
-            #expect(Set(try await world.badges(told: anna)) == [1, 2, nil])
-            #expect(try await world.badges(told: ben) == [1])
+            #expect(Set(try await world.badges(of: anna)) == [1, 2, nil])
+            #expect(try await world.badges(of: ben) == [1])
             #expect(try await world.badge(of: anna) == 2)
         }
     }
@@ -57,10 +57,10 @@ import TidebellWire
             try await world.subscribe(anna, .query, type: "FeedItem", info: info)
             try await world.create(["a", "b", "c"], of: anna)
             #expect(try await world.pipeline.drain() == 1)
-            #expect(try await world.badges(told: anna) == [1])
+            #expect(try await world.badges(of: anna) == [1])
             try await world.create(["d"], of: anna)
             _ = try await world.pipeline.drain()
-            #expect(try await world.badges(told: anna) == [2])
+            #expect(try await world.badges(of: anna) == [2])
         }
     }
 
@@ -79,7 +79,7 @@ import TidebellWire
             try await world.store.write(.everything) { try $0.putBadges([anna.user.id: 0]) }
             let stored = try await world.pipeline.commit(built, plan, batch).notifications
             #expect(try stored.map { try Badge($0.payload).value } == [1, 2])
-            #expect(try await world.badges(told: anna) == [1, 2])
+            #expect(try await world.badges(of: anna) == [1, 2])
             #expect(try await world.badge(of: anna) == 2)
         }
     }
@@ -95,7 +95,7 @@ import TidebellWire
             #expect(try await world.badge(of: anna) == nil)
             world.clock.advance(by: PushConfiguration().retry.first)
             _ = try await world.pipeline.drain()
-            #expect(try await world.badges(told: anna) == [1])
+            #expect(try await world.badges(of: anna) == [1])
         }
     }
 
@@ -145,7 +145,7 @@ private struct Badge {
 
 extension World {
     /// The badges in a person's log.
-    fileprivate func badges(told person: Person) async throws -> [Int?] {
+    fileprivate func badges(of person: Person) async throws -> [Int?] {
         try await log(of: person).map { try Badge($0.payload).value }
     }
 

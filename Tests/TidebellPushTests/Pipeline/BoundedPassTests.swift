@@ -31,10 +31,10 @@ import TidebellWire
         }
     }
 
-    private func told(to person: Person, in world: World) async throws -> [String] {
+    private func delivered(to person: Person, in world: World) async throws -> [String] {
         try await world.log(of: person).map { notification in
-            let told = try Told(notification.payload)
-            return "\(told.subscription ?? "") \(told.record ?? "")"
+            let delivered = try DeliveredPayload(notification.payload)
+            return "\(delivered.subscription ?? "") \(delivered.record ?? "")"
         }
     }
 
@@ -48,7 +48,8 @@ import TidebellWire
             try await create(names, of: anna, in: world)
             _ = try await world.pipeline.drain()
             #expect(
-                try await told(to: anna, in: world) == names.flatMap { ["s \($0)", "t \($0)"] })
+                try await delivered(to: anna, in: world)
+                    == names.flatMap { ["s \($0)", "t \($0)"] })
             // Read for each change they would have made 80,000 bytes.
             #expect(world.tally.values["tidebell.push.passes.cut"] == nil)
         }
@@ -64,7 +65,8 @@ import TidebellWire
             try await create(["a", "b"], of: anna, in: world)
             _ = try await world.pipeline.drain()
             #expect(
-                try await told(to: anna, in: world) == ids.map { "\($0) a" } + ids.map { "\($0) b" }
+                try await delivered(to: anna, in: world) == ids.map { "\($0) a" }
+                    + ids.map { "\($0) b" }
             )
             // Three subscriptions a pass, eighteen pairs: every pass but the last is cut.
             #expect(world.tally.values["tidebell.push.passes.cut"] == 5)
@@ -95,7 +97,8 @@ import TidebellWire
             // One that is longer than a pass comes alone.
             try await create(["long"], fillingBytes: 9000, of: anna, in: world)
             _ = try await world.pipeline.drain()
-            #expect(try await told(to: anna, in: world) == (names + ["long"]).map { "s \($0)" })
+            #expect(
+                try await delivered(to: anna, in: world) == (names + ["long"]).map { "s \($0)" })
             // Twice two, four times, one, and the long one: all but the last are cut.
             #expect(world.tally.values["tidebell.push.passes.cut"] == 5)
         }
@@ -140,7 +143,8 @@ import TidebellWire
                 #expect(counts == expected)
             }
             #expect(
-                try await told(to: anna, in: world) == ids.map { "\($0) a" } + ids.map { "\($0) b" }
+                try await delivered(to: anna, in: world) == ids.map { "\($0) a" }
+                    + ids.map { "\($0) b" }
             )
             #expect(world.tally.values["tidebell.push.passes.cut"] == 2)
         }
@@ -154,7 +158,7 @@ import TidebellWire
             try await subscribe(anna, ids: ["s", "t"], fillingBytes: 1, in: world)
             try await create(["a", "b"], fillingBytes: 2000, of: anna, in: world)
             _ = try await world.pipeline.drain()
-            #expect(try await told(to: anna, in: world) == ["s a", "t a", "s b", "t b"])
+            #expect(try await delivered(to: anna, in: world) == ["s a", "t a", "s b", "t b"])
         }
     }
 
@@ -212,13 +216,13 @@ import TidebellWire
                 }
             )
             await #expect(throws: Stop.self) { try await pipeline.drain() }
-            #expect(try await told(to: ben, in: world) == ["s r"])
+            #expect(try await delivered(to: ben, in: world) == ["s r"])
             #expect(try await world.log(of: anna).count < 10)
             // The rest follows, in order.
             _ = try await world.pipeline.drain()
             let all =
                 isWide ? (0..<30).map { "s\($0) r0" } : (0..<30).map { "s0 r\($0)" }
-            #expect(try await told(to: anna, in: world) == all)
+            #expect(try await delivered(to: anna, in: world) == all)
         }
     }
 
@@ -266,7 +270,7 @@ import TidebellWire
     }
 
     private func records(of person: Person, in world: World) async throws -> [String?] {
-        try await world.log(of: person).map { try Told($0.payload).record }
+        try await world.log(of: person).map { try DeliveredPayload($0.payload).record }
     }
 
     @Test("H8: no notification is made for a user without a device; one with a device has them")
@@ -275,7 +279,7 @@ import TidebellWire
             let anna = try await subscribed(world)
             try await world.create(["before"], of: anna)
             #expect(try await world.pipeline.drain() == 0)
-            // A device that comes before the pass is told of the change before it.
+            // A device that comes before the pass is notified of the change before it.
             try await world.create(["waiting"], of: anna)
             _ = try await world.device("phone", of: anna)
             try await world.create(["after"], of: anna)
@@ -295,7 +299,7 @@ import TidebellWire
         }
     }
 
-    @Test("H8: a webhook of the container hears of users without devices, another's does not")
+    @Test("H8: a webhook of the container gets pushes of users without devices, another's does not")
     func webhook() async throws {
         try await World.run { world in
             let anna = try await subscribed(world)
@@ -318,7 +322,7 @@ import TidebellWire
         }
     }
 
-    @Test("H5: nothing is made for a disabled account; enabled again it hears what comes then")
+    @Test("H5: nothing is made for a disabled account; enabled again it gets what comes then")
     func disabled() async throws {
         try await World.run { world in
             let anna = try await subscribed(world)

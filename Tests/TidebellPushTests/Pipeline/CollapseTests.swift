@@ -30,14 +30,14 @@ import TidebellWire
             #expect(try await world.pipeline.drain() == 1)
 
             let log = try await world.log(of: anna)
-            #expect(try log.map { try Told($0.payload).record } == ["c", "d"])
+            #expect(try log.map { try DeliveredPayload($0.payload).record } == ["c", "d"])
             #expect(log.map(\.collapseID) == [.chosen("1"), .chosen("2")])
-            #expect(try await stream.told(2).map(\.record) == ["c", "d"])
+            #expect(try await stream.delivered(2).map(\.record) == ["c", "d"])
         }
     }
 
     @Test("PUSH-2: an ID counts within one subscription, user and origin")
-    func places() async throws {
+    func positions() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
             let ben = try await world.person("ben")
@@ -61,7 +61,7 @@ import TidebellWire
         }
     }
 
-    @Test("NINFO-15: silent pushes of a query subscription collapse where the app says so")
+    @Test("NINFO-15: silent pushes of a query subscription collapse where the app asks for it")
     func silent() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -73,7 +73,7 @@ import TidebellWire
                 _ = try await world.pipeline.drain()
             }
             let log = try await world.log(of: anna)
-            #expect(try log.map { try Told($0.payload).record } == ["c"])
+            #expect(try log.map { try DeliveredPayload($0.payload).record } == ["c"])
             #expect(log.map(\.pushType) == [.background])
             #expect(log.map(\.collapseID) == [.chosen("everything")])
         }

@@ -8,7 +8,7 @@ import TidebellWire
 
 /// Passes that fail, and passes at the same time.
 @Suite(.hangs) struct CrashTests {
-    @Test("PUSH-14: nothing is told before the commit; a failed one is repeated without a trace")
+    @Test("PUSH-14: nothing is sent before the commit; a failed one is repeated without a trace")
     func failedCommit() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -22,12 +22,12 @@ import TidebellWire
             #expect(try await world.log(of: anna) == [])
             world.clock.advance(by: PushConfiguration().retry.first)
             #expect(try await world.pipeline.drain() == 1)
-            #expect(try await stream.told(1).map(\.record) == ["a"])
+            #expect(try await stream.delivered(1).map(\.record) == ["a"])
             #expect(try await world.log(of: anna).count == 1)
         }
     }
 
-    @Test("PUSH-7: a pass that is repeated says the same notification IDs, which all differ")
+    @Test("PUSH-7: a pass that is repeated gives the same notification IDs, which all differ")
     func repeatedPass() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -54,7 +54,7 @@ import TidebellWire
         }
     }
 
-    @Test("PUSH-14: drains at the same time share the work, nothing is told twice or out of order")
+    @Test("PUSH-14: drains at the same time share the work, nothing is sent twice or out of order")
     func concurrentDrains() async throws {
         try await World.run({ $0.entriesPerPass = 2 }) { world in
             let anna = try await world.person("anna")
@@ -68,7 +68,7 @@ import TidebellWire
                 return try await group.reduce(0, +)
             }
             #expect(count == 30)
-            #expect(try await stream.told(30).map(\.record) == names)
+            #expect(try await stream.delivered(30).map(\.record) == names)
         }
     }
 }

@@ -47,8 +47,8 @@ import Logging
         #expect(count > 0, "'\(text)' stands in the file")
     }
 
-    private func told(to person: Person, in world: World) async throws -> [String] {
-        try await world.log(of: person).map { try Told($0.payload).description }
+    private func delivered(to person: Person, in world: World) async throws -> [String] {
+        try await world.log(of: person).map { try DeliveredPayload($0.payload).description }
     }
 
     /// A database with a change between two others, and another database with one.
@@ -68,37 +68,37 @@ import Logging
         return [anna, ben]
     }
 
-    @Test("A change whose text is damaged holds up nobody, and is told as far as it is known")
+    @Test("A change whose text is damaged holds up nobody, and is notified as far as it is known")
     func unreadableText() async throws {
         let old = try World()
         defer { try? FileManager.default.removeItem(at: old.folder) }
         let people = try await prepare(old)
         let world = try await reopen(old) { try spoil(#""damaged-one""#, in: &$0) }
         #expect(try await world.pipeline.drain() > 0)
-        #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
+        #expect(try await delivered(to: people[1], in: world) == ["qry items feed bens"])
         // That something changed in the zone is true, whatever it was.
-        let annas = try await told(to: people[0], in: world)
+        let annas = try await delivered(to: people[0], in: world)
         #expect(
             annas.filter { $0.hasPrefix("qry") } == ["qry items feed first", "qry items feed last"])
         #expect(annas.filter { !$0.hasPrefix("qry") } == ["fet others other"])
         #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
-        // Once, with its place.
+        // Once, with its location.
         _ = try await world.pipeline.drain()
         try await world.create(["more"], of: people[0])
         _ = try await world.pipeline.drain()
         let logged = world.log.entries.filter { $0.level == .error }
         #expect(
             logged.map(\.message) == [
-                "a change in the outbox is damaged; it is set aside, and devices are told to fetch"
+                "a change in the outbox is damaged; it is set aside, and devices get a push to fetch"
             ])
-        #expect(try await told(to: people[0], in: world).last == "qry items feed more")
+        #expect(try await delivered(to: people[0], in: world).last == "qry items feed more")
         try await world.store.close()
         // It is kept, and a check names it.
         let found = try StoreCheck.run(at: file(of: world).path())
         #expect(found.problems.count == 1)
         #expect(
             found.problems[0].description.contains(
-                "other: a change to be told is damaged (entry 2)"))
+                "other: a pending change is damaged (entry 2)"))
     }
 
     @Test("A change on a page that cannot be read holds up nobody either")
@@ -108,15 +108,15 @@ import Logging
         let people = try await prepare(old, filler: String(repeating: "x", count: 20_000))
         let world = try await reopen(old) { try breakPages(in: &$0) }
         #expect(try await world.pipeline.drain() > 0)
-        #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
-        let annas = try await told(to: people[0], in: world)
+        #expect(try await delivered(to: people[1], in: world) == ["qry items feed bens"])
+        let annas = try await delivered(to: people[0], in: world)
         #expect(
             annas.filter { $0.hasPrefix("qry") } == ["qry items feed first", "qry items feed last"])
         #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
         try await world.store.close()
     }
 
-    @Test("A change that cannot be read, with more subscribers than a pass tells, is told once")
+    @Test("A change that cannot be read, with more subscribers than a pass takes, is notified once")
     func unreadablePageForMany() async throws {
         let old = try World()
         defer { try? FileManager.default.removeItem(at: old.folder) }
@@ -129,11 +129,11 @@ import Logging
         }
         _ = try await world.pipeline.drain()
         #expect(
-            try await told(to: people[0], in: world) == [
+            try await delivered(to: people[0], in: world) == [
                 "qry items feed first", "fet others other", "fet others2 other",
                 "fet others3 other", "qry items feed last",
             ])
-        #expect(try await told(to: people[1], in: world) == ["qry items feed bens"])
+        #expect(try await delivered(to: people[1], in: world) == ["qry items feed bens"])
         #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
         try await world.store.close()
     }
@@ -179,7 +179,7 @@ import Logging
         try await world.store.close()
     }
 
-    @Test("The end of a zone that cannot be read is told to those who watch the database")
+    @Test("The end of a zone that cannot be read is notified to those who watch the database")
     func unreadableEnd() async throws {
         let old = try World()
         defer { try? FileManager.default.removeItem(at: old.folder) }
@@ -192,7 +192,7 @@ import Logging
             anna, zone: "gone", .zoneDeleted(.deleted, subscriptions: [ended]), origin: nil)
         let world = try await reopen(old) { try spoil(#""damaged-end""#, in: &$0) }
         _ = try await world.pipeline.drain()
-        #expect(try await told(to: anna, in: world).contains { $0.hasSuffix("all gone") })
+        #expect(try await delivered(to: anna, in: world).contains { $0.hasSuffix("all gone") })
         #expect(world.tally.values["tidebell.push.changes.damaged"] == 1)
         try await world.store.close()
     }
@@ -210,7 +210,8 @@ import Logging
             try await world.create([name], of: anna)
             #expect(try await world.pipeline.drain() == 1)
         }
-        #expect(try await told(to: anna, in: world) == ["qry whole feed a", "qry whole feed b"])
+        #expect(
+            try await delivered(to: anna, in: world) == ["qry whole feed a", "qry whole feed b"])
         let explained = try await world.explained().changes.first?.subscriptions ?? []
         #expect(
             explained.map { "\($0.subscriptionID): \($0.rule.clause)" } == [

@@ -8,7 +8,7 @@ import TidebellWire
 /// A process that is killed at any moment, and what the next one makes of it.
 @Suite(.hangs) struct FaultPointTests {
     @Test(
-        "PUSH-13, PUSH-14: killed at any moment, the next process tells all, each event with one ID",
+        "PUSH-13, PUSH-14: killed at any moment, the next process delivers all, each event with one ID",
         arguments: FaultPoint.allCases)
     func killed(at point: FaultPoint) async throws {
         try await World.run { world in
@@ -22,7 +22,7 @@ import TidebellWire
                     StoredPushToken(
                         token: "token", apnsEnvironment: .development, courier: "capability"
                     ),
-                    tells: devices.page.key
+                    notifying: devices.page.key
                 )
             }
             try await world.subscribe(anna, .query, type: "FeedItem")
@@ -37,7 +37,7 @@ import TidebellWire
             if point.isLogged { #expect(ids == logged.map(\.notificationID)) }
             #expect(ids.count == (point == .refused ? 0 : 2))
 
-            let after = try await next.tellAll(devices, from: before.cursor)
+            let after = try await next.deliverAll(devices, from: before.cursor)
             #expect(before.phone + after.phone == (point == .received ? ids + ids : ids))
             #expect(
                 before.page + after.page
@@ -48,7 +48,7 @@ import TidebellWire
         }
     }
 
-    @Test("PUSH-14: killed again and again at every stage, a change is told in the end")
+    @Test("PUSH-14: killed again and again at every stage, a change is delivered in the end")
     func killedRepeatedly() async throws {
         try await World.run { first in
             let anna = try await first.person("anna")
@@ -64,15 +64,15 @@ import TidebellWire
                 guard stage != .committed else { break }
             }
             let stream = world.streams.open(device: phone, after: phone.acknowledged)
-            let told = try await stream.told(1)
-            #expect(told.map(\.record) == ["a"])
+            let delivered = try await stream.delivered(1)
+            #expect(delivered.map(\.record) == ["a"])
             #expect(try await world.pipeline.drain() == 0)
             #expect(try await world.log(of: anna).count == 1)
             try await world.store.close()
         }
     }
 
-    @Test("PUSH-13: after an hour without any route, streams and couriers tell it all in order")
+    @Test("PUSH-13: after an hour without any route, streams and couriers deliver it all in order")
     func outage() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -85,7 +85,7 @@ import TidebellWire
                     StoredPushToken(
                         token: "token", apnsEnvironment: .development, courier: "capability"
                     ),
-                    tells: devices.page.key
+                    notifying: devices.page.key
                 )
             }
             try await world.subscribe(anna, .query, type: "FeedItem")
@@ -98,9 +98,9 @@ import TidebellWire
             let log = try await world.log(of: anna).map(\.notificationID)
             // Sixty records, and one background push that stands for sixty.
             #expect(log.count == 61)
-            let told = try await world.tellAll(devices, from: devices.phone.acknowledged)
-            #expect(told.phone == log)
-            #expect(told.page == log)
+            let delivered = try await world.deliverAll(devices, from: devices.phone.acknowledged)
+            #expect(delivered.phone == log)
+            #expect(delivered.page == log)
         }
     }
 }
@@ -111,79 +111,80 @@ private struct Devices {
     var page: StoredDevice
 }
 
-/// The notification IDs each device was told, and the phone's stored cursor.
-private struct Telling {
+/// The notification IDs each device received, and the phone's stored cursor.
+private struct Deliveries {
     var phone: [String] = []
     var page: [String] = []
     var cursor: NotificationSequence
 }
 
 extension World {
-    /// Two records are created and told, until the process dies.
+    /// Two records are created and delivered, until the process dies.
     fileprivate func live(
         until end: FaultPoint, _ anna: Person, _ devices: Devices
-    ) async throws -> Telling {
-        var told = Telling(cursor: devices.phone.acknowledged)
+    ) async throws -> Deliveries {
+        var delivered = Deliveries(cursor: devices.phone.acknowledged)
         if end == .refused {
             store.fail(writes: 1)
             await #expect(throws: ObservedStore.Failure.self) {
                 try await self.create(["a", "b"], of: anna)
             }
-            return told
+            return delivered
         }
         try await create(["a", "b"], of: anna)
-        if end == .changed { return told }
+        if end == .changed { return delivered }
         let stream = streams.open(device: devices.phone, after: devices.phone.acknowledged)
         if case .pass(let stage) = end { die(after: stage) }
         if end == .halfPublished { die(after: .committed) }
         do {
             _ = try await pipeline.drain()
         } catch is Died {
-            guard end == .halfPublished else { return told }
+            guard end == .halfPublished else { return delivered }
             streams.publish(try await log(of: anna), after: [:])
         }
         var iterator = stream.makeAsyncIterator()
-        var cursor = told.cursor
+        var cursor = delivered.cursor
         for _ in 0..<2 {
             guard let event = try await iterator.next() else { break }
-            told.phone.append(try #require(try Told(event).notificationID))
+            delivered.phone.append(try #require(try DeliveredPayload(event).notificationID))
             cursor = event.sequence
         }
-        if end == .received { return told }
-        told.cursor = cursor
-        if end == .halfPublished || end == .stored { return told }
+        if end == .received { return delivered }
+        delivered.cursor = cursor
+        if end == .halfPublished || end == .stored { return delivered }
         guard let message = try await couriers.next(courier: "capability", waitingUpTo: .zero)
-        else { return told }
-        told.page.append(try #require(try Told(message.payload).notificationID))
-        if end == .answered { return told }
+        else { return delivered }
+        delivered.page.append(try #require(try DeliveredPayload(message.payload).notificationID))
+        if end == .answered { return delivered }
         try await couriers.acknowledge(message, at: World.noon)
-        let place = told.cursor
-        try await store.write(.everything) { try $0.acknowledge(devices.phone.key, upTo: place) }
-        if end == .acknowledged { return told }
+        let stored = delivered.cursor
+        try await store.write(.everything) { try $0.acknowledge(devices.phone.key, upTo: stored) }
+        if end == .acknowledged { return delivered }
         _ = try await store.write(.everything) {
             try $0.removeNotifications(createdBefore: World.noon, limit: 100)
         }
-        return told
+        return delivered
     }
 
     /// Lets both devices take all that waits for them.
-    fileprivate func tellAll(
+    fileprivate func deliverAll(
         _ devices: Devices, from cursor: NotificationSequence
-    ) async throws -> Telling {
-        var told = Telling(cursor: cursor)
+    ) async throws -> Deliveries {
+        var delivered = Deliveries(cursor: cursor)
         let waiting = try await store.read { reader in
             try reader.notifications(
                 for: devices.phone.user, after: cursor, excludingOrigin: nil, limit: 1000
             )
         }
         let stream = streams.open(device: devices.phone, after: cursor)
-        for event in try await stream.told(waiting.count) {
-            told.phone.append(try #require(event.notificationID))
+        for event in try await stream.delivered(waiting.count) {
+            delivered.phone.append(try #require(event.notificationID))
         }
         while let message = try await couriers.next(courier: "capability", waitingUpTo: .zero) {
-            told.page.append(try #require(try Told(message.payload).notificationID))
+            delivered.page.append(
+                try #require(try DeliveredPayload(message.payload).notificationID))
             try await couriers.acknowledge(message, at: World.noon)
         }
-        return told
+        return delivered
     }
 }

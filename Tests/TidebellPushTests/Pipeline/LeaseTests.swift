@@ -28,7 +28,7 @@ import TidebellWire
     }
 
     private func records(of person: Person, in world: World) async throws -> [String?] {
-        try await world.log(of: person).map { try Told($0.payload).record }
+        try await world.log(of: person).map { try DeliveredPayload($0.payload).record }
     }
 
     /// Creates people who subscribe to their own items.
@@ -63,14 +63,14 @@ import TidebellWire
                 world.clock.advance(by: .milliseconds(1))
                 await #expect(throws: Broken.self) { try await pipeline.drain() }
             }
-            // Whoever claims it later tells it all.
+            // Whoever claims it later delivers it all.
             world.clock.advance(by: PushConfiguration().retry.longest)
             #expect(try await world.pipeline.drain() == 1)
             #expect(try await records(of: people[1], in: world) == ["a"])
         }
     }
 
-    @Test("H7: a database whose passes fail is named once, and again when it is told again")
+    @Test("H7: a database whose passes fail is logged once, and again when it works again")
     func failingIsNamed() async throws {
         try await World.run { world in
             let people = try await people(["anna", "ben", "carla"], in: world)
@@ -96,8 +96,8 @@ import TidebellWire
             #expect(Set(logged().suffix(2)) == [names[1], names[2]])
             #expect(logged().count == 4)
             let failing =
-                "warning: the changes of a database fail to be told; its pushes wait and are tried again"
-            let again = "notice: the changes of a database are told again"
+                "warning: the push pipeline fails for the changes of a database; its pushes wait and are tried again"
+            let again = "notice: the push pipeline works again for the changes of a database"
             #expect(world.log.lines == [failing, failing, again, again])
             for person in people {
                 #expect(try await records(of: person, in: world) == ["a", "b", "c"])
@@ -118,7 +118,7 @@ import TidebellWire
         }
     }
 
-    @Test("PUSH-14: who lost a lease throws away that database's part, and tells the rest")
+    @Test("PUSH-14: a pass that lost a lease drops that database's part, and commits the rest")
     func lostLease() async throws {
         try await World.run { world in
             let people = try await people(["anna", "ben"], in: world)
@@ -163,7 +163,7 @@ import TidebellWire
             var iterator = world.streams.open(device: phone, after: .start).makeAsyncIterator()
             try await world.create(["0"], of: anna)
             _ = try await world.pipeline.drain()
-            #expect(try (try await iterator.next()).map(Told.init)?.record == "0")
+            #expect(try (try await iterator.next()).map(DeliveredPayload.init)?.record == "0")
 
             let (gate, arrived) = (Gate(), Gate())
             let slow = pipeline(in: world) { stage in
@@ -177,13 +177,14 @@ import TidebellWire
             try await world.create(["2"], of: annaInPublic)
             #expect(try await world.pipeline.drain() == 1)
             for record in ["1", "2"] {
-                #expect(try (try await iterator.next()).map(Told.init)?.record == record)
+                #expect(
+                    try (try await iterator.next()).map(DeliveredPayload.init)?.record == record)
             }
             gate.open()
             #expect(try await slowly == 1)
             try await world.create(["3"], of: anna)
             _ = try await world.pipeline.drain()
-            #expect(try (try await iterator.next()).map(Told.init)?.record == "3")
+            #expect(try (try await iterator.next()).map(DeliveredPayload.init)?.record == "3")
         }
     }
 }

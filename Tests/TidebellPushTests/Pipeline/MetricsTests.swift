@@ -19,7 +19,7 @@ import TidebellWire
             try await world.create(["b"], of: anna, zone: "2")
             let stream = world.streams.open(device: phone, after: .start)
             #expect(try await world.pipeline.drain() == 3)
-            #expect(try await stream.told(2).count == 2)
+            #expect(try await stream.delivered(2).count == 2)
             withExtendedLifetime(stream) {
                 let expected: [String: Double] = [
                     "tidebell.push.notifications.built": 3,

@@ -5,12 +5,12 @@ import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-/// Changes with more subscribers than one pass tells.
+/// Changes with more subscribers than one pass takes.
 @Suite(.hangs) struct PagingTests {
-    private func told(to person: Person, in world: World) async throws -> [String] {
+    private func delivered(to person: Person, in world: World) async throws -> [String] {
         try await world.log(of: person).map { notification in
-            let told = try Told(notification.payload)
-            return "\(told.subscription ?? "") \(told.record ?? "")"
+            let delivered = try DeliveredPayload(notification.payload)
+            return "\(delivered.subscription ?? "") \(delivered.record ?? "")"
         }
     }
 
@@ -25,7 +25,7 @@ import TidebellWire
         return logged.notifications.count
     }
 
-    @Test("An entry with many subscribers is told page by page, each of them once, in order")
+    @Test("An entry with many subscribers is processed page by page, each of them once, in order")
     func pages() async throws {
         try await World.run({ $0.notificationsPerPass = 7 }) { world in
             let anna = try await world.person("anna")
@@ -37,9 +37,10 @@ import TidebellWire
             while let count = try await pass(world) { sizes.append(count) }
             #expect(sizes.allSatisfy { $0 <= 7 })
             #expect(sizes.count > 8)
-            // PUSH-13: everybody hears of the first change before anybody of the second.
+            // PUSH-13: everybody gets the first change before anybody gets the second.
             #expect(
-                try await told(to: anna, in: world) == ids.map { "\($0) a" } + ids.map { "\($0) b" }
+                try await delivered(to: anna, in: world) == ids.map { "\($0) a" }
+                    + ids.map { "\($0) b" }
             )
         }
     }
@@ -58,11 +59,11 @@ import TidebellWire
             let expected = ["s", "t", "u"].flatMap { id in
                 ["a", "b", "c", "d"].map { "\(id) \($0)" }
             }
-            #expect(try await told(to: anna, in: world) == expected)
+            #expect(try await delivered(to: anna, in: world) == expected)
         }
     }
 
-    @Test("PUSH-14: after a crash between two pages the rest is told, and nobody twice")
+    @Test("PUSH-14: after a crash between two pages the rest is notified, and nobody twice")
     func crash() async throws {
         try await World.run({ $0.notificationsPerPass = 4 }) { world in
             let anna = try await world.person("anna")
@@ -73,7 +74,7 @@ import TidebellWire
 
             let next = try await world.restarted()
             #expect(try await next.pipeline.drain() == 6)
-            #expect(try await told(to: anna, in: next) == ids.map { "\($0) a" })
+            #expect(try await delivered(to: anna, in: next) == ids.map { "\($0) a" })
             #expect(try await next.pipeline.drain() == 0)
             try await next.store.close()
         }
@@ -92,7 +93,7 @@ import TidebellWire
             try await world.create(["a", "b"], of: anna)
             try await world.create(["c"], of: anna)
             #expect(try await world.pipeline.drain() == 8)
-            #expect(try await told(to: anna, in: world) == ids.map { "\($0) a" })
+            #expect(try await delivered(to: anna, in: world) == ids.map { "\($0) a" })
             let left = try await world.store.read { reader in
                 try reader.subscriptions(nil, of: anna.user.id, in: anna.database)
             }
@@ -115,7 +116,7 @@ import TidebellWire
                 try transaction.removeSubscriptions(["c"], of: anna.user.id, in: anna.database)
             }
             _ = try await world.pipeline.drain()
-            #expect(try await told(to: anna, in: world) == ["a r", "b r", "d r"])
+            #expect(try await delivered(to: anna, in: world) == ["a r", "b r", "d r"])
         }
     }
 
@@ -133,15 +134,15 @@ import TidebellWire
                 try transaction.removeSubscriptions(onZone: "feed", in: anna.database)
             }
             try await world.change(anna, .zoneDeleted(.deleted, subscriptions: ended), origin: nil)
-            // One that comes back under its ID is told of later changes only.
+            // One that comes back under its ID is notified of later changes only.
             try await world.subscribe(anna, .query, id: "a", zone: "feed", type: "FeedItem")
             _ = try await world.pipeline.drain()
-            #expect(try await told(to: anna, in: world) == ids.map { "\($0) r" })
+            #expect(try await delivered(to: anna, in: world) == ids.map { "\($0) r" })
         }
     }
 
     @Test(
-        "PUSH-14, SUB-65: what ended with a zone hears of the changes before, however many passes")
+        "PUSH-14, SUB-65: what ended with a zone gets the changes before, however many passes")
     func zoneGoesBeforeManyPasses() async throws {
         try await World.run({ $0.entriesPerPass = 1 }) { world in
             let anna = try await world.person("anna")
@@ -154,7 +155,7 @@ import TidebellWire
             // What comes after the deletion is not for it.
             try await world.create(["u"], of: anna)
             _ = try await world.pipeline.drain()
-            #expect(try await told(to: anna, in: world) == ["a r", "a s", "a t"])
+            #expect(try await delivered(to: anna, in: world) == ["a r", "a s", "a t"])
         }
     }
 }

@@ -18,15 +18,15 @@ import TidebellWire
         )
     }
 
-    private func told(to person: Person, in world: World) async throws -> [String] {
+    private func delivered(to person: Person, in world: World) async throws -> [String] {
         _ = try await world.pipeline.drain()
         return try await world.log(of: person).map { notification in
-            let told = try Told(notification.payload)
-            return "\(told.subscription ?? "") \(told.record ?? "")"
+            let delivered = try DeliveredPayload(notification.payload)
+            return "\(delivered.subscription ?? "") \(delivered.record ?? "")"
         }
     }
 
-    @Test("SUB-23, T-9: each subscription hears of the records that pass its filters")
+    @Test("SUB-23, T-9: each subscription is notified of the records that pass its filters")
     func filters() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -48,7 +48,7 @@ import TidebellWire
                 ]), origin: nil
             )
             #expect(
-                try await told(to: anna, in: world) == [
+                try await delivered(to: anna, in: world) == [
                     "all a", "all b", "all c", "low a", "notLow b", "notLow c", "b b", "new c",
                 ]
             )
@@ -69,7 +69,7 @@ import TidebellWire
                 change("c", .created, tide: "low"),
             ]
             try await world.change(anna, .records(changes), origin: nil)
-            #expect(try await told(to: anna, in: world) == ["once b"])
+            #expect(try await delivered(to: anna, in: world) == ["once b"])
         }
     }
 
@@ -82,7 +82,7 @@ import TidebellWire
                 filters: [WireFilter(.notEquals, .field("tide"), .string("low"))]
             )
             try await world.create(["a"], of: anna)
-            #expect(try await told(to: anna, in: world) == [])
+            #expect(try await delivered(to: anna, in: world) == [])
         }
     }
 }

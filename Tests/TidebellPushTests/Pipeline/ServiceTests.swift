@@ -20,13 +20,13 @@ import TidebellWire
                 for name in ["a", "b", "c"] {
                     try await world.create([name], of: anna)
                     let event = try #require(try await iterator.next())
-                    #expect(try Told(event).record == name)
+                    #expect(try DeliveredPayload(event).record == name)
                 }
             }
         }
     }
 
-    @Test("What was pending when the server stopped is told when it starts")
+    @Test("What was pending when the server stopped is delivered when it starts")
     func pendingAtStart() async throws {
         try await World.run(losesWakeUps: true) { world in
             let anna = try await world.person("anna")
@@ -35,8 +35,8 @@ import TidebellWire
             try await world.create(["a"], of: anna)
             let stream = world.streams.open(device: phone, after: .start)
             try await world.running {
-                let told = try await stream.told(1)
-                #expect(told.map(\.record) == ["a"])
+                let delivered = try await stream.delivered(1)
+                #expect(delivered.map(\.record) == ["a"])
             }
         }
     }
@@ -53,8 +53,8 @@ import TidebellWire
                 await world.clock.waitForSleeper(of: interval)
                 try await world.create(["a"], of: anna)
                 world.clock.advance(by: interval)
-                let told = try await stream.told(1)
-                #expect(told.map(\.record) == ["a"])
+                let delivered = try await stream.delivered(1)
+                #expect(delivered.map(\.record) == ["a"])
             }
         }
     }
@@ -97,8 +97,8 @@ import TidebellWire
                     await world.clock.waitForSleeper(of: .milliseconds(wait))
                     world.clock.advance(by: .milliseconds(wait))
                 }
-                let told = try await stream.told(1)
-                #expect(told.map(\.record) == ["a"])
+                let delivered = try await stream.delivered(1)
+                #expect(delivered.map(\.record) == ["a"])
                 await eventually { world.log.entries.count >= 2 }
             }
             #expect(world.log.lines == (ofTheStore ? Self.storeTrouble : Self.databaseTrouble))
@@ -111,8 +111,8 @@ import TidebellWire
     ]
 
     private static let databaseTrouble = [
-        "warning: the changes of a database fail to be told; its pushes wait and are tried again",
-        "notice: the changes of a database are told again",
+        "warning: the push pipeline fails for the changes of a database; its pushes wait and are tried again",
+        "notice: the push pipeline works again for the changes of a database",
     ]
 
     @Test("The waits between tries double up to a bound")
@@ -140,8 +140,8 @@ import TidebellWire
                     try await world.create(["a"], of: anna, zone: zone)
                 }
                 world.clock.advance(by: .seconds(1))
-                let told = try await stream.told(1)
-                #expect(told.map(\.zone) == ["3"])
+                let delivered = try await stream.delivered(1)
+                #expect(delivered.map(\.zone) == ["3"])
             }
             #expect(try await world.log(of: anna).count == 1)
         }

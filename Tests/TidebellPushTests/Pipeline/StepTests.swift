@@ -10,7 +10,7 @@ import TidebellWire
 /// A pass whose steps are committed one by one, as on a store of many parts.
 @Suite(.hangs) struct StepTests {
     @Test(
-        "PUSH-14: a pass may end between any two of its steps: each is told once")
+        "PUSH-14: a pass may end between any two of its steps: each is notified once")
     func ended() async throws {
         var expected: Outcome?
         var step = -1
@@ -34,7 +34,7 @@ import TidebellWire
                 world.clock.advance(by: .seconds(3600))
                 _ = try await world.pipeline.drain()
                 let found = Outcome(
-                    anna: try await world.told(anna), ben: try await world.told(ben),
+                    anna: try await world.delivered(anna), ben: try await world.delivered(ben),
                     badges: try await world.store.read { reader in
                         let badges = try reader.badges(of: [anna.user.id, ben.user.id])
                         return [badges[anna.user.id], badges[ben.user.id]]
@@ -66,7 +66,7 @@ private struct Outcome: Equatable {
 
 extension World {
     /// What is in a person's log: subscription, record and badge of each notification.
-    fileprivate func told(_ person: Person) async throws -> [String] {
+    fileprivate func delivered(_ person: Person) async throws -> [String] {
         let log = try await log(of: person)
         #expect(Set(log.map(\.notificationID)).count == log.count)
         return try log.map { notification in
@@ -74,7 +74,7 @@ extension World {
                 try JSONSerialization.jsonObject(with: Data(notification.payload))
                 as? [String: Any]
             let badge = (object?["aps"] as? [String: Any])?["badge"] as? Int
-            return "\(try Told(notification.payload)) \(badge.map(String.init) ?? "-")"
+            return "\(try DeliveredPayload(notification.payload)) \(badge.map(String.init) ?? "-")"
         }
     }
 
@@ -82,7 +82,7 @@ extension World {
     fileprivate func explained() async throws -> Int {
         try await store.read { reader in
             try reader.keptChanges(KeptChangeQuery(), limit: 100)
-                .flatMap { try reader.told(of: $0.entry.id, to: nil, limit: 100) }.count
+                .flatMap { try reader.notifiedMatches(of: $0.entry.id, to: nil, limit: 100) }.count
         }
     }
 }

@@ -18,7 +18,7 @@ import TidebellWire
             let stream = world.streams.open(device: phone, after: .start)
             for name in names.suffix(3) { try await world.create([name], of: anna) }
             _ = try await world.pipeline.drain()
-            #expect(try await stream.told(10).map(\.record) == names)
+            #expect(try await stream.delivered(10).map(\.record) == names)
         }
     }
 
@@ -34,7 +34,7 @@ import TidebellWire
             _ = try await first.next()
             let event = try #require(try await first.next())
             let second = world.streams.open(device: phone, after: event.sequence)
-            #expect(try await second.told(1).map(\.record) == ["c"])
+            #expect(try await second.delivered(1).map(\.record) == ["c"])
         }
     }
 
@@ -48,9 +48,9 @@ import TidebellWire
             _ = try await world.pipeline.drain()
             let stream = world.streams.open(
                 device: phone, after: NotificationSequence(rawValue: 1_000_000))
-            try await withThrowingTaskGroup(of: [Told].self) { group in
+            try await withThrowingTaskGroup(of: [DeliveredPayload].self) { group in
                 let reads = world.store.reads
-                group.addTask { try await stream.told(1) }
+                group.addTask { try await stream.delivered(1) }
                 await eventually { world.store.reads > reads }
                 try await world.create(["new"], of: anna)
                 _ = try await world.pipeline.drain()
@@ -78,14 +78,14 @@ import TidebellWire
             for (index, name) in names.enumerated() {
                 try await world.create([name], of: anna)
                 _ = try await world.pipeline.drain()
-                #expect(try (try await fast.next()).map(Told.init)?.record == name)
+                #expect(try (try await fast.next()).map(DeliveredPayload.init)?.record == name)
                 // Reads one for every ten that come: overflows again and again.
                 if index.isMultiple(of: 10) {
-                    seen.append(try (try await slow.next()).map(Told.init)?.record)
+                    seen.append(try (try await slow.next()).map(DeliveredPayload.init)?.record)
                 }
             }
             while seen.count < 60 {
-                seen.append(try (try await slow.next()).map(Told.init)?.record)
+                seen.append(try (try await slow.next()).map(DeliveredPayload.init)?.record)
             }
             #expect(seen == names)
         }
@@ -98,9 +98,9 @@ import TidebellWire
             let phone = try await world.device("phone", of: anna)
             try await world.subscribe(anna, .database, id: "all")
             let stream = world.streams.open(device: phone, after: .start)
-            try await withThrowingTaskGroup(of: [Told].self) { group in
+            try await withThrowingTaskGroup(of: [DeliveredPayload].self) { group in
                 let reads = world.store.reads
-                group.addTask { try await stream.told(1) }
+                group.addTask { try await stream.delivered(1) }
                 await eventually { world.store.reads > reads }
                 for number in 1...3 {
                     try await world.create(["\(number)"], of: anna, zone: "zone-\(number)")
@@ -123,14 +123,16 @@ import TidebellWire
             _ = try await world.pipeline.drain()
             try await world.subscribe(anna, .database, id: "all", info: .visual())
             var iterator = world.streams.open(device: phone, after: .start).makeAsyncIterator()
-            #expect(try (try await iterator.next()).map(Told.init)?.subscription == "all")
+            #expect(
+                try (try await iterator.next()).map(DeliveredPayload.init)?.subscription == "all")
             try await world.create(["1"], of: anna)
             _ = try await world.pipeline.drain()
-            #expect(try (try await iterator.next()).map(Told.init)?.subscription == "all")
+            #expect(
+                try (try await iterator.next()).map(DeliveredPayload.init)?.subscription == "all")
         }
     }
 
-    @Test("Every stream gives a sign of life in each interval, whoever else is told something")
+    @Test("Every stream gives a sign of life in each interval, whoever else is sent something")
     func signsOfLife() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -173,13 +175,13 @@ import TidebellWire
                 try await world.create(["\(number)"], of: anna, zone: "zone-\(number)")
                 _ = try await world.pipeline.drain()
             }
-            var told: Set<String> = []
+            var delivered: Set<String> = []
             for _ in 0..<4 {
                 let event = try #require(try await iterator.next())
-                told.insert(try Told(event).description)
+                delivered.insert(try DeliveredPayload(event).description)
             }
             #expect(
-                told == [
+                delivered == [
                     "met all zone-3", "qry items zone-1 1", "qry items zone-2 2",
                     "qry items zone-3 3",
                 ]
@@ -238,7 +240,7 @@ import TidebellWire
             #expect(missed == nil)
             try await world.create(["a"], of: anna)
             _ = try await world.pipeline.drain()
-            #expect(try await stream.told(1).map(\.record) == ["a"])
+            #expect(try await stream.delivered(1).map(\.record) == ["a"])
         }
     }
 
@@ -252,10 +254,10 @@ import TidebellWire
             _ = try await world.pipeline.drain()
             world.store.fail(reads: 1)
             await #expect(throws: ObservedStore.Failure.self) {
-                try await world.streams.open(device: phone, after: .start).told(1)
+                try await world.streams.open(device: phone, after: .start).delivered(1)
             }
             let stream = world.streams.open(device: phone, after: .start)
-            #expect(try await stream.told(1).map(\.record) == ["a"])
+            #expect(try await stream.delivered(1).map(\.record) == ["a"])
         }
     }
 

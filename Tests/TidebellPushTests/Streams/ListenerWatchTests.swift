@@ -6,7 +6,7 @@ import TidebellWire
 
 @testable import TidebellPush
 
-@Suite("The watch over who may hear", .hangs)
+@Suite("The watch over who may receive pushes", .hangs)
 struct ListenerWatchTests {
     @Test("H5: however often somebody's access ends, the store is looked at after a pause only")
     func pause() async throws {

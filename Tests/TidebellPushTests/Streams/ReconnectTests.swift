@@ -30,11 +30,11 @@ import TidebellWire
                         let expected = batches.filter { $0.origin != device.clientID }
                             .flatMap(\.records)
                         group.addTask {
-                            let told = try await follow(
+                            let delivered = try await follow(
                                 device, in: world, expecting: expected.count,
                                 seed: seed + UInt64(number)
                             )
-                            #expect(told == expected, "seed \(seed), device \(number)")
+                            #expect(delivered == expected, "seed \(seed), device \(number)")
                         }
                     }
                     try await group.waitForAll()
@@ -78,18 +78,18 @@ private func follow(
 ) async throws -> [String] {
     var random = SeededGenerator(seed: seed)
     var cursor = NotificationSequence.start
-    var told: [String] = []
-    while told.count < count {
+    var delivered: [String] = []
+    while delivered.count < count {
         let stream = world.streams.open(device: device, after: cursor)
         var iterator = stream.makeAsyncIterator()
         let length = Int.random(in: 1...12, using: &random)
-        for _ in 0..<length where told.count < count {
-            guard let event = try await iterator.next() else { return told }
+        for _ in 0..<length where delivered.count < count {
+            guard let event = try await iterator.next() else { return delivered }
             #expect(event.sequence > cursor, "seed \(seed)")
             cursor = event.sequence
-            told.append(try Told(event).record ?? "")
+            delivered.append(try DeliveredPayload(event).record ?? "")
             for _ in 0..<Int.random(in: 0..<5, using: &random) { await Task.yield() }
         }
     }
-    return told
+    return delivered
 }

@@ -2,7 +2,7 @@
 import Synchronization
 import TidebellCore
 
-/// A store that counts its calls and fails when told to.
+/// A store that counts its calls and fails on request.
 final class ObservedStore: Store {
     struct Failure: Error {}
 

@@ -191,7 +191,7 @@ extension World {
         try await change(person, zone: zone, .records(changes), origin: origin)
     }
 
-    /// All that a device would be told from the beginning.
+    /// All that a device would receive from the beginning.
     func log(of person: Person) async throws -> [StoredNotification] {
         try await store.read { reader in
             try reader.notifications(
@@ -202,7 +202,7 @@ extension World {
 }
 
 /// The parts of a payload that tests look at.
-struct Told: Hashable, CustomStringConvertible {
+struct DeliveredPayload: Hashable, CustomStringConvertible {
     var kind: String
     var subscription: String?
     var zone: String?
@@ -237,13 +237,13 @@ struct Told: Hashable, CustomStringConvertible {
 
 extension DeviceStream {
     /// Takes the next `count` events.
-    func told(_ count: Int) async throws -> [Told] {
+    func delivered(_ count: Int) async throws -> [DeliveredPayload] {
         var iterator = makeAsyncIterator()
-        var told: [Told] = []
-        while told.count < count, let event = try await iterator.next() {
-            told.append(try Told(event))
+        var delivered: [DeliveredPayload] = []
+        while delivered.count < count, let event = try await iterator.next() {
+            delivered.append(try DeliveredPayload(event))
         }
-        return told
+        return delivered
     }
 }
 

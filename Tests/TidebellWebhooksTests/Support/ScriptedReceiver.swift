@@ -2,13 +2,13 @@
 import Synchronization
 import TidebellWebhooks
 
-/// A receiver without a network: answers as told, and remembers what came.
+/// A receiver without a network: answers as the test asks, and remembers what came.
 final class ScriptedReceiver: WebhookPoster {
     /// What the receiver does with one try.
     enum Reaction: Sendable {
         case answer(Int, retryAfter: String? = nil)
         case unreachable
-        /// Says nothing until ``ScriptedReceiver/release()``.
+        /// Answers nothing until ``ScriptedReceiver/release()``.
         case hold
     }
 

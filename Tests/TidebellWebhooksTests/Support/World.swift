@@ -102,14 +102,14 @@ final class World: Sendable {
         try await store.read { try $0.webhook(webhook.id) }
     }
 
-    /// Returns when the webhook's stored place in the log has reached a notification.
+    /// Returns when the webhook's stored position in the log has reached a notification.
     func waitUntilDelivered(
         _ webhook: StoredWebhook, _ notification: StoredNotification
     ) async throws {
         try await eventually { try await self.isDelivered(webhook, notification) }
     }
 
-    /// Moves the clock on, second by second, until the webhook's stored place in
+    /// Moves the clock on, second by second, until the webhook's stored position in
     /// the log has reached a notification: whenever the route comes to sleep.
     func passUntilDelivered(
         _ webhook: StoredWebhook, _ notification: StoredNotification

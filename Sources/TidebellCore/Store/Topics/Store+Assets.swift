@@ -32,7 +32,7 @@ package protocol AssetWriting: AssetReading {
     /// holds it.
     func putAsset(_ asset: StoredAsset, at now: Instant) throws -> StoredAsset
 
-    /// Puts a file into the place of the one that is kept of the same content, whose name is
+    /// Replaces the file that is kept of the same content by another, whose name is
     /// unknown from then on: that one is lost.
     func replaceAsset(by asset: StoredAsset) throws
 
@@ -44,7 +44,7 @@ package protocol AssetWriting: AssetReading {
 
     /// Forgets the files that no record has held since `moment`, oldest first, and
     /// returns their names. Looks at no more than `limit` that may be such;
-    /// `isComplete` tells whether these were all.
+    /// `isComplete` is whether these were all.
     func removeUnusedAssets(
         since moment: Instant, limit: Int
     ) throws -> (files: [String], isComplete: Bool)

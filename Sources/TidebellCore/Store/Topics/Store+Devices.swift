@@ -14,7 +14,7 @@ package protocol DeviceReading {
     func reachableUsers(among users: Set<UserID>) throws -> [UserID: StoredUser]
 
     /// Returns the other users of `user`'s container of whom a device has the client ID, and the
-    /// users of other accounts whose devices the push token tells.
+    /// users of other accounts whose devices the push token reaches.
     func holders(
         ofClientID clientID: String, pushToken token: String?, besides user: UserID
     ) throws -> Set<UserID>
@@ -27,7 +27,7 @@ package protocol DeviceWriting: DeviceReading {
     /// container stops being that user's device (SUB-51).
     ///
     /// Of a user with more than `limit` devices, those unused for longest go, with the
-    /// push tokens that told nobody else.
+    /// push tokens that reached nobody else.
     func registerDevice(
         clientID: String,
         user: UserID,
@@ -42,16 +42,16 @@ package protocol DeviceWriting: DeviceReading {
     /// Notes that devices are in use; what is gone is ignored.
     func markDevicesSeen(_ devices: [DeviceKey], at now: Instant) throws
 
-    /// Removes a device of a user, with the push tokens that told nobody else
+    /// Removes a device of a user, with the push tokens that reached nobody else
     /// (SUB-51); what is gone is ignored.
     func removeDevice(clientID: String, of user: UserID) throws
 
-    /// Removes the user's device with this client ID, and ends what the push token tells the
+    /// Removes the user's device with this client ID, and ends what the push token delivers to the
     /// user's devices: both are about to be somebody else's (SUB-51). What is gone is ignored.
     func giveUp(clientID: String, pushToken token: String?, of user: UserID) throws
 
     /// Removes devices that were not seen since `moment`, with the push tokens
-    /// that told nobody else; returns how many went. At most `limit`.
+    /// that reached nobody else; returns how many went. At most `limit`.
     func removeDevices(unseenSince moment: Instant, limit: Int) throws -> Int
 }
 

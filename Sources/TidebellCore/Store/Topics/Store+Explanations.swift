@@ -2,19 +2,19 @@
 
 /// What is kept so that a push, or its absence, can be explained.
 package protocol ExplanationReading {
-    /// Returns kept changes, and those not told yet, newest first. Reads through
+    /// Returns kept changes, and pending ones, newest first. Reads through
     /// all that is kept until it has found enough.
     func keptChanges(_ query: KeptChangeQuery, limit: Int) throws -> [KeptChange]
 
     /// When the oldest change that is still kept was committed.
     func oldestKeptChange() throws -> Instant?
 
-    /// Returns how a change was told, to one user or to all.
-    func told(of change: Int64, to user: UserID?, limit: Int) throws -> [ToldMatch]
+    /// Returns how a change was notified, to one user or to all.
+    func notifiedMatches(of change: Int64, to user: UserID?, limit: Int) throws -> [NotifiedMatch]
 
-    /// Returns the matches that a notification tells. Reads through all that is
+    /// Returns the matches that a notification reports. Reads through all that is
     /// kept.
-    func told(notificationID: String, limit: Int) throws -> [ToldMatch]
+    func notifiedMatches(notificationID: String, limit: Int) throws -> [NotifiedMatch]
 
     /// Returns what routes did about a notification, oldest first, and the first
     /// acknowledgement of each device that covers it.
@@ -25,7 +25,7 @@ package protocol ExplanationReading {
     /// Returns the ID of the notification that replaced the one of `match` in the
     /// log (PUSH-2).
     func replacement(
-        of match: ToldMatch, in database: DatabaseID, origin client: String?
+        of match: NotifiedMatch, in database: DatabaseID, origin client: String?
     ) throws -> String?
 }
 
@@ -35,12 +35,12 @@ package protocol ExplanationWriting: ExplanationReading {
     func shorten(_ event: OutboxEntry.Event, of change: Int64) throws
 
     /// Notes what became of matches.
-    func appendTold(_ matches: [ToldMatch]) throws
+    func appendNotifiedMatches(_ matches: [NotifiedMatch]) throws
 
     /// Notes what routes did.
     func appendDeliveries(_ deliveries: [Delivery]) throws
 
-    /// Removes told changes that were committed before `moment` or exceed the
+    /// Removes processed changes that were committed before `moment` or exceed the
     /// bounds, with all that is kept of them, oldest first; then deliveries
     /// likewise. At most about `limit` rows; returns at least `limit` when there
     /// may be more.

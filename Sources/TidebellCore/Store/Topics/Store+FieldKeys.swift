@@ -2,7 +2,7 @@
 
 /// The keys of encrypted fields, each wrapped by the root key, which the store never has.
 package protocol FieldKeyReading {
-    /// What tells the root key that the store works with from others; nil before the first.
+    /// What identifies the root key that the store works with; nil before the first.
     func rootKeyID() throws -> String?
 
     /// Returns living zones with encrypted fields whose key is gone or is not wrapped by

@@ -2,13 +2,13 @@
 
 /// The log as the history of a user: what is unread, and marks of what was read (NOTIF-11).
 package protocol NotificationHistoryReading {
-    /// Returns the user's notifications after a place of the history, oldest
+    /// Returns the user's notifications after a position of the history, oldest
     /// first: the unread ones, at their sequence, and the marks of the read ones,
-    /// at the place where they were read.
+    /// at the position where they were read.
     ///
     /// - Parameter marks: Which marks are wanted.
     func notificationHistory(
-        of user: UserID, after place: NotificationSequence, marks: ReadMarks, limit: Int
+        of user: UserID, after position: NotificationSequence, marks: ReadMarks, limit: Int
     ) throws -> [HistoryEntry]
 
     /// Returns where in the log the user's notifications with these IDs are.
@@ -22,13 +22,13 @@ package protocol NotificationHistoryReading {
 
 /// Notifications are marked as read.
 package protocol NotificationHistoryWriting: NotificationHistoryReading {
-    /// Marks a user's notifications as read, each at a new place of the history;
+    /// Marks a user's notifications as read, each at a new position of the history;
     /// what was read already stays where it is, what is gone is passed over.
-    /// Devices that are away are told of them all the same.
+    /// Devices that are away get them all the same.
     func markNotificationsRead(
         _ sequences: Set<NotificationSequence>, of user: UserID
     ) throws
 
-    /// Notes that a fetch of the history has given out the marks at these places.
-    func noteReadMarksTold(_ places: Set<NotificationSequence>, of user: UserID) throws
+    /// Stores that a fetch of the history has returned the marks at these positions.
+    func markReadMarksReported(_ positions: Set<NotificationSequence>, of user: UserID) throws
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// The notification log: what every user was told, in one order.
+/// The notification log: what every user was sent, in one order.
 package protocol NotificationLogReading {
     /// Returns a user's notifications after `sequence`, oldest first, without
     /// those whose origin is `client` and without replaced ones.
@@ -23,26 +23,26 @@ package protocol NotificationLogReading {
         limit: Int
     ) throws -> [StoredNotification]
 
-    /// Returns the place of the oldest of the newest `count` notifications that
+    /// Returns the position of the oldest of the newest `count` notifications that
     /// ``notifications(for:after:excludingOrigin:limit:)`` would give; nil when
     /// there are fewer.
-    func notificationPlace(
+    func notificationPosition(
         for user: UserID,
         after sequence: NotificationSequence,
         excludingOrigin client: String?,
         newest count: Int
     ) throws -> NotificationSequence?
 
-    /// Returns the places of the newest notifications of users, for those who have any.
+    /// Returns the positions of the newest notifications of users, for those who have any.
     func newestNotifications(of users: Set<UserID>) throws -> [UserID: NotificationSequence]
 
-    /// The place of the newest notification.
+    /// The position of the newest notification.
     func notificationHead() throws -> NotificationSequence
 
-    /// The place up to which retention has removed notifications of any user.
+    /// The position up to which retention has removed notifications of any user.
     func notificationFloor() throws -> NotificationSequence
 
-    /// The place up to which notifications of a user were removed: by their age, or
+    /// The position up to which notifications of a user were removed: by their age, or
     /// because there were too many.
     func notificationFloor(of user: UserID) throws -> NotificationSequence
 
@@ -55,14 +55,14 @@ package protocol NotificationLogReading {
 /// The notification log grows at its end and shrinks at its beginning.
 package protocol NotificationLogWriting: NotificationLogReading {
     /// Appends notifications and returns them with their sequences. One whose ID stands in its
-    /// user's log after `place` already is left as it stands there: what is appended twice
-    /// changes nothing. (Before `place` an engine need not look.)
+    /// user's log after `position` already is left as it stands there: what is appended twice
+    /// changes nothing. (Before `position` an engine need not look.)
     ///
     /// A notification with a collapse ID replaces the older ones of the same
     /// user, database, subscription, origin and collapse ID (PUSH-2): they are
     /// no longer returned by `notifications`.
     func appendNotifications(
-        _ notifications: [StoredNotification], unlessAfter place: NotificationSequence
+        _ notifications: [StoredNotification], unlessAfter position: NotificationSequence
     ) throws -> [StoredNotification]
 
     /// Removes notifications older than `moment` (NOTIF-15), at most `limit`, and

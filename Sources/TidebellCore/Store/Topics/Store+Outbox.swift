@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The outbox: the committed changes of which devices are still to be told.
+/// The outbox: the committed changes of which devices are still to be notified.
 package protocol OutboxReading {
-    /// Returns databases with untold changes, at most `limit`, in the order of their turns:
-    /// those that were told longest ago, or came first.
+    /// Returns databases with pending changes, at most `limit`, in the order of their turns:
+    /// those that were processed longest ago, or came first.
     func queuedDatabases(limit: Int) throws -> [DatabaseID]
 
     /// Returns the oldest outbox entries of databases, in their order, without those that have
     /// none. What is damaged is returned as such (``OutboxEntry/damage``), so that it holds up
     /// nothing else.
     ///
-    /// At most `limit` entries, and `byteLimit` bytes of what they tell, of which each database
+    /// At most `limit` entries, and `byteLimit` bytes of their events, of which each database
     /// has an equal share, so that nobody waits for the backlog of another. The first entry of
     /// all comes however long it is, the first of any other database where it fits in what is
     /// left. A database of which none fits comes without entries.
@@ -18,7 +18,7 @@ package protocol OutboxReading {
         of databases: [DatabaseID], limit: Int, byteLimit: Int
     ) throws -> [DatabaseOutbox]
 
-    /// Returns the first entry after the one with `id` that tells of the zone's
+    /// Returns the first entry after the one with `id` that has the zone's
     /// deletion; nil when there is none.
     func zoneEnd(
         _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
@@ -32,23 +32,24 @@ extension OutboxReading {
     }
 }
 
-/// Changes are put into the outbox, and told.
+/// Changes are put into the outbox, and processed.
 package protocol OutboxWriting: OutboxReading {
     /// Whether a pass still holds a database: nobody else claimed it since, and nothing of it
-    /// was told since its place in the queue was this one. Who is told no tells nothing of it.
+    /// was processed since its position in the queue was this one. Otherwise the caller drops its
+    /// part.
     func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool
 
     /// Appends entries; their IDs are given by the store, in order.
     func appendOutbox(_ entries: [OutboxEntry]) throws
 
-    /// Notes how far an entry was told (``OutboxEntry/toldThrough``); other databases that
-    /// wait have their turn before this one's next. An entry that is set aside
+    /// Stores how far an entry was processed (``OutboxEntry/notifiedThrough``); other databases
+    /// that wait have their turn before this one's next. An entry that is set aside
     /// (``SubscriptionSerial/setAside``) is kept for ``OutboxEntry/setAsideRetention`` when it
     /// is done, whatever is kept of others.
-    func setToldThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
+    func setNotifiedThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
 
-    /// Takes entries of a database whose telling is done out of the outbox; kept ones are
+    /// Takes processed entries of a database out of the outbox; kept ones are
     /// found by ``ExplanationReading/keptChanges(_:limit:)`` until ``removeExplanations``. Other
     /// databases that wait have their turn before this one's next.
-    func markTold(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws
+    func markNotified(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws
 }

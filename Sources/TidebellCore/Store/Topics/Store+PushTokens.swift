@@ -6,11 +6,11 @@ package protocol PushTokenReading {
     /// Returns a push token.
     func pushToken(_ token: String) throws -> StoredPushToken?
 
-    /// Returns the push token, and the devices it tells now, found by its courier
+    /// Returns the push token, and the devices it reaches now, found by its courier
     /// capability; ``StoredDevice/acknowledged`` is how far the courier has given out
     /// what is for the device, which is the token's own position.
     ///
-    /// A token tells a device while the session lasts in which it was registered for it;
+    /// A token reaches a device while the session lasts in which it was registered for it;
     /// tokens from before sessions, while the account is not disabled.
     func pushToken(
         courier: String, at now: Instant
@@ -24,7 +24,7 @@ package protocol PushTokenReading {
     func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget?
 
     /// Returns the targets that the notifications after `sequence` are for, at
-    /// most `limit` notifications, and the place of the last one looked at.
+    /// most `limit` notifications, and the position of the last one looked at.
     func pushTargets(
         notifiedAfter sequence: NotificationSequence,
         limit: Int
@@ -42,20 +42,20 @@ package protocol PushTokenReading {
 
 /// Push tokens are registered, move in the log, and go.
 package protocol PushTokenWriting: PushTokenReading {
-    /// Inserts or replaces a push token and adds the device to those it tells.
+    /// Inserts or replaces a push token and adds the device to those it reaches.
     ///
-    /// A token tells devices of one account, the one it was put for last (SUB-51), and a
+    /// A token reaches devices of one account, the one it was put for last (SUB-51), and a
     /// native one only one device of a container. For each device it starts at the head of
     /// the log.
     ///
-    /// It tells the device for as long as `session` lasts. Put again, it keeps its position
+    /// It reaches the device for as long as `session` lasts. Put again, it keeps its position
     /// where the session it was put in before lasts (at the time of its registration), and
     /// otherwise starts at the head once more.
     func putPushToken(
-        _ token: StoredPushToken, tells device: DeviceKey, in session: SessionID?
+        _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?
     ) throws
 
-    /// Moves the courier's position forward for all devices that its token tells, never
+    /// Moves the courier's position forward for all devices that its token reaches, never
     /// back.
     func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws
 
@@ -73,8 +73,8 @@ package protocol PushTokenWriting: PushTokenReading {
 }
 
 extension PushTokenWriting {
-    /// Inserts or replaces a push token that tells a device whatever sessions end.
-    package func putPushToken(_ token: StoredPushToken, tells device: DeviceKey) throws {
-        try putPushToken(token, tells: device, in: nil)
+    /// Inserts or replaces a push token that reaches a device whatever sessions end.
+    package func putPushToken(_ token: StoredPushToken, notifying device: DeviceKey) throws {
+        try putPushToken(token, notifying: device, in: nil)
     }
 }

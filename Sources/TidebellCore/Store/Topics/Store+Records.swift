@@ -35,13 +35,13 @@ package protocol RecordReading {
 
     /// Calls `body` with the living records of a type in these zones, and with
     /// the zone of each, until it returns false: zone by zone in the order of
-    /// `zones`, in each the oldest change first, those after `place` only.
+    /// `zones`, in each the oldest change first, those after `cursor` only.
     ///
-    /// Holds one record at a time. Zones before that of `place` are left out;
+    /// Holds one record at a time. Zones before that of `cursor` are left out;
     /// `zones` must be in ascending order. `body` must not use the reader,
     /// but for ``noteWork(_:)``.
     func scanRecords(
-        of type: String, in zones: [ZoneKey], after place: RecordPlace?,
+        of type: String, in zones: [ZoneKey], after cursor: RecordCursor?,
         _ body: (StoredRecord, ZoneKey) throws -> Bool
     ) throws
 
@@ -80,7 +80,7 @@ package protocol RecordWriting: RecordReading {
 }
 
 extension RecordReading {
-    /// An engine that does not tell long reads from short ones counts nothing.
+    /// An engine that does not distinguish long reads from short ones counts nothing.
     package func noteWork(_ bytes: Int) throws {}
 
     /// Returns the living records with these names, which must be few.

@@ -2,7 +2,7 @@
 
 /// What is under the root key: the store knows which, and never has the key.
 package protocol RootKeyReading {
-    /// What tells the root key that a change was begun to from others, as long as that has not
+    /// What identifies the root key that a change was begun to, as long as that has not
     /// ended; nil where none is under way.
     func nextRootKeyID() throws -> String?
 
@@ -51,7 +51,7 @@ package struct WrappedZoneKey: Sendable, Hashable {
     }
 }
 
-/// A kept answer with its place among all of them.
+/// A kept answer with its position among all of them.
 package struct NumberedAnswer: Sendable, Hashable {
     package var number: Int64
     package var write: WriteID

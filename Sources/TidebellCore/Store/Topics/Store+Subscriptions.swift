@@ -38,7 +38,7 @@ package protocol SubscriptionReading {
 
     /// Reads subscriptions in the order of their serials, until one brings the bytes of
     /// their JSON to `byteLimit`; returns them with these bytes. What is gone is left out;
-    /// what cannot be read any more is told apart.
+    /// what cannot be read any more is marked.
     func subscriptions(
         _ serials: [SubscriptionSerial], byteLimit: Int
     ) throws -> (

@@ -20,7 +20,7 @@ package protocol WebhookWriting: WebhookReading {
     /// Removes a webhook; false if there was none.
     func removeWebhook(_ id: WebhookID) throws -> Bool
 
-    /// Moves the webhook's place in the log forward, never back.
+    /// Moves the webhook's position in the log forward, never back.
     func advanceWebhook(_ id: WebhookID, upTo sequence: NotificationSequence) throws
 
     /// Disables a webhook for a reason, or enables it with nil.

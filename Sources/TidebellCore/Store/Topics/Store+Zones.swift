@@ -34,15 +34,15 @@ package protocol ZoneWriting: ZoneReading {
     /// private ones) if this is its first use.
     func makeDatabase(_ key: DatabaseKey) throws -> StoredDatabase
 
-    /// Takes the next `count` places in the database's history and returns the
+    /// Takes the next `count` positions in the database's history and returns the
     /// first of them, which is not below the milliseconds since 1970 of `now`.
     ///
     /// So a store that comes back from an older moment gives none a second time, as
     /// long as a database has fewer changes than milliseconds. A clock that goes back
-    /// does no harm: places still grow.
+    /// does no harm: positions still grow.
     ///
     /// - Parameter change: What the database takes more by what is done there; it is to
-    ///   be told to the zone as well, see ``touchZone``.
+    ///   be stored for the zone as well, see ``touchZone``.
     func advance(
         _ database: DatabaseID, by count: Int, at now: Instant, adding change: StorageUse
     ) throws -> Position
@@ -55,7 +55,7 @@ package protocol ZoneWriting: ZoneReading {
     ) throws -> [StoredZone]
 
     /// Deletes zones with all their records and references, leaving a trace at
-    /// `position` each; `now` tells the traces' age to ``removeTombstones``.
+    /// `position` each; `now` gives the traces their age for ``removeTombstones``.
     ///
     /// Nothing of them is found from now on, and their database takes less by what they
     /// took. What cannot be removed in a short time is removed later, by
@@ -67,7 +67,7 @@ package protocol ZoneWriting: ZoneReading {
     ) throws
 
     /// Marks a zone as changed at `position`; a client change token replaces the
-    /// one before unless nil. The zone takes `change` more; its database is told by
+    /// one before unless nil. The zone takes `change` more; its database is changed by
     /// ``advance``.
     func touchZone(
         _ zone: ZoneKey, position: Position, clientChangeToken: [UInt8]?, adding change: StorageUse
@@ -79,7 +79,7 @@ package protocol ZoneWriting: ZoneReading {
 }
 
 extension ZoneWriting {
-    /// Takes the next `count` places in the database's history; it takes what it took.
+    /// Takes the next `count` positions in the database's history; it takes what it took.
     package func advance(
         _ database: DatabaseID, by count: Int, at now: Instant
     ) throws -> Position {

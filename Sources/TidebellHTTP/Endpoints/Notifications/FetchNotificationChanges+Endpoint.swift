@@ -14,7 +14,7 @@ extension FetchNotificationChanges: Endpoint {
         }
         if !page.newMarks.isEmpty {
             try await exchange.transaction(.user(user)) {
-                try $0.noteReadMarksTold(page.newMarks, of: user)
+                try $0.markReadMarksReported(page.newMarks, of: user)
             }
         }
         return .json { page.response.write(to: &$0) }

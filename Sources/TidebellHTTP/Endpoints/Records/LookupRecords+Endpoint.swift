@@ -10,7 +10,7 @@ extension LookupRecords: Endpoint {
         let request = try exchange.read(Request.self)
         let returnsSyncToken = try exchange.target.returnsSyncToken
         let response = try await exchange.look(within: call.limits.quickPage) {
-            try run(request, for: call, in: $0, tellsSyncToken: returnsSyncToken)
+            try run(request, for: call, in: $0, returnsSyncToken: returnsSyncToken)
         }
         return .json { response.write(to: &$0) }
     }

@@ -13,7 +13,7 @@ extension ModifyRecords: Endpoint {
         return try await exchange.write(try .database(of: call)) {
             transaction -> StepOutcome<Response, SchemaGrowth> in
             let outcome = try attempt(
-                request, for: call, in: transaction, tellsSyncToken: returnsSyncToken
+                request, for: call, in: transaction, returnsSyncToken: returnsSyncToken
             )
             if case .done(let response) = outcome {
                 // Small operations may have a large answer; where it is refused here, nothing is done.

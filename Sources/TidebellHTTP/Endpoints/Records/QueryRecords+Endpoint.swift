@@ -10,7 +10,7 @@ extension QueryRecords: Endpoint {
         let request = try exchange.read(Request.self)
         let returnsSyncToken = try exchange.target.returnsSyncToken
         let response = try await exchange.look(within: call.limits.quickQuery) {
-            try run(request, for: call, in: $0, tellsSyncToken: returnsSyncToken)
+            try run(request, for: call, in: $0, returnsSyncToken: returnsSyncToken)
         }
         return .json(capacity: response.byteEstimate) { response.write(to: &$0) }
     }

@@ -75,7 +75,7 @@ extension Exchange {
                 clientID: clientID, user: user.id, container: call.container,
                 atMost: call.limits.devicesPerUser, at: call.now
             )
-            try transaction.putPushToken(token, tells: device.key, in: call.session)
+            try transaction.putPushToken(token, notifying: device.key, in: call.session)
             let gone = try transaction.trimPushTokens(of: user.id, to: limit)
             return (token, known?.courier, gone)
         }

@@ -4,15 +4,15 @@ import TidebellCore
 import TidebellPush
 import TidebellScheduling
 
-/// Makes the places of many targets durable in one transaction: whatever comes
+/// Makes the cursors of many targets durable in one transaction: whatever comes
 /// while one is written shares the next.
 ///
-/// Bounded by who writes: a target has at most one place waiting.
-final class CursorBook: Sendable {
+/// Bounded by the number of targets: each has at most one cursor waiting.
+final class APNsCursors: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
 
     private struct State {
-        var places: [PushTargetKey: NotificationSequence] = [:]
+        var positions: [PushTargetKey: NotificationSequence] = [:]
         var waiters: [Waiter] = []
         var isClosed = false
     }
@@ -21,14 +21,14 @@ final class CursorBook: Sendable {
     private let wake = WakeSignal()
     private let state = Mutex(State())
 
-    /// Creates an empty book; ``run()`` writes it.
+    /// Creates cursors of which none waits; ``run()`` writes them.
     init(store: any Store) {
         self.store = store
     }
 
     /// Notes how far a target has come; soon durable.
     func note(_ target: PushTargetKey, at sequence: NotificationSequence) {
-        state.withLock { $0.places[target] = sequence }
+        state.withLock { $0.positions[target] = sequence }
         wake.raise()
     }
 
@@ -44,14 +44,14 @@ final class CursorBook: Sendable {
         }
     }
 
-    /// Writes until the task is cancelled; who waits then fails.
+    /// Writes until the task is cancelled; whoever waits then fails.
     func run() async {
         while await wake.wait() {
-            let (places, waiters) = state.withLock { state in
-                defer { (state.places, state.waiters) = ([:], []) }
-                return (state.places, state.waiters)
+            let (positions, waiters) = state.withLock { state in
+                defer { (state.positions, state.waiters) = ([:], []) }
+                return (state.positions, state.waiters)
             }
-            let result = await write(places)
+            let result = await write(positions)
             for waiter in waiters { waiter.resume(with: result) }
         }
         let waiters = state.withLock { state in
@@ -63,15 +63,15 @@ final class CursorBook: Sendable {
     }
 
     private func write(
-        _ places: [PushTargetKey: NotificationSequence]
+        _ positions: [PushTargetKey: NotificationSequence]
     ) async -> Result<Void, any Error> {
-        guard !places.isEmpty else { return .success(()) }
+        guard !positions.isEmpty else { return .success(()) }
         do {
-            try await store.write(.batch) { try $0.movePushTargets(places) }
+            try await store.write(.batch) { try $0.movePushTargets(positions) }
             return .success(())
         } catch {
             // The next write takes them along, except where a target went on.
-            state.withLock { $0.places.merge(places) { newer, _ in newer } }
+            state.withLock { $0.positions.merge(positions) { newer, _ in newer } }
             return .failure(error)
         }
     }

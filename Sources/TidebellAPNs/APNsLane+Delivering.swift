@@ -8,9 +8,9 @@ import Metrics
 
 /// One push: sent, and its answer acted on.
 extension APNsLane {
-    /// Tells a target of a notification; returns how its turn ends, or nil when it
+    /// Sends a notification to a target; returns how its turn ends, or nil when it
     /// goes on with the next notification. Fails when something of ours fails.
-    func tell(
+    func notify(
         _ target: PushTarget, of notification: StoredNotification
     ) async throws -> APNsBacklog.Outcome? {
         guard target.apnsEnvironment == container.environment else {
@@ -31,9 +31,9 @@ extension APNsLane {
         let words = "not sent: the token is of APNs \(target.apnsEnvironment.rawValue)"
         record(words, notification, target)
         surroundings.metrics.skipped.increment()
-        sayOnce("environment") {
+        reportOnce("environment") {
             surroundings.logger.warning(
-                "a push token of the other APNs environment is registered; it is not told",
+                "a push token of the other APNs environment is registered; it gets no pushes",
                 metadata: metadata
             )
         }
@@ -76,7 +76,7 @@ extension APNsLane {
             return nil
         case .skip:
             metrics.skipped.increment()
-            sayNeverTaken(answer, notification)
+            reportNeverTaken(answer, notification)
             worked()
             return nil
         case .forget(let moment):
@@ -147,19 +147,19 @@ extension APNsLane {
     }
 
     /// Warns, with the service's words.
-    func say(_ message: Logger.Message, _ answer: APNsAnswer) {
+    func report(_ message: Logger.Message, _ answer: APNsAnswer) {
         surroundings.logger.warning(
             message, metadata: metadata.merging(["answer": "\(answer.words)"]) { $1 }
         )
     }
 
     private func explain(_ what: APNsAction.Misconfiguration, _ answer: APNsAnswer) {
-        sayOnce("\(what)") {
-            say("pushes to Apple's push service fail: \(what.advice)", answer)
+        reportOnce("\(what)") {
+            report("pushes to Apple's push service fail: \(what.advice)", answer)
         }
     }
 
-    private func sayNeverTaken(_ answer: APNsAnswer, _ notification: StoredNotification) {
+    private func reportNeverTaken(_ answer: APNsAnswer, _ notification: StoredNotification) {
         surroundings.logger.error(
             "Apple's push service refuses a notification for good; it is passed over",
             metadata: metadata.merging([
@@ -168,9 +168,9 @@ extension APNsLane {
         )
     }
 
-    /// Says something unless it was said since pushes last came through after a
+    /// Logs something unless it was logged since pushes last came through after a
     /// pause.
-    func sayOnce(_ what: String, _ say: () -> Void) {
-        if said.withLock({ $0.insert(what).inserted }) { say() }
+    func reportOnce(_ what: String, _ report: () -> Void) {
+        if reported.withLock({ $0.insert(what).inserted }) { report() }
     }
 }

@@ -2,18 +2,18 @@
 import TidebellCore
 import TidebellWire
 
-/// What became of every match of a pass, for who asks later.
-struct ToldAccount {
-    /// Bytes of record fields above which a told change is kept without them.
+/// What became of every match of a pass, for later explanations.
+struct PassExplanation {
+    /// Bytes of record fields above which a processed change is kept without them.
     static let keptFieldBytes = 8 * 1024
 
-    private(set) var matches: [ToldMatch] = []
+    private(set) var matches: [NotifiedMatch] = []
     private let changes: [OutboxEntry]
 
-    /// Puts the account of a pass together.
+    /// Puts the explanation of a pass together.
     ///
     /// - Parameters:
-    ///   - changes: The changes the pass tells.
+    ///   - changes: The changes that the pass processes.
     ///   - stored: What became of the notifications in the log, one for one.
     init(
         of changes: [OutboxEntry], _ notifications: [BuiltNotification],
@@ -23,28 +23,30 @@ struct ToldAccount {
         matches.reserveCapacity(stored.count)
         for (built, stored) in zip(notifications, stored) {
             let pruned = built.pruned.map(\.rawValue)
-            for match in built.told.replaced {
-                matches.append(ToldMatch(match, toldBy: stored, pruned: pruned, isMerged: true))
+            for match in built.coalesced.replaced {
+                matches.append(
+                    NotifiedMatch(match, notifiedBy: stored, pruned: pruned, isMerged: true))
             }
             matches.append(
-                ToldMatch(built.told.match, toldBy: stored, pruned: pruned, isMerged: false)
+                NotifiedMatch(
+                    built.coalesced.match, notifiedBy: stored, pruned: pruned, isMerged: false)
             )
         }
     }
 
-    /// Writes the account, and shortens changes that carry more than
+    /// Writes the explanation, and shortens changes that carry more than
     /// ``keptFieldBytes``.
     func keep(in transaction: some ExplanationWriting) throws {
-        if !matches.isEmpty { try transaction.appendTold(matches) }
+        if !matches.isEmpty { try transaction.appendNotifiedMatches(matches) }
         for change in changes where change.event.fieldBytes > Self.keptFieldBytes {
             try transaction.shorten(change.event.withoutFields, of: change.id)
         }
     }
 }
 
-extension ToldMatch {
+extension NotifiedMatch {
     fileprivate init(
-        _ match: SubscriptionMatch, toldBy notification: StoredNotification, pruned: [String],
+        _ match: SubscriptionMatch, notifiedBy notification: StoredNotification, pruned: [String],
         isMerged: Bool
     ) {
         var recordName: String?

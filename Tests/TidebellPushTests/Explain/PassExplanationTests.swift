@@ -5,8 +5,8 @@ import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-@Suite("What is kept of told changes", .hangs)
-struct ToldAccountTests {
+@Suite("What is kept of notified changes", .hangs)
+struct PassExplanationTests {
     @Test("Where nothing is kept, nothing is written")
     func off() async throws {
         try await World.run { configuration in
@@ -18,13 +18,13 @@ struct ToldAccountTests {
             #expect(try await world.pipeline.drain() == 1)
             try await world.store.read { reader throws in
                 #expect(try reader.keptChanges(KeptChangeQuery(), limit: 9).isEmpty)
-                #expect(try reader.told(of: 1, to: nil, limit: 9).isEmpty)
+                #expect(try reader.notifiedMatches(of: 1, to: nil, limit: 9).isEmpty)
                 #expect(try reader.oldestKeptChange() == nil)
             }
         }
     }
 
-    @Test("Large fields are not kept; names, types and what was told are")
+    @Test("Large fields are not kept; names, types and what was sent are")
     func shortened() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -37,8 +37,8 @@ struct ToldAccountTests {
                 )
                 try await world.change(anna, .records([change]), origin: nil)
             }
-            try await save("large", bytes: ToldAccount.keptFieldBytes)
-            try await save("small", bytes: ToldAccount.keptFieldBytes - 100)
+            try await save("large", bytes: PassExplanation.keptFieldBytes)
+            try await save("small", bytes: PassExplanation.keptFieldBytes - 100)
             #expect(try await world.pipeline.drain() == 2)
             let kept = try await world.store.read {
                 try $0.keptChanges(KeptChangeQuery(), limit: 9)
@@ -56,7 +56,7 @@ struct ToldAccountTests {
         }
     }
 
-    @Test("PUSH-2: every match has its account, the merged ones with what tells them")
+    @Test("PUSH-2: every match is explained, the merged ones with the notification they went into")
     func matches() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -66,17 +66,17 @@ struct ToldAccountTests {
             try await world.create(["b"], of: anna)
             _ = try await world.pipeline.drain()
             let log = try await world.log(of: anna)
-            let told = try await world.store.read { reader in
-                try (1...2).flatMap { try reader.told(of: $0, to: nil, limit: 9) }
+            let delivered = try await world.store.read { reader in
+                try (1...2).flatMap { try reader.notifiedMatches(of: $0, to: nil, limit: 9) }
             }
             let accounts = Set(
-                told.map {
+                delivered.map {
                     "\($0.change) \($0.subscriptionID) \($0.recordName ?? "") \($0.isMerged)"
                 })
             #expect(
                 accounts == ["1 zone  true", "1 query a false", "2 zone  false", "2 query b false"]
             )
-            for match in told {
+            for match in delivered {
                 let notification = try #require(log.first { $0.sequence == match.sequence })
                 #expect(match.notificationID == notification.notificationID)
                 #expect(match.subscriptionID == notification.subscriptionID)

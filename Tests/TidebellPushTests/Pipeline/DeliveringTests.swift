@@ -6,7 +6,7 @@ import TidebellCore
 @testable import TidebellPush
 import TidebellWire
 
-@Suite(.hangs) struct TellingTests {
+@Suite(.hangs) struct DeliveringTests {
     @Test("PUSH-7, PUSH-9: all devices of a user get one notification ID, each event its own")
     func notificationIDs() async throws {
         try await World.run { world in
@@ -19,16 +19,16 @@ import TidebellWire
             try await world.create(["a", "b"], of: anna)
 
             #expect(try await world.pipeline.drain() == 2)
-            let told = try await phone.told(2)
-            #expect(try await tablet.told(2) == told)
-            #expect(told.map(\.record) == ["a", "b"])
-            let ids = told.compactMap(\.notificationID)
+            let delivered = try await phone.delivered(2)
+            #expect(try await tablet.delivered(2) == delivered)
+            #expect(delivered.map(\.record) == ["a", "b"])
+            let ids = delivered.compactMap(\.notificationID)
             #expect(Set(ids).count == 2)
             for id in ids { #expect(UUID(uuidString: id)?.uuidString.lowercased() == id) }
         }
     }
 
-    @Test("SUB-10, SUB-46, SUB-47, T-10: the origin and other users are not told")
+    @Test("SUB-10, SUB-46, SUB-47, T-10: the origin and other users are not notified")
     func originExcluded() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -48,13 +48,13 @@ import TidebellWire
             try await world.create(["c"], of: ben, zone: "3")
             _ = try await world.pipeline.drain()
 
-            #expect(try await phone.told(1).map(\.zone) == ["1"])
-            #expect(try await laptop.told(1).map(\.zone) == ["2"])
-            #expect(try await stranger.told(1).map(\.zone) == ["3"])
+            #expect(try await phone.delivered(1).map(\.zone) == ["1"])
+            #expect(try await laptop.delivered(1).map(\.zone) == ["2"])
+            #expect(try await stranger.delivered(1).map(\.zone) == ["3"])
         }
     }
 
-    @Test("PUSH-8: a notification is logged even when no device is connected to be told")
+    @Test("PUSH-8: a notification is logged even when no device is connected")
     func logged() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -62,7 +62,7 @@ import TidebellWire
             try await world.create(["a"], of: anna)
             #expect(try await world.pipeline.drain() == 1)
             let log = try await world.log(of: anna)
-            #expect(try log.map { try Told($0.payload).kind } == ["fet"])
+            #expect(try log.map { try DeliveredPayload($0.payload).kind } == ["fet"])
             #expect(log.map(\.createdAt) == [World.noon])
             #expect(log.map(\.isBackground) == [true])
         }
@@ -81,9 +81,10 @@ import TidebellWire
             try await world.create(["c"], of: anna, origin: "laptop")
             _ = try await world.pipeline.drain()
 
-            let told = try await world.log(of: anna).map { try Told($0.payload) }
-            #expect(told.filter { $0.subscription == "once" }.map(\.record) == ["a"])
-            #expect(told.filter { $0.subscription == "always" }.map(\.record) == ["a", "b", "c"])
+            let delivered = try await world.log(of: anna).map { try DeliveredPayload($0.payload) }
+            #expect(delivered.filter { $0.subscription == "once" }.map(\.record) == ["a"])
+            #expect(
+                delivered.filter { $0.subscription == "always" }.map(\.record) == ["a", "b", "c"])
             let left = try await world.store.read { reader in
                 try reader.subscriptions(nil, of: anna.user.id, in: anna.database)
             }
@@ -103,7 +104,10 @@ import TidebellWire
             #expect(try await world.pipeline.drain() == 0)
             try await world.create(["other"], of: anna, origin: "laptop")
             #expect(try await world.pipeline.drain() == 1)
-            #expect(try await world.log(of: anna).map { try Told($0.payload).record } == ["other"])
+            #expect(
+                try await world.log(of: anna).map { try DeliveredPayload($0.payload).record } == [
+                    "other"
+                ])
         }
     }
 
@@ -129,7 +133,7 @@ import TidebellWire
         }
     }
 
-    @Test("SUB-65: the end of a zone is told to the subscriptions that ended with it")
+    @Test("SUB-65: the end of a zone is notified to the subscriptions that ended with it")
     func zoneDeletion() async throws {
         try await World.run { world in
             let anna = try await world.person("anna")
@@ -137,7 +141,7 @@ import TidebellWire
             try await world.subscribe(
                 anna, .query, id: "query", zone: "feed", type: "FeedItem", info: .visual())
             try await world.subscribe(anna, .database, id: "database", info: .visual())
-            // The pipeline comes late: the zone goes before its last change is told.
+            // The pipeline comes late: the zone goes before its last change is notified.
             try await world.create(["a"], of: anna)
             let ended = try await world.store.write(.everything) { transaction in
                 try transaction.removeSubscriptions(onZone: "feed", in: anna.database)
@@ -146,8 +150,8 @@ import TidebellWire
                 anna, .zoneDeleted(.deleted, subscriptions: ended), origin: nil)
             _ = try await world.pipeline.drain()
 
-            let told = try await world.log(of: anna).map { try Told($0.payload) }
-            func count(_ id: String) -> Int { told.filter { $0.subscription == id }.count }
+            let delivered = try await world.log(of: anna).map { try DeliveredPayload($0.payload) }
+            func count(_ id: String) -> Int { delivered.filter { $0.subscription == id }.count }
             #expect(["zone", "query", "database"].map(count) == [2, 1, 2])
             let left = try await world.store.read { reader in
                 try reader.subscriptions(nil, of: anna.user.id, in: anna.database)
@@ -168,9 +172,9 @@ import TidebellWire
             #expect(try await world.pipeline.drain() == 1)
 
             let log = try await world.log(of: anna)
-            #expect(try log.map { try Told($0.payload).zone } == ["zone-4"])
+            #expect(try log.map { try DeliveredPayload($0.payload).zone } == ["zone-4"])
             let stream = world.streams.open(device: phone, after: phone.acknowledged)
-            #expect(try await stream.told(1).map(\.zone) == ["zone-4"])
+            #expect(try await stream.delivered(1).map(\.zone) == ["zone-4"])
         }
     }
 
@@ -187,9 +191,9 @@ import TidebellWire
             try await world.create(["c"], of: anna)
             try await world.create(["d"], of: anna)
             _ = try await world.pipeline.drain()
-            let told = try await world.log(of: anna).map { try Told($0.payload) }
-            #expect(told.filter { $0.kind == "qry" }.map(\.record) == ["a", "b", "c", "d"])
-            #expect(told.filter { $0.kind == "fet" }.count == 4)
+            let delivered = try await world.log(of: anna).map { try DeliveredPayload($0.payload) }
+            #expect(delivered.filter { $0.kind == "qry" }.map(\.record) == ["a", "b", "c", "d"])
+            #expect(delivered.filter { $0.kind == "fet" }.count == 4)
         }
     }
 
@@ -203,7 +207,7 @@ import TidebellWire
             for name in names { try await world.create([name], of: anna) }
             let stream = world.streams.open(device: phone, after: .start)
             #expect(try await world.pipeline.drain() == 20)
-            #expect(try await stream.told(20).map(\.record) == names)
+            #expect(try await stream.delivered(20).map(\.record) == names)
         }
     }
 
@@ -219,12 +223,14 @@ import TidebellWire
             #expect(try world.pipeline.match(batch)?.matches.count == 8)
             try await world.giveBack(batch)
             #expect(try await world.pipeline.drain() == 16)
-            let told = try await world.log(of: anna).compactMap { try Told($0.payload).record }
-            #expect(told == (0..<16).map { "item-\($0)" })
+            let delivered = try await world.log(of: anna).compactMap {
+                try DeliveredPayload($0.payload).record
+            }
+            #expect(delivered == (0..<16).map { "item-\($0)" })
         }
     }
 
-    @Test("SUB-64, T-16: a transaction that fails tells nothing")
+    @Test("SUB-64, T-16: a transaction that fails notifies nobody")
     func rolledBack() async throws {
         try await World.run { world in
             struct Refused: Error {}
