@@ -123,7 +123,7 @@ package struct WebServices: Sendable {
         }
         throw WireError.badRequest(
             "the request body is longer than \(limit) bytes", ckCode: CKErrorCode.limitExceeded
-        )
+        ).naming(.requestBytes)
     }
 
     /// Looks at the head of a request, then reads its body.

@@ -187,7 +187,7 @@ struct BadInputTests {
         #expect(
             answer.error
                 == .badRequest(
-                    "the request body is longer than 100 bytes",
+                    "the request body is longer than 100 bytes (requestBytes)",
                     ckCode: CKErrorCode.limitExceeded
                 )
         )
@@ -199,7 +199,9 @@ struct BadInputTests {
         limits.requestBytes = 10
         let api = try await TestAPI(limits: limits)
         let answer = try await api.post("private/zones/lookup", #"{"zones":[]}"#)
-        #expect(answer.error == .badRequest("the request body is longer than 10 bytes"))
+        #expect(
+            answer.error
+                == .badRequest("the request body is longer than 10 bytes (requestBytes)"))
     }
 }
 

@@ -232,14 +232,28 @@ struct LongReadTests {
     func changes() async throws {
         var limits = Limits()
         limits.quickPage.records = 1
+        limits.longReads.atOnce = 1
         let api = try await TestAPI(limits: limits)
-        try await api.makeZone("Notes")
-        for name in ["a", "b"] { try await api.save(name, in: "Notes") }
-        let answer = try await api.post(
-            "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#
-        )
-        #expect(answer.status == 200)
-        #expect(answer.text.contains(#""recordName":"a""#))
-        #expect(answer.text.contains(#""recordName":"b""#))
+        for zone in ["Few", "Many"] { try await api.makeZone(zone) }
+        try await api.save("a", in: "Few")
+        for name in ["a", "b"] { try await api.save(name, in: "Many") }
+        func changes(_ zone: String) async throws -> [String] {
+            let answer = try await api.post(
+                "private/changes/zone", #"{"zones":[{"zoneID":{"zoneName":"\#(zone)"}}]}"#
+            )
+            return answer.text.matches(of: /"recordName":"([a-z])"/).map { String($0.output.1) }
+        }
+        let held = Held()
+        let reads = api.cloud.webServices.cloud.longReads
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await reads.run(for: anonymous) { await held.run() } }
+            await held.untilEntered()
+            let many = Task { try await changes("Many") }
+            #expect(await eventually { reads.waitingCount == 1 })
+            #expect(try await changes("Few") == ["a"])
+            held.end()
+            try await group.waitForAll()
+            #expect(try await many.value == ["a", "b"])
+        }
     }
 }

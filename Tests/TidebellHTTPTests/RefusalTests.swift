@@ -109,6 +109,7 @@ struct RefusalTests {
         let met = Set(WireError.Bound.allCases.map(\.rawValue))
             .union(Self.parts.keys).union(["longReads.waitingOfUser", "querySort.records"])
             .subtracting(["longReads", "querySort"])
+            .subtracting(SettableLimit.fixedLimits.keys)
         #expect(met.isDisjoint(with: Self.others.keys))
         #expect(met.union(Self.others.keys) == Set(SettableLimit.all.map(\.name)))
     }
@@ -288,6 +289,8 @@ struct RefusalTests {
                 }
                 return nil
             }
+        case .requestBytes:
+            Meeting(limits: { $0.requestBytes = 1 }) { try await $0.saveText("a") }
         }
     }
 

@@ -29,6 +29,42 @@ struct RandomUUIDTests {
         #expect(Randomness.system.makeUUID() != Randomness.system.makeUUID())
     }
 
+    /// What Foundation and the system make UUIDs and unique names with: all read `/dev/urandom`.
+    private let fromDescriptors = [
+        /UUID(?:\s*\.\s*init)?\s*\(\s*\)/, /UUID\s*\.\s*init(?!\s*\()/,
+        /UUID\??\s*=\s*\.init\s*\(\s*\)/, /NSUUID|CFUUIDCreate|uuid_generate/,
+        /globallyUniqueString|itemReplacementDirectory/, /\/dev\/u?random"/,
+    ]
+
+    private func readsDescriptor(_ line: Substring) -> Bool {
+        let code = line.drop(while: \.isWhitespace)
+        guard !code.hasPrefix("//") else { return false }
+        return fromDescriptors.contains { pattern in
+            // `makeUUID()` is ours.
+            code.matches(of: pattern).contains { match in
+                code[..<match.range.lowerBound].last?.isLetter != true
+            }
+        }
+    }
+
+    @Test(
+        "H1: the search for UUIDs of Foundation finds each way to write one, and nothing else",
+        arguments: [
+            ("let id = UUID()", true), ("    UUID.init()", true), ("UUID( ).uuidString", true),
+            ("makeUUID: UUID.init,", true), ("let id: UUID = .init()", true),
+            ("let id: UUID? = .init ()", true), ("NSUUID().uuidString", true),
+            ("ProcessInfo.processInfo.globallyUniqueString", true),
+            ("url(for: .itemReplacementDirectory, in: .userDomainMask)", true),
+            (#"open("/dev/urandom", O_RDONLY)"#, true),
+            ("    // NB: Foundation's `UUID()` opens one", false), ("UUID(uuid: bytes)", false),
+            ("UUID.init(uuidString: id)", false), ("Randomness.system.makeUUID()", false),
+            ("CallUUIDs(after: first)", false), ("var ids: [UUID] = []", false),
+        ]
+    )
+    func searching(line: String, isFound: Bool) {
+        #expect(readsDescriptor(line[...]) == isFound)
+    }
+
     @Test("H1: no source makes a UUID with Foundation, which repeats one without /dev/urandom")
     func noFoundationUUIDs() throws {
         let root = URL(fileURLWithPath: #filePath)
@@ -40,11 +76,11 @@ struct RandomUUIDTests {
         var checked = 0
         for case let file as URL in files where file.pathExtension == "swift" {
             checked += 1
-            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-            let culprits = lines.filter {
-                $0.contains(/(?:^|[^A-Za-z])UUID\(\)/)
-                    && !$0.drop(while: \.isWhitespace).hasPrefix("///")
-            }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            // Most files have none of the words: each line is long to search.
+            guard text.contains(/(?i)uuid|unique|itemReplacement|\/dev\//) else { continue }
+            let lines = text.split(separator: "\n")
+            let culprits = lines.filter { readsDescriptor($0) }
             #expect(culprits.isEmpty, "\(file.lastPathComponent): use Randomness")
         }
         #expect(checked > 100)

@@ -134,7 +134,7 @@ struct HTTPWebhookTests {
         }
     }
 
-    @Test("A container has a bounded number of webhooks")
+    @Test("A container has a bounded number of webhooks, and one too many learns the bound's name")
     func bounded() async throws {
         try await World.run { world in
             let webhooks = Webhooks(store: world.store, time: .system, randomness: .system)
@@ -143,7 +143,12 @@ struct HTTPWebhookTests {
                     for: World.container, url: "https://a.example/\(number)"
                 )
             }
-            await #expect(throws: OperatorError.self) {
+            let refused = OperatorError(
+                .tooMany, .container,
+                "There are already 20 webhooks for \(World.container.container) "
+                    + "(webhooksPerContainer); remove one first."
+            )
+            await #expect(throws: refused) {
                 try await webhooks.add(for: World.container, url: "https://a.example/more")
             }
         }

@@ -3,7 +3,7 @@ import TidebellWire
 
 /// Adds a webhook: a URL that a container's notifications are posted to.
 package enum AddWebhook {
-    /// The most webhooks of one container and environment.
+    /// The most webhooks of one container and environment: `webhooksPerContainer` in the error.
     package static let mostPerContainer = 20
 
     /// Creates a webhook for what is pushed from now on; a URL or container that is not
@@ -20,8 +20,8 @@ package enum AddWebhook {
         guard count < mostPerContainer else {
             throw OperatorError(
                 .tooMany, .container,
-                "There are already \(count) webhooks for \(container.container); "
-                    + "remove one first."
+                "There are already \(count) webhooks for \(container.container) "
+                    + "(webhooksPerContainer); remove one first."
             )
         }
         return try transaction.createWebhook(for: container, url: url, secret: secret, at: now)

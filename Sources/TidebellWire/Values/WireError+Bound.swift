@@ -76,6 +76,8 @@ extension WireError {
         case awaitedUploadsPerUser
         /// Push tokens; the oldest one went.
         case pushTokensPerUser
+        /// Bytes of one request body, which no operator sets (LIMIT-2).
+        case requestBytes
     }
 
     /// What an error holds for the server itself: no part of the answer, and of no weight when

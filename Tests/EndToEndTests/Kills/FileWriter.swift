@@ -8,18 +8,38 @@ import Testing
 
 /// A device that saves records with files, each under a name of its own.
 final class FileWriter: Sendable {
-    private struct State {
+    /// What was saved.
+    struct Saved {
         /// The digests of files whose record was acknowledged.
         var acknowledged: [String: SHA256Digest] = [:]
         /// Those of saves that got no answer.
         var unknown: [String: SHA256Digest] = [:]
+
+        /// What is wrong with the records that came back, as sentences.
+        func problems(in found: [String: Found]) -> [String] {
+            let lost = acknowledged.keys.filter { found[$0] == nil }.map {
+                "the record of \($0) is lost"
+            }
+            let wrong = found.compactMap { name, found -> String? in
+                guard let digest = found.digest else { return "the file of \(name) is lost" }
+                return digest == acknowledged[name] ?? unknown[name]
+                    ? nil : "the file of \(name) is another one"
+            }
+            return lost.sorted() + wrong.sorted()
+        }
+    }
+
+    /// A record that came back.
+    struct Found {
+        /// The digest of its file; nil where it has none.
+        var digest: SHA256Digest?
     }
 
     private static let largest = 100_000
 
     private let household: Household
     private let folder: URL
-    private let state = Mutex(State())
+    private let state = Mutex(Saved())
 
     /// Creates a writer that keeps its files in a folder until they are saved.
     init(household: Household, folder: URL) throws {
@@ -63,24 +83,23 @@ final class FileWriter: Sendable {
     /// Looks at every file that was acknowledged, and at every one that may be there.
     func check() async throws {
         let (_, database) = try household.database(in: folder)
-        let (acknowledged, unknown) = state.withLock { ($0.acknowledged, $0.unknown) }
-        let names = Array(acknowledged.keys) + Array(unknown.keys)
+        let saved = state.withLock(\.self)
+        let names = Array(saved.acknowledged.keys) + Array(saved.unknown.keys)
+        var found: [String: Found] = [:]
         for start in stride(from: 0, to: names.count, by: 100) {
             let ids = names[start..<min(start + 100, names.count)].map {
                 CKRecord.ID(recordName: $0)
             }
             for (id, result) in try await database.records(for: ids) {
-                let name = id.recordName
-                guard case .success(let record) = result else {
-                    #expect(acknowledged[name] == nil, "the record of \(name) is lost")
-                    continue
-                }
+                // Not there, or an error: its file is lost.
+                guard case .success(let record) = result else { continue }
                 let asset: CKAsset? = record["file"]
-                let bytes = try Data(contentsOf: try #require(asset?.fileURL))
-                let expected = acknowledged[name] ?? unknown[name]
-                #expect(SHA256.hash(data: bytes) == expected, "the file of \(name)")
+                // What cannot be read is lost.
+                let bytes = asset?.fileURL.flatMap { try? Data(contentsOf: $0) }
+                found[id.recordName] = Found(digest: bytes.map { SHA256.hash(data: $0) })
             }
         }
+        for problem in saved.problems(in: found) { Issue.record("\(problem)") }
     }
 
     /// The names of the acknowledged records whose file is not there as it was.

@@ -209,21 +209,19 @@ struct KillScene: Sendable {
     /// Compares everything with the ledger.
     func check() async throws {
         let truth = ledger.contents
-        for sentence in truth.violations { Issue.record("\(sentence)") }
+        report(truth.violations)
         let fresh = FeedReader(device: observer, limit: 100, token: early)
         try await fresh.catchUp()
         for (reader, name) in zip(feeds + [fresh], ["pages of 7", "pages of 150", "early token"]) {
             try await reader.catchUp()
-            Self.compare(reader.entries, with: truth, as: name)
+            report(truth.problems(inRecords: reader.entries, of: name))
         }
-        for (reader, device) in zip(pushes, ["phone", "pad"]) { check(reader, of: device, truth) }
-        for change in truth.changes.keys {
-            let ids = Set(pushes.map { $0.received[change]?.ids })
-            if ids.count != 1 {
-                Issue.record("the devices were notified of \(change) by other pushes")
-            }
+        let received = pushes.map(\.received)
+        for (pushes, device) in zip(received, ["phone", "pad"]) {
+            report(truth.problems(inPushes: pushes, of: device))
         }
-        try await checkReceiver(truth)
+        report(truth.problems(inPushes: received[0], besidePushes: received[1]))
+        try await checkReceiver(truth, besidePushes: received[0])
         let values = truth.entries.mapValues(\.number)
         // They would wait for ever for what is not there.
         if fresh.entries == truth.entries {
@@ -247,63 +245,18 @@ struct KillScene: Sendable {
     }
 
     /// The webhook's receiver gets each change, by the one push that the devices received for it.
-    private func checkReceiver(_ truth: Ledger.Contents) async throws {
+    private func checkReceiver(
+        _ truth: Ledger.Contents,
+        besidePushes pushes: [Ledger.Change: PushReader.ReceivedChange]
+    ) async throws {
         // What was cut is sent again.
         try await eventually {
             try await !program.run(["webhook", "list"]).contains { $0.hasSuffix("are waiting") }
         }
-        let received = receiver.received
-        for change in truth.changes.keys {
-            guard let ids = received[change] else {
-                Issue.record("the webhook got nothing of \(change)")
-                continue
-            }
-            if ids != pushes.first?.received[change]?.ids {
-                Issue.record("the webhook got \(change) by other pushes: \(ids)")
-            }
-        }
-        for change in received.keys where truth.changes[change] == nil {
-            Issue.record("the webhook got \(change), which did not happen")
-        }
+        report(truth.problems(inMessages: receiver.received, besidePushes: pushes))
     }
 
-    private static func compare(
-        _ found: [String: Ledger.Entry], with truth: Ledger.Contents, as name: String
-    ) {
-        if found == truth.entries { return }
-        for (record, entry) in truth.entries where found[record] != entry {
-            Issue.record(
-                "\(name): \(record) is \(found[record].map { "\($0)" } ?? "lost"), not \(entry)")
-        }
-        for record in found.keys where truth.entries[record] == nil {
-            let why =
-                truth.refused.contains(record)
-                ? "is of a batch that failed"
-                : truth.deleted.contains(record) ? "was deleted" : "was done twice"
-            Issue.record("\(name): \(record) \(why)")
-        }
-    }
-
-    private func check(_ reader: PushReader, of device: String, _ truth: Ledger.Contents) {
-        let received = reader.received
-        for (change, number) in truth.changes {
-            guard let push = received[change] else {
-                Issue.record("\(device) was not notified that \(change.name) was \(change.event)")
-                continue
-            }
-            if push.ids.count != 1 {
-                Issue.record("\(device): \(change) has \(push.ids.count) IDs")
-            }
-            if push.numbers != [number] {
-                Issue.record("\(device): \(change) has \(push.numbers)")
-            }
-            let created = Ledger.Change(name: change.name, event: .created)
-            if let first = received[created], first.position > push.position {
-                Issue.record("\(device): \(change) came before the creation")
-            }
-        }
-        for change in received.keys where truth.changes[change] == nil {
-            Issue.record("\(device) was notified of \(change), which did not happen")
-        }
+    private func report(_ problems: [String]) {
+        for problem in problems { Issue.record("\(problem)") }
     }
 }
