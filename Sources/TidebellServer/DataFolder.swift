@@ -150,7 +150,9 @@ package struct DataFolder: Sendable {
         var removed: Int
         repeat {
             removed = try await store.write(.batch) {
-                try $0.removeAnswers(keptBefore: end, exceeding: 0, limit: Maintenance.batchSize)
+                try $0.removeAnswers(
+                    keptBefore: end, at: end, exceeding: 0, limit: Maintenance.batchSize
+                )
             }
         } while removed > 0
     }

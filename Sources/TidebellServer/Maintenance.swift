@@ -7,8 +7,9 @@ import TidebellHTTP
 import TidebellScheduling
 
 /// Encrypts what older versions left in clear text, and removes what nobody needs any more:
-/// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every minute what is kept for
-/// explanations and of answers beyond its bounds. Notes which tokens were used.
+/// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every
+/// minute what is kept for explanations and of answers beyond its bounds. Moves the moment of
+/// retention, and notes which tokens were used.
 package struct Maintenance: Service {
     /// Time between two looks at what is kept for explanations, and of answers.
     static let interval = Duration.seconds(60)
@@ -52,8 +53,13 @@ package struct Maintenance: Service {
                     await round()
                     for _ in 1..<Self.intervalsPerRound {
                         try await time.clock.sleep(for: Self.interval)
-                        await attempt("explanations") { _ = try await removeExplanations() }
-                        await attempt("answers") { _ = try await removeAnswers() }
+                        await attempt("retention") {
+                            let now = try await retention.moment(in: store)
+                            await attempt("explanations") {
+                                _ = try await removeExplanations(at: now)
+                            }
+                            await attempt("answers") { _ = try await removeAnswers(at: now) }
+                        }
                         await attempt("token uses") { try await storeTokenUses() }
                         // Notices, also when nobody writes, that trouble began or is over.
                         await attempt("probe") { try await store.probe() }
@@ -65,6 +71,8 @@ package struct Maintenance: Service {
         } catch is CancellationError {
             // The end of every service.
         }
+        // What ran since the last look counts, however often a server is started anew.
+        await attempt("retention") { _ = try await retention.moment(in: store) }
     }
 
     /// Removes what is old enough now, each kind by itself: a failure is the operator's to
@@ -73,10 +81,6 @@ package struct Maintenance: Service {
         var removed: Logger.Metadata = [:]
         await attempt("tables") { try await store.inspect() }
         await attempt("deleted zones") { _ = try await removeDeletedZones() }
-        await attempt("explanations") {
-            removed["explanations"] = "\(try await removeExplanations())"
-        }
-        await attempt("answers") { _ = try await removeAnswers() }
         await attempt("token uses") { try await storeTokenUses() }
         await attempt("retention") {
             await removeAged(at: try await retention.moment(in: store), noting: &removed)
@@ -92,6 +96,10 @@ package struct Maintenance: Service {
 
     /// Removes what is older than it is kept for.
     private func removeAged(at now: Instant, noting removed: inout Logger.Metadata) async {
+        await attempt("explanations") {
+            removed["explanations"] = "\(try await removeExplanations(at: now))"
+        }
+        await attempt("answers") { _ = try await removeAnswers(at: now) }
         await attempt("tombstones") {
             let count = try await removeAll {
                 try $0.removeTombstones(
@@ -222,8 +230,10 @@ package struct Maintenance: Service {
         try await store.write(.batch) { try $0.noteUse(of: uses) }
     }
 
-    private func removeExplanations() async throws -> Int {
-        let moment = time.now().advanced(by: .zero - limits.explanationRetention)
+    private func removeExplanations(at now: Instant) async throws -> Int {
+        // Who keeps nothing keeps nothing, also where retention lags behind the time of day.
+        let end = limits.explanationRetention == .zero ? time.now() : now
+        let moment = end.advanced(by: .zero - limits.explanationRetention)
         return try await removeAll {
             try $0.removeExplanations(
                 before: moment, exceeding: limits.explanationBounds, limit: Self.batchSize
@@ -231,11 +241,13 @@ package struct Maintenance: Service {
         }
     }
 
-    private func removeAnswers() async throws -> Int {
-        let moment = time.now().advanced(by: .zero - limits.answerRetention)
+    private func removeAnswers(at now: Instant) async throws -> Int {
+        let moment = now.advanced(by: .zero - limits.answerRetention)
+        let present = time.now()
         return try await removeAll {
             try $0.removeAnswers(
-                keptBefore: moment, exceeding: limits.keptAnswerBytes, limit: Self.batchSize
+                keptBefore: moment, at: present, exceeding: limits.keptAnswerBytes,
+                limit: Self.batchSize
             )
         }
     }

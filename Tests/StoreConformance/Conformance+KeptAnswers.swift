@@ -40,6 +40,7 @@ extension StoreConformance {
                 {
                     try transaction.removeAnswers(
                         keptBefore: .noon.advanced(by: .seconds(second)),
+                        at: .noon.advanced(by: .seconds(9)),
                         exceeding: count * answer.size, limit: limit
                     )
                 }
@@ -55,6 +56,56 @@ extension StoreConformance {
                 #expect(try remove(before: 0, keeping: 0) == 2)
                 #expect(try left() == [])
                 #expect(try remove(before: 9, keeping: 0) == 0)
+            }
+        },
+        Check("M5: answers of a clock that was ahead go with the next old one, and stop none") {
+            store in
+            try await store.write(.everything) { transaction throws in
+                let answer = KeptAnswer(fingerprint: [1], body: [2])
+                // The clock was ahead for three answers, and again for the last one.
+                for (index, second) in [0, 900, 901, 902, 1, 2, 900].enumerated() {
+                    try transaction.keepAnswer(
+                        answer, to: .write("\(index)"),
+                        at: .noon.advanced(by: .seconds(second)), exceeding: 9999
+                    )
+                }
+                func remove(before second: Int64, at now: Int64, limit: Int = 9) throws -> Int {
+                    try transaction.removeAnswers(
+                        keptBefore: .noon.advanced(by: .seconds(second)),
+                        at: .noon.advanced(by: .seconds(now)), exceeding: 9999, limit: limit
+                    )
+                }
+                func left() throws -> [Int] {
+                    try (0...6).filter { try transaction.keptAnswer(to: .write("\($0)")) != nil }
+                }
+                #expect(try remove(before: 1, at: 10) == 1)
+                #expect(try left() == [1, 2, 3, 4, 5, 6])
+                #expect(try remove(before: 2, at: 10, limit: 2) == 2)
+                #expect(try left() == [3, 4, 5, 6])
+                #expect(try remove(before: 2, at: 10) == 2)
+                #expect(try left() == [5, 6])
+                #expect(try remove(before: 9, at: 10) == 1)
+                // What comes after it is not known: it may be new.
+                #expect(try remove(before: 800, at: 899) == 0)
+                #expect(try left() == [6])
+                #expect(try remove(before: 901, at: 1000) == 1)
+            }
+        },
+        Check("M5: an answer that a clock far behind keeps counts from the moment of retention") {
+            store in
+            try await store.write(.everything) { transaction throws in
+                let present = Instant.noon.advanced(by: .seconds(1000))
+                _ = try transaction.moveRetention(to: present, byAtMost: .zero)
+                try transaction.keepAnswer(
+                    KeptAnswer(fingerprint: [1], body: [2]), to: .write("1"), at: .noon,
+                    exceeding: 9999
+                )
+                func remove(before moment: Instant) throws -> Int {
+                    try transaction.removeAnswers(
+                        keptBefore: moment, at: moment, exceeding: 9999, limit: 9)
+                }
+                #expect(try remove(before: present) == 0)
+                #expect(try remove(before: present.advanced(by: .seconds(1))) == 1)
             }
         },
         Check("What one user writes pushes out the user's own answers, and nobody else's") {
@@ -81,7 +132,7 @@ extension StoreConformance {
                 #expect(try kept(of: .ben) == [1, 2])
                 // For all together: who has most loses first.
                 let removed = try transaction.removeAnswers(
-                    keptBefore: .noon, exceeding: 4 * answer.size, limit: 99
+                    keptBefore: .noon, at: .noon, exceeding: 4 * answer.size, limit: 99
                 )
                 #expect(removed > 0)
                 #expect(try kept(of: .ben) == [1, 2])

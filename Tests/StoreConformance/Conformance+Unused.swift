@@ -59,6 +59,27 @@ extension StoreConformance {
             }
             #expect(moment == .day(4))
         },
+        Check("M5: a store without a moment and a device counts from its latest change") { store in
+            let moments = try await store.write(.everything) { transaction throws in
+                let database = try transaction.makeDatabase(.privateNotes()).id
+                _ = try transaction.advance(database, by: 1, at: .day(3))
+                return try [200, 300].map {
+                    try transaction.moveRetention(
+                        to: .day($0), byAtMost: .seconds(24 * 3600)
+                    )
+                }
+            }
+            #expect(moments == [.day(4), .day(5)])
+        },
+        Check("M5: a store in which nothing was changed counts from now") { store in
+            let moment = try await store.write(.everything) { transaction throws in
+                _ = try transaction.makeDatabase(.privateNotes())
+                return try transaction.moveRetention(
+                    to: .day(200), byAtMost: .seconds(24 * 3600)
+                )
+            }
+            #expect(moment == .day(200))
+        },
         Check("Devices not seen for long go, with the push tokens that reached nobody else") {
             store in
             try await store.write(.everything) { transaction throws in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Logging
+import ServiceLifecycle
 import Synchronization
 import Testing
 import TidebellCore
@@ -128,6 +129,98 @@ struct WrongClockTests {
         ahead.withLock { $0 = day * 180 }
         #expect(try await retention.moment(in: store) == TestAPI.start)
         try await store.close()
+    }
+
+    @Test("M5: retention moves by what servers ran that are started anew within the hour")
+    func shortRuns() async throws {
+        let api = try await TestAPI()
+        #expect(try await moment(of: api) == TestAPI.start)
+        for _ in 0..<3 {
+            let clock = StepClock(at: TestAPI.start)
+            let maintenance = maintenance(api, clock, aheadBy: 180)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await maintenance.run() }
+                for _ in 1..<Maintenance.intervalsPerRound {
+                    await clock.waitForSleeper(of: Maintenance.interval)
+                    clock.advance(by: Maintenance.interval)
+                }
+                // It is killed in the sixtieth minute.
+                await clock.waitForSleeper(of: Maintenance.interval)
+                group.cancelAll()
+            }
+        }
+        let run = Maintenance.interval * (Maintenance.intervalsPerRound - 1) * 3
+        #expect(
+            try await moment(of: api)
+                == TestAPI.start.advanced(by: run * RetentionClock.pace))
+    }
+
+    @Test("M5: what a server ran since the last minute counts when it is shut down")
+    func shutDown() async throws {
+        let api = try await TestAPI()
+        #expect(try await moment(of: api) == TestAPI.start)
+        let clock = StepClock(at: TestAPI.start)
+        let group = ServiceGroup(
+            services: [maintenance(api, clock, aheadBy: 180)], logger: api.log.logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            await clock.waitForSleeper(of: Maintenance.interval)
+            clock.advance(by: Maintenance.interval / 2)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        #expect(
+            try await moment(of: api)
+                == TestAPI.start.advanced(by: Maintenance.interval / 2 * RetentionClock.pace))
+    }
+
+    @Test("M5: starts with a clock two days ahead remove no kept answer and no explanation")
+    func answersAndExplanations() async throws {
+        let api = try await TestAPI()
+        try await api.makeZone("Notes")
+        try await api.subscribe(to: "Notes")
+        let token = try await api.send(
+            "POST", api.target(under: "device", "tokens/register") + "&clientId=phone",
+            #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#)
+        #expect(token.status == 200)
+        // Under a name the server chooses: done twice there are two.
+        func save() async throws -> String {
+            try await api.post(
+                "private/records/modify",
+                """
+                {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create",\
+                "record":{"recordType":"Note","fields":{}}}]}
+                """,
+                headers: ["X-Tidebell-Request-ID": "1"]
+            ).text
+        }
+        func isExplained() async throws -> Bool {
+            try await api.cloud.store.read { try $0.oldestKeptChange() } != nil
+        }
+        let first = try await save()
+        #expect(try await api.cloud.pipeline.drain() == 1)
+        #expect(try await isExplained())
+        for _ in 0..<5 {
+            let clock = StepClock(at: TestAPI.start)
+            await maintenance(api, clock, aheadBy: 2).round()
+            #expect(try await save() == first)
+            #expect(try await isExplained())
+        }
+        let clock = StepClock(at: TestAPI.start)
+        let maintenance = maintenance(api, clock, aheadBy: 0)
+        clock.advance(by: Limits().answerRetention + .seconds(1))
+        await maintenance.round()
+        #expect(try await !isExplained())
+        #expect(try await save() != first)
+    }
+
+    /// Returns the moment of retention without moving it; a store that has none begins with the
+    /// time at which the tests do.
+    private func moment(of api: TestAPI) async throws -> TidebellCore.Instant {
+        try await api.cloud.store.write(.store) {
+            _ = try $0.moveRetention(to: TestAPI.start, byAtMost: .zero)
+            return try $0.moveRetention(to: .init(rawValue: .max), byAtMost: .zero)
+        }
     }
 
     /// The maintenance of a server that starts with a clock that is wrong by so many days.

@@ -8,7 +8,8 @@ extension SQLiteTransaction {
         try connection.run(
             """
             INSERT INTO kept_answer (user, client_id, request_id, fingerprint, body, kept_at)
-            VALUES (?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?,
+                max(?, ifnull((SELECT retention_moment FROM store WHERE id = 1), 0)))
             """,
             write.user, write.clientID, write.requestID, answer.fingerprint, answer.body, now
         )
@@ -24,8 +25,10 @@ extension SQLiteTransaction {
         _ = try removeOldest(of: write.user, bytes: size - bytes * 3 / 4, limit: .max)
     }
 
-    func removeAnswers(keptBefore moment: Instant, exceeding bytes: Int, limit: Int) throws -> Int {
-        var count = try removeAnswers(keptBefore: moment, limit: limit)
+    func removeAnswers(
+        keptBefore moment: Instant, at now: Instant, exceeding bytes: Int, limit: Int
+    ) throws -> Int {
+        var count = try removeAnswers(keptBefore: moment, at: now, limit: limit)
         while count < limit {
             let total = try connection.first(
                 "SELECT ifnull(sum(bytes), 0) FROM kept_answer_size"
@@ -48,17 +51,26 @@ extension SQLiteTransaction {
         var size: Int
     }
 
-    private func removeAnswers(keptBefore moment: Instant, limit: Int) throws -> Int {
-        // The table only grows at its end, so age cuts off its beginning.
+    private func removeAnswers(
+        keptBefore moment: Instant, at now: Instant, limit: Int
+    ) throws -> Int {
+        // The table only grows at its end, so age cuts off its beginning. What is of the future
+        // was kept before the next one that is not, and is as old.
         var old: [Candidate] = []
+        var ofFuture: [Candidate] = []
         try connection.each(
-            "SELECT number, user, length(body), kept_at FROM kept_answer ORDER BY number LIMIT ?",
-            limit
+            "SELECT number, user, length(body), kept_at FROM kept_answer ORDER BY number"
         ) { columns in
-            guard try columns.value(3, as: Instant.self) < moment else { return false }
-            old.append(try Candidate(columns))
-            return true
+            let keptAt = try columns.value(3, as: Instant.self)
+            guard keptAt < moment || keptAt > now else { return false }
+            ofFuture.append(try Candidate(columns))
+            if keptAt < moment {
+                old += ofFuture
+                ofFuture = []
+            }
+            return old.count < limit
         }
+        old = Array(old.prefix(limit))
         try remove(old)
         return old.count
     }

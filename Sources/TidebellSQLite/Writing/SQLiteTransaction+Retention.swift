@@ -20,14 +20,15 @@ extension SQLiteTransaction {
         try connection.run("UPDATE store SET retention_moment = ? WHERE id = 1", moment)
     }
 
-    /// The moment, or what shows when a store without one was in use; all are the ends of
-    /// an index.
+    /// The moment, or what shows when a store without one was in use: the end of an index, or
+    /// the latest change of a database, whose position is no less than its time.
     private static let lastMoment = """
         SELECT coalesce(
             retention_moment,
             (SELECT max(seen_at) FROM device),
             (SELECT max(created_at) FROM notification),
-            (SELECT max(modified_at) FROM record WHERE deleted = 1)
+            (SELECT max(modified_at) FROM record WHERE deleted = 1),
+            (SELECT nullif(max(head), 0) FROM database)
         ) FROM store WHERE id = 1
         """
 }
