@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
@@ -101,6 +103,56 @@ final class RootKeyTests {
             try RootKeySource.output(of: command, within: limit)
         }
         #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
+    }
+
+    @Test("command may leave a process behind that keeps its output open: what it printed is read")
+    func processLeftBehind() throws {
+        let printed = try RootKeySource.output(of: "sleep 600 & echo $!", within: .seconds(30))
+        let process = try #require(
+            pid_t(String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .newlines)))
+        #expect(kill(process, SIGKILL) == 0)
+    }
+
+    /// A thread that reads a command's output, and gets signals meanwhile.
+    private enum Reader {
+        case starting, reading(pthread_t), done
+    }
+
+    @Test("command's output is read as it is, though signals interrupt its reader")
+    func interrupted() async throws {
+        // Without SA_RESTART.
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        #expect(sigaction(SIGUSR2, &action, nil) == 0)
+        let reader = Mutex(Reader.starting)
+        let outputs = AsyncStream.makeStream(of: Result<[[UInt8]], any Error>.self)
+        Thread.detachNewThread {
+            reader.withLock { $0 = .reading(pthread_self()) }
+            // Often, since a signal has to come while it waits.
+            let output = Result {
+                try (0..<50).map { _ in
+                    try RootKeySource.output(of: "echo key", within: .patience)
+                }
+            }
+            reader.withLock { $0 = .done }
+            outputs.continuation.yield(output)
+        }
+        Thread.detachNewThread {
+            var isDone = false
+            while !isDone {
+                usleep(50)
+                isDone = reader.withLock {
+                    // Under the lock, so that the thread still is there.
+                    if case .reading(let thread) = $0 { pthread_kill(thread, SIGUSR2) }
+                    if case .done = $0 { return true }
+                    return false
+                }
+            }
+        }
+        for await output in outputs.stream {
+            #expect(try output.get() == Array(repeating: Array("key\n".utf8), count: 50))
+            break
+        }
     }
 
     @Test("opens the key of a zone for that zone only, also one it has opened before")
