@@ -60,15 +60,22 @@ struct EssentialTables {
         return mend
     }
 
-    /// Whether all of the table can be read, and an index has the same, or none can be read
-    /// that could. Where all that can be read differ, nobody knows which is right.
+    /// Whether all of the table can be read, an index has the same, or none can be read that
+    /// could, and no other contradicts that. Where the table and an index differ which are both
+    /// sound by themselves, one is of another moment (a disk lost a write), and nobody knows
+    /// which.
     private func isWhole(_ table: String) throws -> Bool {
         guard try rowsCanBeRead(table) else { return false }
-        let indexes = try reader.rows(
-            "SELECT name FROM pragma_index_list(?) WHERE partial = 0 AND origin <> 'pk'", table
-        ) { $0.text(0) }
-        let agree = try indexes.map { try agrees(index: $0, with: table) }
-        return agree.contains(true) || !agree.isEmpty && agree.allSatisfy { $0 == nil }
+        let indexes = try IndexWitness.all(of: table, from: try itself(table), on: reader)
+        let witnesses = try indexes.map { (index: $0, agrees: try $0.agrees()) }
+        let complete = witnesses.filter { !$0.index.isPartial }
+        let agreeing = complete.filter { $0.agrees == true }
+        guard !agreeing.isEmpty || !complete.isEmpty && complete.allSatisfy({ $0.agrees == nil })
+        else { return false }
+        let known = Set(agreeing.flatMap(\.index.columnNames))
+        return try !witnesses.contains {
+            try $0.agrees == false && $0.index.contradicts(knowing: known)
+        }
     }
 
     /// The table as a source of rows that no other index is read for.
@@ -87,24 +94,6 @@ struct EssentialTables {
             return true
         } catch DatabaseError.SQLITE_CORRUPT {
             return false
-        }
-    }
-
-    /// Whether an index has what the table has; nil where it cannot be read.
-    private func agrees(index: String, with table: String) throws -> Bool? {
-        let columns = try reader.rows("SELECT name FROM pragma_index_xinfo(?)", index) {
-            $0.optionalText(0) ?? "rowid"
-        }.joined(separator: ", ")
-        let entries = "SELECT \(columns) FROM \(table) INDEXED BY \(index)"
-        let rows = "SELECT \(columns) FROM \(try itself(table))"
-        do {
-            for difference in ["\(entries) EXCEPT \(rows)", "\(rows) EXCEPT \(entries)"] {
-                let differ = try reader.first("SELECT 1 FROM (\(difference)) LIMIT 1") { _ in true }
-                if differ != nil { return false }
-            }
-            return true
-        } catch DatabaseError.SQLITE_CORRUPT {
-            return nil
         }
     }
 
