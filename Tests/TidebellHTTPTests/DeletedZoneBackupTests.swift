@@ -92,6 +92,9 @@ final class DeletedZoneBackupTests {
         try await api.cloud.store.write(.everything) {
             try $0.adoptRootKey(TestAPI.rootKey.rootKeyID)
         }
+        // As a server does; without one, a check warns.
+        _ = try await DataFolder(api.folder).openSecret(
+            of: api.cloud.store, randomness: .system)
         try await api.makeZone("Notes")
         let saved = try await api.post(
             "private/records/modify",
@@ -152,6 +155,13 @@ final class DeletedZoneBackupTests {
         let data = DataFolder(root.appendingPathComponent("data"))
         _ = try await Restoring.run(
             root.appendingPathComponent("before"), to: data, replacing: false, at: TestAPI.start)
+        let keyFile = root.appendingPathComponent("key")
+        try Data(repeating: 7, count: RootKey.length).write(to: keyFile)
+        func problems() throws -> [String] {
+            try CloudCheck.run(data, rootKey: .file(keyFile), at: TestAPI.start)
+                .problems.map(\.description)
+        }
+        #expect(try problems() == [])
         let store = try data.openStore(for: .serving)
         func send(_ path: String, _ body: String) async throws -> TestAPI.Answer {
             try await call(store, api, rootKey: TestAPI.rootKey, path, body)
@@ -174,10 +184,12 @@ final class DeletedZoneBackupTests {
             """)
         #expect(saved.text.contains("\(Self.secret)2"), "\(saved.text)")
         #expect(try await wrappedKey(store) == key)
+        #expect(try problems() == [])
 
         _ = try await send("private/zones/modify", Self.deletion)
         let gone = try await send("private/records/lookup", Self.lookup)
         #expect(gone.error?.code == .zoneNotFound, "\(gone.text)")
+        #expect(try problems() == [])
         try await store.close()
         #expect(try files(of: data.url, with: key) == [])
     }

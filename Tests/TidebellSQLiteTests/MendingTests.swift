@@ -132,6 +132,50 @@ final class MendingTests {
         try await store.close()
     }
 
+    @Test(
+        "M6: sizes and sums that no store has end neither a check nor a mend, and are counted anew")
+    func numbersBeyond() async throws {
+        let record = """
+            INSERT INTO record (zone, position, name, type, created_at, created_by,
+                created_device, modified_at, modified_by, modified_device, deleted, fields, size)
+            VALUES
+            """
+        try await makeUnsound(
+            """
+            INSERT INTO database (id, container, environment, scope, owner, head, floor,
+                subscription_kinds, bytes)
+            VALUES (1, 'c', 'development', 'public', 0, 9, 0, 0, -9223372036854775808)
+            """,
+            """
+            INSERT INTO zone (key, database, name, position, floor, bytes)
+            VALUES (1, 1, 'Z', 9, 0, -9223372036854775808)
+            """,
+            "\(record) (1, 2, 'b', 'Note', 0, '', '', 0, '', '', 0, x'7b7d', 9223372036854775807)",
+            "\(record) (1, 3, 'c', 'Note', 0, '', '', 0, '', '', 0, x'7b7d', 9223372036854775807)"
+        )
+        let store = try SQLiteStore.open(at: path)
+        let found = try StoreCheck.run(at: path).problems.map(\.description)
+        #expect(found.filter { $0.contains("cannot be looked at") } == [])
+        for number in ["zone.bytes is -9223372036854775808", "record.size is 9223372036854775807"] {
+            #expect(found.contains { $0.contains(number) }, "\(found)")
+        }
+        #expect(try await read(store) == 2)
+        // A name of one byte, the type, empty fields (`{}`) and the overhead.
+        let size = Int64(StoredRecord.overhead + 1 + 4 + 2)
+        #expect(
+            try await numbers("SELECT size FROM record ORDER BY position", in: store)
+                == [size, size, size])
+        #expect(
+            try await numbers(
+                "SELECT bytes FROM zone UNION ALL SELECT bytes FROM database", in: store)
+                == [3 * size, 3 * size])
+        #expect(
+            try await numbers(
+                "SELECT records FROM zone UNION ALL SELECT records FROM database", in: store)
+                == [3, 3])
+        try await store.close()
+    }
+
     @Test("M6: records of a zone that is not known any more are kept, and the zone is named")
     func unknownZone() async throws {
         try await makeUnsound(
