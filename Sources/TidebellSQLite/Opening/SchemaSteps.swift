@@ -48,6 +48,9 @@ struct SchemaSteps: Sendable {
                 ALTER TABLE asset ADD COLUMN root_key TEXT;
                 """
         ),
+        // A checksum is of a record's columns too, not of its fields alone: a Tidebell that
+        // does not know it would call every record damaged that was written since.
+        Step(name: "checksums are of whole records", sql: ""),
     ])
 
     var steps: [Step]
