@@ -127,6 +127,11 @@ final class RootKeyTests {
         let reader = Mutex(Reader.starting)
         let outputs = AsyncStream.makeStream(of: Result<[[UInt8]], any Error>.self)
         Thread.detachNewThread {
+            // Threads that run tasks block it, and so do those they make.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGUSR2)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
             reader.withLock { $0 = .reading(pthread_self()) }
             // Often, since a signal has to come while it waits.
             let output = Result {
