@@ -115,6 +115,29 @@ struct CrossingTests {
         }
     }
 
+    @Test("SUB-51: a sign-out that ends between device and session can come again")
+    func signOut() async throws {
+        try await interrupted { bench, store in
+            var call = bench.call()
+            let user = bench.anna
+            call.session = .phone
+            let isNew = try await bench.store.read { try $0.webToken(hash: [2]) == nil }
+            if isNew { try await bench.signIn(user, on: ["phone", "laptop"], at: call.now) }
+            try await store.writeInSteps(for: nil) { [call] in
+                try SignOut.run(for: call, of: user, as: $0)
+            }
+        } leaving: { bench in
+            try await bench.store.read { reader in
+                SignedIn(
+                    devices: try reader.devices(of: bench.anna.id).map(\.clientID),
+                    sessions: try reader.sessions(
+                        of: bench.anna.account, at: Instant(rawValue: 0), limit: 10
+                    ).map(\.id)
+                )
+            }
+        }
+    }
+
     @Test("ASSET-4: an upload that ends between file and token can be sent again")
     func upload() async throws {
         let file = StoredAsset(
@@ -155,6 +178,39 @@ struct CrossingTests {
 private struct Saved: Equatable {
     var fields: [String: [String: StoredField]]
     var use: StorageUse?
+}
+
+private struct SignedIn: Equatable {
+    var devices: [String]
+    var sessions: [SessionID]
+}
+
+extension SessionID {
+    fileprivate static let phone = SessionID(rawValue: "1")
+    fileprivate static let laptop = SessionID(rawValue: "2")
+}
+
+extension Bench {
+    /// Gives a user these devices, each with a session and a token of the same number.
+    fileprivate func signIn(
+        _ user: StoredUser, on devices: [String], at now: Instant
+    ) async throws {
+        try await store.write(.user(user.id)) { transaction in
+            for device in devices {
+                _ = try transaction.registerDevice(
+                    clientID: device, user: user.id, container: Bench.container, at: now)
+            }
+        }
+        try await store.write(.account(user.account)) { transaction in
+            for (hash, session) in [([1], .phone), ([2], .laptop)] as [([UInt8], SessionID)] {
+                try transaction.putWebToken(
+                    StoredWebToken(
+                        account: user.account, expiresAt: now.advanced(by: .seconds(60)),
+                        session: session),
+                    hash: hash)
+            }
+        }
+    }
 }
 
 private struct Uploaded: Equatable {

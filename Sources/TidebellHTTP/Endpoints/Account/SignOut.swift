@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `account/signOut`, an extension: what `tidebell logout` calls.
 extension SignOut: Endpoint {
@@ -14,17 +14,8 @@ extension SignOut: Endpoint {
         try exchange.readNothing()
         let call = exchange.call
         let user = try call.requireUser()
-        // Of anybody, also of a user who is signed out already: it only removes.
-        // The session last: a user who is still signed in can sign out again.
-        try await exchange.cloud.store.writeInSteps(for: user.account) { steps in
-            if let device = call.clientID {
-                try steps.write(.user(user.id)) {
-                    try $0.removeDevice(clientID: device, of: user.id)
-                }
-            }
-            if let session = call.session {
-                try steps.write(.account(user.account)) { try $0.removeSession(session) }
-            }
+        try await exchange.cloud.store.writeInSteps(for: user.account) {
+            try SignOut.run(for: call, of: user, as: $0)
         }
         return .json { EmptyBody().write(to: &$0) }
     }
