@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-let strict: [SwiftSetting] = [
+/// For code written for Apple's framework, which has no reason to spell an import's access level.
+let strictForApps: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
 ]
+let strict = strictForApps + [.enableUpcomingFeature("InternalImportsByDefault")]
 
 let package = Package(
     name: "tidebell",
@@ -201,11 +203,11 @@ let package = Package(
         // The package of the article "Test your CloudKit code in CI".
         .target(
             name: "Notes", dependencies: ["CloudKit"], path: "Examples/Notes/Sources/Notes",
-            swiftSettings: strict
+            swiftSettings: strictForApps
         ),
         .testTarget(
             name: "NotesTests", dependencies: ["Notes", "TidebellTesting"],
-            path: "Examples/Notes/Tests/NotesTests", swiftSettings: strict
+            path: "Examples/Notes/Tests/NotesTests", swiftSettings: strictForApps
         ),
         .executableTarget(
             name: "tidebell-benchmarks",

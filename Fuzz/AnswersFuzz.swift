@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// A server's answer to a fetch of changes: refused with a reason, or records whose values
 /// can be read, archived and sent again.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 /// A stream of server-sent events: where the chunks are cut must not matter, and what an
 /// event has must fit the bounds. The first byte is the length of the chunks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// What is fed: each takes bytes nobody vouches for. It must return; a trap, an endless loop
 /// or a broken promise (`require`) is a finding.

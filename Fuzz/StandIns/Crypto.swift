@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 // Stands in for the module of the same name, so that fuzzing builds without BoringSSL: the
 // parsers that are fuzzed compute no checksums with it.

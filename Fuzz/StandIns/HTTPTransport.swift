@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// Stands in for the file of the same name, so that fuzzing builds without the HTTP client.
 package struct HTTPTransport: Transport {

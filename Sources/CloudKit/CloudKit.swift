@@ -2,10 +2,10 @@
 
 // Apple's CloudKit brings these two along: code that imports CloudKit alone may
 // name `Date`, `Data` or `CLLocation`.
-@_exported import CoreLocation
-@_exported import Foundation
+@_exported public import CoreLocation
+@_exported public import Foundation
 
 // What carries requests, and locks and waits; all of it is of this package alone.
 // `TidebellNetwork` must not be imported: see there.
-@_exported import TidebellScheduling
-@_exported import TidebellTransport
+@_exported public import TidebellScheduling
+@_exported public import TidebellTransport

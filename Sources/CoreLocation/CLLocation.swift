@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// A location on Earth with altitude, accuracies, course, speed and time.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// What an answer of Apple's service calls for.
 package enum APNsAction: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// What came of a request to Apple's service ("Handling notification responses from

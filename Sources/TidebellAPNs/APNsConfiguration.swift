@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Which containers' pushes go to Apple's push service, how, and the bounds of it.
 package struct APNsConfiguration: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Where pushes of one environment are sent: Apple's service, or a gateway that
 /// speaks like it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Metrics
+package import Metrics
 
 /// What the route counts.
 package struct APNsMetrics: Sendable {

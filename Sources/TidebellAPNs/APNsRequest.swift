@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// One push as Apple's service takes it ("Sending notification requests to APNs").
 package struct APNsRequest: Sendable, Hashable {

@@ -2,10 +2,10 @@
 import Logging
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
+package import TidebellCore
 import TidebellPush
 import TidebellScheduling
-import TidebellWire
+package import TidebellWire
 
 /// Pushes to devices of Apple's, by Apple's push service.
 ///

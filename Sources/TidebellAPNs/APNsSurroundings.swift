@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
-import TidebellCore
-import TidebellPush
+package import Logging
+package import TidebellCore
+package import TidebellPush
 
 /// What the route needs of the rest of the server, time and chance included.
 package struct APNsSurroundings: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
+package import Crypto
 
 /// The key that Apple gives a development team to sign its provider tokens with
 /// ("Establishing a token-based connection to APNs").

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import TidebellSQLite
 
 /// The engines that a store can be kept by: the only file that knows them all.

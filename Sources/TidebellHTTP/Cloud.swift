@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Logging
-import TidebellCore
-import TidebellPush
-import TidebellScheduling
-import TidebellWire
+package import Logging
+package import TidebellCore
+package import TidebellPush
+package import TidebellScheduling
+package import TidebellWire
 
 /// What the API works with: the store, the pipeline's ends, time and chance.
 package struct Cloud: Sendable {

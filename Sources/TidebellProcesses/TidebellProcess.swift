@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// The built `tidebell` program as an operator would run it.
 package struct TidebellProgram: Sendable {

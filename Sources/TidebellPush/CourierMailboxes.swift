@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
-import TidebellCore
-import TidebellScheduling
+package import TidebellCore
+package import TidebellScheduling
 import TidebellWire
 import Metrics
 

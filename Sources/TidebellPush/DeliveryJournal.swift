@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
+package import Logging
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
+package import TidebellCore
 import TidebellScheduling
 
 /// What the routes did, for who asks later why a push came or did not.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import Metrics
 
 /// The notifications of one device, in order, for as long as somebody iterates.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
+package import TidebellCore
 import TidebellScheduling
 import Metrics
 

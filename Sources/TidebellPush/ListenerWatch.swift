@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
+package import Logging
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
-import TidebellScheduling
+package import TidebellCore
+package import TidebellScheduling
 import Metrics
 
 /// Ends the streams and polls of those who may receive no more: signed out, expired,

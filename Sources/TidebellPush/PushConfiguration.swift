@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
-import TidebellScheduling
+package import TidebellCore
+package import TidebellScheduling
 
 /// The bounds and delays of the pipeline and its routes.
 package struct PushConfiguration: Sendable, Hashable {

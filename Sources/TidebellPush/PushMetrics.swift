@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Metrics
+package import Metrics
 
 /// What the pipeline counts.
 package struct PushMetrics: Sendable {

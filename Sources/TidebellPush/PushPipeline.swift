@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import Logging
+package import Foundation
+package import Logging
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
-import TidebellScheduling
+package import TidebellCore
+package import TidebellScheduling
 import TidebellWire
 import Metrics
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// A way by which notifications reach devices, or whoever stands for them.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// A notification as a server-sent event: `id: <sequence>`, `data: <payload>`.

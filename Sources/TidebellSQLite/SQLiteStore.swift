@@ -2,7 +2,7 @@
 import Foundation
 import GRDB
 import Synchronization
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// What a store was found to be when it was opened, and where it is noted how far it comes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// Where UUIDs and secrets come from; handed in, so that a seed decides a test.
 ///

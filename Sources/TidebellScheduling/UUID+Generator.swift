@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 extension UUID {
     /// Makes a UUID (version 4) of the generator's next two numbers.

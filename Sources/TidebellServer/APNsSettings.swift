@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellAPNs
+package import Foundation
+package import TidebellAPNs
 import TidebellCore
 import TidebellWire
 

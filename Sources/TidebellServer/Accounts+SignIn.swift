@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellHTTP
+package import TidebellHTTP
 
 // Which users may sign in, and how.
 extension Accounts {

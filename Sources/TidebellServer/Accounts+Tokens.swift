@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import TidebellHTTP
 
 // Sessions and tokens that were given out, and how they end.

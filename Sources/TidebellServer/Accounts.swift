@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import TidebellHTTP
-import TidebellScheduling
-import TidebellWire
+package import TidebellScheduling
+package import TidebellWire
 
 /// Users and tokens, as an operator sees them: the operations of `TidebellCore/Operator` on a
 /// store, with secrets that are made here.

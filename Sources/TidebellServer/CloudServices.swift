@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
-import Logging
-import ServiceLifecycle
-import TidebellAPNs
-import TidebellCore
-import TidebellHTTP
-import TidebellPush
-import TidebellScheduling
+package import HTTPTypes
+package import Logging
+package import ServiceLifecycle
+package import TidebellAPNs
+package import TidebellCore
+package import TidebellHTTP
+package import TidebellPush
+package import TidebellScheduling
 import TidebellWebhooks
 
 /// The whole cloud without a socket: store, push pipeline and API.

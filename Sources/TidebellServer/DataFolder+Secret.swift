@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellCore
+package import TidebellCore
 import TidebellSQLite
-import TidebellScheduling
+package import TidebellScheduling
 
 /// The secret of the store, and the key that versions before had instead.
 extension DataFolder {

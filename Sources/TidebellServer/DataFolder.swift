@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import Logging
-import TidebellCore
+package import Foundation
+package import Logging
+package import TidebellCore
 import TidebellEngines
-import TidebellHTTP
+package import TidebellHTTP
 import TidebellSQLite
-import TidebellScheduling
+package import TidebellScheduling
 
 /// The folder that holds a cloud.
 package struct DataFolder: Sendable {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
+package import Logging
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
-import TidebellHTTP
-import TidebellScheduling
+package import TidebellCore
+package import TidebellHTTP
+package import TidebellScheduling
 
 /// Encrypts what older versions left in clear text, and removes what nobody needs any more:
 /// every hour old tombstones and notifications (TOK-22, NOTIF-15) and files (ASSET-4), every

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellHTTP
+package import TidebellHTTP
 
 /// What a server prints about the proxies before it.
 package enum ProxyNotice {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellCore
+package import Foundation
+package import TidebellCore
 import TidebellHTTP
-import TidebellScheduling
+package import TidebellScheduling
 
 /// Changes the root key of a cloud that no server runs on.
 ///

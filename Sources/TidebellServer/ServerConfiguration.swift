@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import Logging
-import TidebellCore
-import TidebellHTTP
-import TidebellPush
+package import Foundation
+package import Logging
+package import TidebellCore
+package import TidebellHTTP
+package import TidebellPush
 
 /// What can be configured of `tidebell serve`.
 package struct ServerConfiguration: Sendable {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Logging
-import ServiceLifecycle
-import TidebellCore
-import TidebellHTTP
+package import ServiceLifecycle
+package import TidebellCore
+package import TidebellHTTP
 import TidebellScheduling
-import UnixSignals
+package import UnixSignals
 
 /// The server: a cloud in a data folder, on a socket.
 package struct TidebellServer: Sendable {

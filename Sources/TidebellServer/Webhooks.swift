@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellCore
+package import TidebellCore
 import TidebellHTTP
-import TidebellScheduling
-import TidebellWebhooks
-import TidebellWire
+package import TidebellScheduling
+package import TidebellWebhooks
+package import TidebellWire
 
 /// Webhooks, as an operator sees them: the operations of `TidebellCore/Operator` on a store.
 ///

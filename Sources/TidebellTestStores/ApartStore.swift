@@ -2,7 +2,7 @@
 import Dispatch
 import Foundation
 import Synchronization
-import TidebellCore
+package import TidebellCore
 
 /// A store that commits every step of a write by itself, as one of many parts does, and that can
 /// end a write between two of its steps, as the death of a process does.

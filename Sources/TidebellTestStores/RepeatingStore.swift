@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
-import TidebellCore
+package import TidebellCore
 
 /// A store that runs the body of every write twice, as an engine may: the first time it is
 /// undone, as after a conflict with another transaction.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellCore
-import TidebellEngines
+package import Foundation
+package import TidebellCore
+package import TidebellEngines
 import TidebellScheduling
 
 /// The stores that tests run on: of one engine, which one setting names for all of them.

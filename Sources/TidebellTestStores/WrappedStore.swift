@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellCore
-import TidebellScheduling
+package import TidebellCore
+package import TidebellScheduling
 
 /// A store that does something of its own with writes, and hands on everything else.
 package protocol WrappedStore: OpenedStore {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellScheduling
+package import TidebellScheduling
 
 /// A file on its way to the server.
 package struct TransportFile: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellScheduling
+package import TidebellScheduling
 
 /// The bounds and delays of webhooks.
 package struct WebhookConfiguration: Sendable, Hashable {

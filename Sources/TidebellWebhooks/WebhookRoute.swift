@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
-import Metrics
+package import Logging
+package import Metrics
 import ServiceLifecycle
 import Synchronization
-import TidebellCore
-import TidebellPush
-import TidebellScheduling
+package import TidebellCore
+package import TidebellPush
+package import TidebellScheduling
 
 /// Posts the notifications of containers to the URLs that their operator named:
 /// for code on other servers, and for other push services.

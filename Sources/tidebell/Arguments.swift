@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import ArgumentParser
-import CloudKit
-import Logging
-import TidebellCore
-import TidebellWire
+public import ArgumentParser
+public import CloudKit
+public import Logging
+package import TidebellCore
+package import TidebellWire
 
 // The values of options are those of the rules themselves: what a rule does not know is an
 // error of the command.

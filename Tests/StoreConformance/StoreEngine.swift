@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// An engine under test: how its stores come and go.
 package protocol StoreEngine: Sendable {

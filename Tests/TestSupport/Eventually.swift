@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Testing
+package import Testing
 
 /// Returns true once `condition` holds, which other tasks bring about; false only when its own task is
 /// cancelled.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// Words that must not stand where a test looks for them.
 package struct SecretWords: Sendable {

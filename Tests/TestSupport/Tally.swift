@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Metrics
+package import Metrics
 import Synchronization
 
 /// A metrics backend that keeps sums of counters and the latest of gauges.

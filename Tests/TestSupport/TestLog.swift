@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Logging
+package import Logging
 import Synchronization
 
 /// A log that keeps what is logged at its level and above, oldest first.

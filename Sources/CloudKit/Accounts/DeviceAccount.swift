@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
+import Crypto
 import Foundation
 
 /// Who uses a container on a device: stays the same when the user's token is renewed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Who is signed in on a device: from its configuration, from `tidebell login`, or by
 /// a test, and kept up to date while the program runs (ACCT-2).

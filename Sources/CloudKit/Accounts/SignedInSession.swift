@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// A user who is signed in to a container on this device, as `tidebell login` keeps it.
 package struct SignedInSession: Sendable, Hashable {

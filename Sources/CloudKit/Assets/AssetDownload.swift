@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 extension DatabaseConnection {
     /// Downloads the files of fetched records; a record whose file cannot be had fails

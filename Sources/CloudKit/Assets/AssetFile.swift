@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import Crypto
-internal import TidebellWire
+import Crypto
+import TidebellWire
 
 /// A file that is read for an upload, on threads that may wait for a disk.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Where a record that is to be saved holds an asset, and what the save sends for it.
 struct AssetSlot: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import Crypto
-internal import TidebellWire
+import Crypto
+import TidebellWire
 
 /// Where a device keeps downloaded files until the app has moved them (ASSET-3).
 ///

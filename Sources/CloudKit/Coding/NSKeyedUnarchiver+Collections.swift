@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 // Methods of Apple's Foundation that the one on Linux lacks.
 extension NSKeyedUnarchiver {

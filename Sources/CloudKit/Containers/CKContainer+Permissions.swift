@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Permissions an app can ask its user for (ACCT-6).
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// An app's share of the cloud: a public, a private and a shared database.
 ///

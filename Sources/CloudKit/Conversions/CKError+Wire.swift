@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 // The only code that turns failures of requests into CKErrors: of the transport, of an
 // HTTP status, of a server error code (web-services 3.3, ERR-50).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 extension WireQuery {
     /// Creates the query of a request (web-services 4.5).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 extension WireSubscription {
     /// Creates the subscription for a request (web-services 4.6).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 // How zones and users are named: the app writes "the current user", the wire names who
 // that is (ZONE-8).

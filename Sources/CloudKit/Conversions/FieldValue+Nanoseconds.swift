@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 // A program's dates are finer than the wire's milliseconds. The rest goes beside them,
 // so that a date that was saved is equal to the one that comes back, as with Apple's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Why a value cannot be sent, as the end of a sentence.
 struct UnsendableValue: Error {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Where the filters of a query are asked: how they name records.
 struct FilterContext {

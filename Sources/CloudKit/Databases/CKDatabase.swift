@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-internal import TidebellWire
+public import Foundation
+import TidebellWire
 
 /// A database of a container.
 ///

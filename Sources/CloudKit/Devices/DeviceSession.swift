@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-internal import TidebellWire
+package import Foundation
+import TidebellWire
 
 /// One device of one user: its configuration, its way to the server, its clock.
 ///

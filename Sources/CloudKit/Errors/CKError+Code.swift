@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 extension CKError {
     /// What went wrong: the 37 codes of CloudKit, without gaps.

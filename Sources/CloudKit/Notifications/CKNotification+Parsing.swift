@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 extension CKNotification {
     /// Returns the notification a push stands for, as the class of its kind (PUSH-17); nil

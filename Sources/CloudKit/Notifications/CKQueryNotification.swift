@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// A push of a ``CKQuerySubscription``: one record that matches was changed (NOTIF-4).
 ///

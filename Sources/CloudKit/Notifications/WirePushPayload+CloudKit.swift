@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 extension WirePushPayload {
     /// The database; the private one when the push names none or no known one.

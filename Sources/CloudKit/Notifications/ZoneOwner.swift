@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 /// Decides which of the zones a push names are the user's own (NOTIF-10).
 ///

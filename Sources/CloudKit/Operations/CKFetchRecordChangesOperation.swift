@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// Fetches the changes of one custom zone since a token, a page of them (TOK-28).
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Exchanges an API token for a web token of the signed-in user, with which a web page or
 /// another program uses the user's data in the container (ACCT-10).

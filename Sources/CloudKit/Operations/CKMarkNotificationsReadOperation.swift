@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Marks notifications as read, for all devices of the user (NOTIF-13).
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Sets the number from which the server counts the badges of the user's next pushes
 /// (NOTIF-14).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 // Before there were configurations, operations had these properties themselves. The
 // setters write into ``configuration``, as Apple's do.

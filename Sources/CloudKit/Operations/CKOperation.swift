@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-internal import TidebellWire
+public import Foundation
+import TidebellWire
 
 /// What every operation on a container or a database has in common.
 ///

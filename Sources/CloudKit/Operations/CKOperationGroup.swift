@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-internal import TidebellWire
+public import Foundation
+import TidebellWire
 
 /// Operations that belong together in the eyes of the user, such as one sync.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// What a device knows of its stream of pushes, and what it makes of what happens: what an
 /// event is for, when a silence was too long, when to connect again, what to acknowledge.

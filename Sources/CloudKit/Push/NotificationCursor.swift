@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// How far a device has handled the pushes of a container: the ID of the last one.
 struct NotificationCursor: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// Receives the pushes of one container on one device, over a stream that it opens again
 /// whenever it is lost.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
-import Foundation
+public import CoreLocation
+public import Foundation
 
 /// Sorts records by the distance of a location field from a location, the nearest first
 /// (QUERY-9).

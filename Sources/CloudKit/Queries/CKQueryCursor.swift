@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// Where the results of a query go on; Swift code writes `CKQueryOperation.Cursor`.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 // What `NSPredicate(format:)` takes on Apple's systems, where these classes and the
 // types that bridge to them are arguments of formats.

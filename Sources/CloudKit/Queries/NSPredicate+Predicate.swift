@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 extension NSPredicate {
     /// Creates a predicate of what the macro `#Predicate` wrote; nil when a format cannot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
-import Foundation
+public import Foundation
 
 extension NSSortDescriptor {
     /// Creates a descriptor that sorts by a field of records, or a key of dictionaries.

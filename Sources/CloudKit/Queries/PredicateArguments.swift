@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 extension NSPredicate {
     /// Creates a predicate of a format and a C list of arguments, as `withVaList` makes it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// One of the conditions CloudKit asks of its server, all of which must hold (QUERY-3).
 ///

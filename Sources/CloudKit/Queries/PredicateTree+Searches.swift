@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 // Searches by words and around locations.
 extension PredicateComparison {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 extension CKRecord {
     /// A link from a field of one record to another record.

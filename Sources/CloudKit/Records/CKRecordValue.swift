@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
-import Foundation
+public import CoreLocation
+public import Foundation
 
 /// A Swift type whose values a field of a record can hold (REC-4).
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 // For whom a request is sent, and what its answer reports about them.
 extension ContainerConnection {

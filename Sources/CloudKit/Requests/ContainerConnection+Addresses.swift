@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 extension ContainerConnection {
     /// The device's configuration for whoever is signed in to the container now, and the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 extension DatabaseConnection {
     /// Sends a request to an endpoint of the database, and returns its answer.

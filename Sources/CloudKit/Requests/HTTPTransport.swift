@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CTidebellNetwork
+import CTidebellNetwork
 import Foundation
 
 /// The transport over HTTP: keeps connections open and shares them in the process.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// How the requests of an operation are sent, apart from what they contain.
 struct RequestOptions: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 /// The waits that servers asked one device's operations for, until they are over (ERR-52).
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellWire
+import TidebellWire
 
 /// A request of the Web Services API, before it knows device and container.
 struct WebServicesCall: Sendable {

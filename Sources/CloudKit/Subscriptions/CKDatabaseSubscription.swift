@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-internal import TidebellWire
+public import Foundation
+import TidebellWire
 
 /// A wish to be notified of any change in the custom zones of a database (SUB-7, SUB-8).
 ///

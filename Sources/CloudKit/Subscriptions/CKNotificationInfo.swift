@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 extension CKSubscription {
     /// What the pushes of a subscription contain and do.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-internal import TidebellWire
+public import Foundation
+import TidebellWire
 
 /// A wish to be notified of any change of a record in a zone (SUB-53).
 ///

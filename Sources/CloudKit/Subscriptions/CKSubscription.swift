@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 
 /// A wish to be notified of changes on the server; the common part of three kinds (SUB-1).
 ///

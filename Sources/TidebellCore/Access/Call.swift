@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellWire
+package import TidebellWire
 
 /// Who calls, for which database, when: what every operation needs to know
 /// beside its request.

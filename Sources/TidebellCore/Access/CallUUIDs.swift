@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// The UUIDs of one call, an input like its moment: a transaction that runs again makes the
 /// same ones.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A database as who calls reaches it: which one it is, and whose.
 package struct DatabaseAccess: Sendable, Hashable {

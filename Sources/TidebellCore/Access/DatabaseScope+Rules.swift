@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// In what CloudKit's databases differ: a rule asks for what it is about, never which
 /// database it is.

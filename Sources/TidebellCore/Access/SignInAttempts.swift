@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellScheduling
+package import TidebellScheduling
 import TidebellWire
 
 /// Counts wrong passwords, so that nobody tries many and nobody locks another one out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// How long web tokens live, and when they are renewed (web-services 2.2).
 package enum WebTokenRules {

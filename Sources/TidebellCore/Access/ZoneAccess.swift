@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A zone of a request as who calls reaches it: where it is, what they know it by, what
 /// they may do there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension PushExplanation {
     /// Writes `{"changes":[…],"hints":[…]}`; times are milliseconds since 1970.

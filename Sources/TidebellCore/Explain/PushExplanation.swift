@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What happened to changes on their way to pushes, and why: the answer to "where
 /// is my push?".

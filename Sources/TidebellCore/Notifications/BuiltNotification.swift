@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A match that is notified, with the older ones it stands for (PUSH-2).
 package struct CoalescedMatch: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Keeps payloads within what Apple's push service accepts (PRUNE-1).
 package enum PayloadPruner {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What makes a subscription one and the same (SUB-29).
 package struct SubscriptionKey: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Whether an event fires a subscription: the one home of these rules, for the
 /// matcher and for who asks later why a push came or did not.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What makes two subscriptions of a user and database duplicates, whatever
 /// their IDs: they fire on the same changes (SUB-32 to 34).

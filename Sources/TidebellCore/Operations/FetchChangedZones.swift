@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension FetchChangedZones {
     /// Returns the zones that changed, as `changes/database` does.

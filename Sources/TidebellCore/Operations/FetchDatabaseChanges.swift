@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension FetchDatabaseChanges {
     /// Returns the custom zones that changed or went since the token, each once,

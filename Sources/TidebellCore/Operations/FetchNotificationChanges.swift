@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension FetchNotificationChanges {
     /// A page, and the marks in it that no fetch has given out before.

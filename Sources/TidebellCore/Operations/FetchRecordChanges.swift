@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension FetchRecordChanges {
     /// Returns a page of one zone's changes, as `changes/zone` does (TOK-28); here

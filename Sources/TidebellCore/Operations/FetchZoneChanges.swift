@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension FetchZoneChanges {
     /// Returns a page of changes for each zone: every record that changed since

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension LookupRecords {
     /// Returns the records in the order asked for; a missing one is a

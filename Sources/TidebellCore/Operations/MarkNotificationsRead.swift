@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension MarkNotificationsRead {
     /// What a request is about, found but not marked yet.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension ModifyBadge {
     /// Sets the caller's badge (NOTIF-14): the next notification that counts it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension ModifyPermission {
     /// Reads, asks for or decides a permission of the caller (ACCT-6).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What saving records needs of the store: what is saved, what it is checked against, and
 /// the outbox.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellWire
+package import TidebellWire
 
 extension ModifySubscriptions {
     /// Saves and deletes subscriptions of the caller; each operation succeeds or

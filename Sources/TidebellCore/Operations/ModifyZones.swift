@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension ModifyZones {
     /// Creates and deletes custom zones of the private database; each operation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension QueryRecords {
     /// Returns a page of the records of a type that pass all filters, in the order

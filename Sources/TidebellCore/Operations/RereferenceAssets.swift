@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension RereferenceAssets {
     /// Returns receipts with which files of records can be saved in other records of the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Gives up zones whose encrypted fields nobody can read any more (TOK-23).
 package enum ResetLostZones {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// `subscriptions/list` (web-services 5.10).
 extension ListSubscriptions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Adds an API token, which lets programs call, or a management token, with which the operator
 /// asks over the network.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Adds a web token of a user that the operator hands out: good until a day, and not renewed.
 package enum AddWebToken {

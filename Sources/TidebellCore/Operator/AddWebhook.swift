@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Adds a webhook: a URL that a container's notifications are posted to.
 package enum AddWebhook {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// The result of a predicate for a record.
 package enum FilterVerdict: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A filter whose right side was brought into comparable form once, to be asked
 /// of many records.

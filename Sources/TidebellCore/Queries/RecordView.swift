@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A record as filters see it, its fields decoded once for all of them, and folded once.
 package struct RecordView: Sendable {

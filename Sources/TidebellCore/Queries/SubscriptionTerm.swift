@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What a query subscription is found by: the value its most selective filter
 /// asks a field to have, as text.

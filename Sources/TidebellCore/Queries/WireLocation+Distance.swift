@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellWire
+package import TidebellWire
 
 extension WireLocation {
     /// The mean radius of the earth in metres.

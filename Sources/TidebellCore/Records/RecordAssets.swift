@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// The files that one request names: what their receipts and URLs stand for.
 struct RecordAssets {

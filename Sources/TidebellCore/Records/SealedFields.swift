@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 // A record with encrypted fields is stored like any other, with two differences: instead of
 // each encrypted value stands an empty one that is marked as encrypted, and before all

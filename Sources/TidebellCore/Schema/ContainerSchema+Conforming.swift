@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 // The first stored value of a field fixes its type, and whether it is encrypted (ENV-1,
 // REC-11).

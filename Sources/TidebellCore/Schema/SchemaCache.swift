@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
-import TidebellWire
+package import TidebellWire
 
 /// The record types that requests asked for last, of one store.
 ///

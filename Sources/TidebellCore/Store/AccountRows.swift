@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A web token as stored: what a signed-in device or page shows.
 package struct StoredWebToken: Sendable, Hashable {

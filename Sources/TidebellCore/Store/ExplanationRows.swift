@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What became of one match when its change was notified.
 package struct NotifiedMatch: Sendable, Hashable {

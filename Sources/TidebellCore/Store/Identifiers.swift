@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// An account: a person who can sign in to this server.
 package struct AccountID: RawRepresentable, Sendable, Hashable {

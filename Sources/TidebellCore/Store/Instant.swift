@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The rules speak of moments: whoever imports them may name one.
-@_exported import struct TidebellScheduling.Instant
+@_exported public import struct TidebellScheduling.Instant

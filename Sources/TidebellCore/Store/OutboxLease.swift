@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 
 /// Who processes the changes of databases: one pass of one pipeline. Random, and never used again.
 package struct LeaseHolder: RawRepresentable, Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// One record's part of a change.
 package struct RecordChange: Sendable, Hashable {

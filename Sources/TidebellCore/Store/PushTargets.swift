@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What a native push token gets: the notifications of one device. A token
 /// that is registered in several containers is a target in each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A user of a container as stored.
 package struct StoredUser: Sendable, Hashable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// A call met a part of the store that cannot be read, and that the engine cannot mend:
 /// nothing of it happened, and the same call will fail again.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellScheduling
+package import Foundation
+package import TidebellScheduling
 
 /// What a store is opened for.
 package enum StorePurpose: Sendable, Hashable {

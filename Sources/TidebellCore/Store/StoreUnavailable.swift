@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Why a store cannot do for now what it was asked for: nothing of it happened, and what is
 /// in the way is the machine's, so that the same call may work later.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// How a subscription stands in the store: bytes without meaning to an engine, and what it
 /// is found by.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// One webhook of a container.
 package struct WebhookID: RawRepresentable, Sendable, Hashable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// Receipts and download URLs, sealed with keys of the store's secret (HMAC-SHA-256): nothing

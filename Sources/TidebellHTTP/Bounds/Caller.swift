@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// The caller whose share a request takes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Metrics
-import TidebellWire
+package import Metrics
+package import TidebellWire
 
 /// What the API counts: refusals by bounds, its own and those that errors name
 /// (``WireError/bound``), and damage that its answers name.

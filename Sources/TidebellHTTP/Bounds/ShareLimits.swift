@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 import TidebellCore
 
 /// How much of the server one caller may take, and how much all together.

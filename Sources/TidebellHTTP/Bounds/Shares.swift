@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// What callers have of the server now, held to ``ShareLimits``.
 package struct Shares: Sendable {

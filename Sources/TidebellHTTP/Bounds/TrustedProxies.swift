@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 
 /// The proxies that are believed about where a request comes from.
 ///

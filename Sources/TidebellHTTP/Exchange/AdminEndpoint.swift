@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// An endpoint for the operator, of one container: called with a management token
 /// instead of a user's (`Authorization: Bearer …`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// An endpoint whose URL is the only credential: it was given to the client that may send or
 /// fetch one file (web-services 5.9).

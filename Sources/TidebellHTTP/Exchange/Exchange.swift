@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
-import TidebellWire
+package import TidebellCore
+package import TidebellWire
 
 /// One authenticated request to one container: what an endpoint works with.
 package struct Exchange: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 import TidebellWire
 
 /// Names of header fields that HTTPTypes does not have.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
+package import HTTPTypes
 import TidebellWire
 
 /// A request as it comes in, from a socket or from the same process.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPTypes
-import TidebellWire
+package import HTTPTypes
+package import TidebellWire
 
 /// Receives the pieces of a streamed body, in order.
 package protocol BodyWriter: Sendable {

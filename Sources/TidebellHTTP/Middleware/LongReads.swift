@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
-import TidebellCore
-import TidebellWire
+package import TidebellCore
+package import TidebellWire
 
 /// Lets few long reads run at a time, and callers take turns at them: a caller that
 /// asks for many waits for its own reads; others do not wait for them.

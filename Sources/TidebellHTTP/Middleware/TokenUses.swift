@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
-import TidebellCore
+package import TidebellCore
 
 /// Remembers which tokens were used, so that one write a minute notes them all in the store:
 /// an operator sees what is in use, and a request writes nothing.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// Makes the ID by which others than a device itself know it: readers of records, receivers

@@ -3,7 +3,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import TidebellCore
-import TidebellScheduling
+package import TidebellScheduling
 import TidebellWire
 
 /// Passwords as they are stored: hashed with scrypt and a salt of their own, so that

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
+package import Crypto
 import Foundation
 import Synchronization
-import TidebellCore
+package import TidebellCore
 import TidebellWire
 
 /// The key that all others hang on: it wraps the keys of zones and of files, and encrypts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// Takes what is under one root key to under another one.
 package struct RootKeyChange: KeyRewrapping {

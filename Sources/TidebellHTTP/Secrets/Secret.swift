@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import TidebellScheduling
+package import TidebellScheduling
 import TidebellWire
 
 /// Tokens and other secrets as text.

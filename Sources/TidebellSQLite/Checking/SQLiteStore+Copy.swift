@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
-import TidebellCore
+package import TidebellCore
 
 extension SQLiteStore {
     /// Copies the store at `path`, as it is at one moment, to a file that does not exist

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
-import TidebellCore
+package import TidebellCore
 
 extension StoreCheck {
     /// Keys that are read at once.

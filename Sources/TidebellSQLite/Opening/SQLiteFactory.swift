@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellCore
-import TidebellScheduling
+package import Foundation
+package import TidebellCore
+package import TidebellScheduling
 
 /// Keeps the store in one file of the data folder.
 package struct SQLiteFactory: StoreFactory {

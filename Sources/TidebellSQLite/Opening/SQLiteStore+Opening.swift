@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import GRDB
-import TidebellCore
-import TidebellScheduling
+package import TidebellCore
+package import TidebellScheduling
 
 extension SQLiteStore {
     /// How long a connection waits for another process.

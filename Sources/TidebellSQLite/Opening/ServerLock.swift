@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Synchronization
-import TidebellCore
+package import TidebellCore
 
 /// The right to be the one server of a store, held as long as the process lives.
 ///

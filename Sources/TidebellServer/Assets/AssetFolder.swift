@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import Logging
+package import Foundation
+package import Logging
 import Synchronization
-import TidebellCore
-import TidebellHTTP
+package import TidebellCore
+package import TidebellHTTP
 import TidebellScheduling
 import TidebellWire
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import TidebellCore
+package import Foundation
+package import TidebellCore
 import TidebellSQLite
 
 /// Makes a backup of a cloud, also while a server runs on it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellCore
-import TidebellSQLite
+package import TidebellSQLite
 
 /// The description of a backup, in its file `manifest.json`.
 package struct BackupManifest: Sendable, Hashable, Codable {

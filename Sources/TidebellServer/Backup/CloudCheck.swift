@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import TidebellCore
+package import TidebellCore
 import TidebellHTTP
-import TidebellSQLite
+package import TidebellSQLite
 
 /// Looks through a whole cloud, its store and its files, for what is not as it must be, and
 /// changes nothing; a server may run on it.

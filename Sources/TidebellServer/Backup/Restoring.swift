@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 import TidebellCore
 import TidebellSQLite
-import TidebellScheduling
+package import TidebellScheduling
 
 /// Puts a backup into a data folder, as a new life of its store.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellCore
+package import TidebellCore
 
 /// A bound that an operator sets by its name: the one that errors name and refusals are counted
 /// by, or which begins with it and a dot.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
 import Synchronization
-internal import TidebellCore
-internal import TidebellHTTP
-internal import TidebellWire
-internal import TidebellServer
+import TidebellCore
+import TidebellHTTP
+import TidebellWire
+import TidebellServer
 
 /// What a ``TestCloud`` and its devices share; lives as long as any of them.
 final class CloudState: Sendable {

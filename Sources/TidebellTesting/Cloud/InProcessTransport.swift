@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
-internal import HTTPTypes
+import HTTPTypes
 import Synchronization
-internal import TidebellHTTP
-internal import TidebellServer
+import TidebellHTTP
+import TidebellServer
 
 /// Carries requests to a server of the same process, without sockets.
 ///

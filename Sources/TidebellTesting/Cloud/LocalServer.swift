@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
-internal import Logging
-internal import ServiceLifecycle
-internal import TidebellAPNs
+import Logging
+import ServiceLifecycle
+import TidebellAPNs
 import Synchronization
-internal import TidebellCore
-internal import TidebellHTTP
-internal import TidebellPush
-internal import TidebellServer
+import TidebellCore
+import TidebellHTTP
+import TidebellPush
+import TidebellServer
 import TidebellTestStores
 
 /// A running server: the cloud that `tidebell serve` runs, on a database in a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Logging
+import Logging
 import Synchronization
 
 /// What a server in a test logged as a warning or worse, oldest first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
-internal import TidebellCore
-internal import TidebellWire
+import TidebellCore
+import TidebellWire
 
 extension TestCloud {
     /// Does what happens when the user deletes the app's iCloud data in Settings:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
-internal import TidebellCore
-internal import TidebellServer
-internal import TidebellWire
+import TidebellCore
+import TidebellServer
+import TidebellWire
 
 extension TestCloud {
     /// The moment of a backup, which goes when nobody has it any more.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CloudKit
+package import CloudKit
 
 /// A whole cloud inside a test: the server with its database, its rules and its
 /// push pipeline, and as many devices as the test needs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CloudKit
-internal import TidebellWire
+public import CloudKit
+import TidebellWire
 
 /// A push as an app receives it in `didReceiveRemoteNotification`.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CloudKit
-internal import TidebellWire
+public import CloudKit
+import TidebellWire
 
 /// Payloads of CloudKit pushes, made by hand for tests that need no cloud.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CloudKit
-internal import TidebellWire
+import TidebellWire
 
 extension TestDevice {
     /// Registers the device with the server as one of Apple's: its pushes go by Apple's

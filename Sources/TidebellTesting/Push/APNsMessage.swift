@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellScheduling
-internal import TidebellWire
+import TidebellWire
 
 /// A request as it came over the wire.
 struct APNsMessage: Sendable {

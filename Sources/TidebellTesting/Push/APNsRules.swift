@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// What Apple's push service takes and what it refuses ("Sending notification
 /// requests to APNs", "Handling notification responses from APNs").

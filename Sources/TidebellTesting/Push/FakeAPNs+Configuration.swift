@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import TidebellAPNs
-internal import TidebellWire
+import TidebellAPNs
+import TidebellWire
 import Foundation
 
 extension FakeAPNs {

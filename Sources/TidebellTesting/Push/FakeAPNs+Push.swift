@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CloudKit
+public import CloudKit
 
 extension FakeAPNs {
     /// A push that was taken.

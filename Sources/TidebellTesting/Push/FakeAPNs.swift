@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 import Synchronization
 
 /// Apple's push service inside a test: an HTTP/2 server on this machine that is as

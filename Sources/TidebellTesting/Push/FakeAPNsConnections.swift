@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import NIOCore
-internal import NIOHPACK
-internal import NIOHTTP2
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
 import Synchronization
 
 /// The open connections of a ``FakeAPNsServer``.

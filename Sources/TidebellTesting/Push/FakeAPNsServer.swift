@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import NIOCore
-internal import NIOPosix
-internal import NIOSSL
+import NIOCore
+import NIOPosix
+import NIOSSL
 
 /// The socket of a ``FakeAPNs``: TLS 1.3 and HTTP/2 on 127.0.0.1.
 final class FakeAPNsServer: Sendable {

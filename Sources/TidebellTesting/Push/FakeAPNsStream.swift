@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import NIOCore
-internal import NIOHPACK
-internal import NIOHTTP2
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
 
 /// One request of a connection and its answer.
 final class FakeAPNsStream: ChannelInboundHandler {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import TidebellScheduling
-internal import Crypto
-internal import NIOSSL
-internal import TidebellWire
-internal import X509
-internal import SwiftASN1
+import Crypto
+import NIOSSL
+import TidebellWire
+import X509
+import SwiftASN1
 
 /// A certificate for `localhost` that vouches for itself, made anew each time.
 struct ServerIdentity {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import Crypto
+import Crypto
 import Synchronization
 
 /// The key of the fake team.

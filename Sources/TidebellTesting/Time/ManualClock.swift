@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 import Synchronization
 
 /// A clock that stands still until a test moves it.

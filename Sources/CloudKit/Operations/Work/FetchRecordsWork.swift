@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// The work of a ``CKFetchRecordsOperation``: for each zone, requests of a page each.
 struct FetchRecordsWork: OperationWork {

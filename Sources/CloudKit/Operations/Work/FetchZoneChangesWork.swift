@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// The work of a ``CKFetchRecordZoneChangesOperation``: page after page, some zones at a
 /// time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 /// The endpoints of zones or of subscriptions, as far as they are alike.
 protocol ItemEndpoints: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-internal import TidebellWire
+import TidebellWire
 
 extension ModifyRecordsWork.PlannedItem {
     /// Plans to save a record as it is now.

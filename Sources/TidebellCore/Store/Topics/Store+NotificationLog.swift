@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// The notification log: what every user was sent, in one order.
 package protocol NotificationLogReading {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// The record types of a container and their fields (ENV-1).
 package protocol SchemaReading {

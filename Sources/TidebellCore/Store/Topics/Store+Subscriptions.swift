@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Subscriptions, of one user or as a change finds them.
 package protocol SubscriptionReading {

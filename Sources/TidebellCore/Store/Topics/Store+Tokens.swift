@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// The API and management tokens, which belong to no user.
 package protocol TokenReading {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// Databases and their zones: what is in them, and how far their history is.
 package protocol ZoneReading {

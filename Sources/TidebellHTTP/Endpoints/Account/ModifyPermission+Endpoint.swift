@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `account/permission`, an extension (ACCT-6).
 extension ModifyPermission: Endpoint {

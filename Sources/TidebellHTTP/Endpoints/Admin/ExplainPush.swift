@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 import TidebellPush
 
 /// `/admin/1/{container}/{environment}/push/explain`: what became of changes on

@@ -2,7 +2,7 @@
 import Foundation
 import HTTPTypes
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `/assets/1/upload/{token}`: takes the bytes of a file, whatever type is claimed
 /// for them (web-services 5.9).

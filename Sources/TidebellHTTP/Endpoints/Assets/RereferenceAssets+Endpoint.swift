@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `assets/rereference` (web-services 5.9).
 extension RereferenceAssets: Endpoint {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `/assets/1/download/{token}/{name}`: the bytes of a file (web-services 4.4).
 extension SendAsset: AssetEndpoint {

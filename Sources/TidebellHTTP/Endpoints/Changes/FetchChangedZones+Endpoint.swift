@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `zones/changes` (web-services 5.8), deprecated.
 extension FetchChangedZones: Endpoint {

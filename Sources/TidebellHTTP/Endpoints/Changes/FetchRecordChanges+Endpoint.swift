@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `records/changes` (web-services 5.4), deprecated.
 extension FetchRecordChanges: Endpoint {

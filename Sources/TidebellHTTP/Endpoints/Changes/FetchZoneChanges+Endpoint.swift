@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `changes/zone` (web-services 5.6).
 extension FetchZoneChanges: Endpoint {

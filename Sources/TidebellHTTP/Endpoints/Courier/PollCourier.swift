@@ -2,7 +2,7 @@
 import HTTPTypes
 import TidebellCore
 import TidebellPush
-import TidebellWire
+package import TidebellWire
 
 /// `/courier/{capability}`: long poll of a web client for its next push
 /// (web-services 5.12).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 import TidebellPush
 
 /// `notifications/ack`: the device has everything up to a cursor and need not be

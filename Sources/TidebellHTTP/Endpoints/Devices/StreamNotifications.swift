@@ -2,7 +2,7 @@
 import HTTPTypes
 import TidebellCore
 import TidebellPush
-import TidebellWire
+package import TidebellWire
 
 /// `notifications/stream`: server-sent events with every notification of the
 /// caller's device, from where it left off (web-services 9).

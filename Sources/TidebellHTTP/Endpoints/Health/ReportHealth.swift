@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 import TidebellCore
 
 /// `/health`: whether the server answers and its store can be read.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `/ready`: whether the server can do its work, which is to write.
 extension ReportReadiness: ServerEndpoint {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `records/lookup` (web-services 5.3).
 extension LookupRecords: Endpoint {

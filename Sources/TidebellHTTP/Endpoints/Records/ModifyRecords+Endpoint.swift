@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `records/modify` (web-services 5.2).
 extension ModifyRecords: Endpoint {

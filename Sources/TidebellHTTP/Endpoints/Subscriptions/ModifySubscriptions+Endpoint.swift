@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `subscriptions/modify` (web-services 5.10).
 extension ModifySubscriptions: Endpoint {

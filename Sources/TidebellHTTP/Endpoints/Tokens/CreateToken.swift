@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 import Foundation
 
 /// `tokens/create`: gives a web client a push token and the courier that

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 import TidebellPush
 
 /// `tokens/register`: lets a push token receive pushes of this container too

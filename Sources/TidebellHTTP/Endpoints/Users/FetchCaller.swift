@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
-import TidebellWire
+package import TidebellWire
 
 /// `users/caller`, and `users/current`, its older name (web-services 5.11).
 extension FetchCaller: Endpoint {
