@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CloudKit
-package import Synchronization
+import Synchronization
 
 /// One device of one user of a ``TestCloud``.
 ///
