@@ -221,7 +221,9 @@ let package = Package(
         // The stores that tests run on, by one setting.
         .target(
             name: "TidebellTestStores",
-            dependencies: ["TidebellCore", "TidebellEngines", "TidebellScheduling"],
+            dependencies: [
+                "TidebellCore", "TidebellEngines", "TidebellScheduling", "TidebellSQLite",
+            ],
             swiftSettings: strict
         ),
         // What tests of several targets wait with, and take chance from.

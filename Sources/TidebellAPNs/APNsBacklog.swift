@@ -138,11 +138,12 @@ extension APNsBacklog {
         return key
     }
 
-    /// Ends the turn of a target.
+    /// Ends the turn of a target; returns when its rest ends, if it rests.
+    @discardableResult
     mutating func finished(
         _ key: PushTargetKey, _ outcome: Outcome, at now: Instant, jitter: Double
-    ) {
-        guard let entry = entries.removeValue(forKey: key) else { return }
+    ) -> Instant? {
+        guard let entry = entries.removeValue(forKey: key) else { return nil }
         busyCount -= 1
         switch (outcome, entry.phase) {
         // One that is gone may have been registered again, in another session.
@@ -153,9 +154,15 @@ extension APNsBacklog {
             let wait = configuration.wait(
                 failures: entry.failures + 1, atLeast: least, atMost: most, jitter: jitter
             )
-            rest(key, failures: entry.failures + 1, until: now.advanced(by: wait))
+            let end = now.advanced(by: wait)
+            rest(key, failures: entry.failures + 1, until: end)
+            return end
         }
+        return nil
     }
+
+    /// Whether a target waits, is busy or rests.
+    func holds(_ key: PushTargetKey) -> Bool { entries[key] != nil }
 
     private mutating func enqueue(_ key: PushTargetKey, failures: Int) {
         entries[key] = Entry(phase: .waiting, failures: failures)

@@ -39,8 +39,10 @@ package struct APNsConfiguration: Sendable {
     package var restingTargets = 10_000
     /// Notifications that one read of the log gives a target.
     package var notificationsPerPage = 16
-    /// Devices or notifications that one look for targets reads.
+    /// Devices that one look for targets reads, and targets that one claim takes.
     package var rowsPerLook = 256
+    /// How long a claimed target is nobody else's, unless it is given back before.
+    package var leaseDuration = Duration.seconds(60)
     /// How long a lost wake-up can delay a push.
     package var pollInterval = Duration.seconds(5)
     /// How long an answer may take before the request is repeated.

@@ -23,13 +23,20 @@ final class APNsLane: Sendable {
     /// What was logged and is not logged again until pushes go through.
     let reported = Mutex<Set<String>>([])
     private let backlog: Mutex<APNsBacklog>
+    /// Of the targets in the backlog that came from the queue.
+    private let leases = Mutex<[PushTargetKey: DeliveryLease]>([:])
+    /// How often targets were claimed.
+    private let claims = Atomic(0)
+    /// Has targets claimed once more.
+    private let claimAgain: WakeSignal
     private let wake = WakeSignal()
     private let stopped = Atomic(false)
 
     init(
         container: ContainerKey, app: APNsConfiguration.App, gateway: APNsGateway,
         configuration: APNsConfiguration, surroundings: APNsSurroundings,
-        sender: any APNsSender, tokens: ProviderTokens, cursors: APNsCursors
+        sender: any APNsSender, tokens: ProviderTokens, cursors: APNsCursors,
+        claimAgain: WakeSignal
     ) {
         self.container = container
         self.app = app
@@ -39,15 +46,58 @@ final class APNsLane: Sendable {
         self.sender = sender
         self.tokens = tokens
         self.cursors = cursors
+        self.claimAgain = claimAgain
         backlog = Mutex(APNsBacklog(configuration))
     }
 
-    /// Notes that targets have something pending.
-    func found(_ keys: [PushTargetKey]) {
-        backlog.withLock { backlog in
-            for key in keys { backlog.found(key) }
+    /// Claims the targets that something waits for and that nobody else has.
+    func claim() async throws {
+        claims.add(1, ordering: .relaxed)
+        let limit = configuration.rowsPerLook
+        while !isStopped {
+            let now = surroundings.now()
+            let claimed = try await surroundings.store.claimDeliveries(
+                DeliveryClaim(
+                    .pushTargets(container), holder: LeaseHolder(rawValue: surroundings.makeUUID()),
+                    now: now, vestingAt: now.advanced(by: configuration.leaseDuration),
+                    limit: limit
+                )
+            )
+            for lease in claimed.leases {
+                guard case .pushTarget(let key, _) = lease.pointer else { continue }
+                leases.withLock { $0[key] = lease }
+                backlog.withLock { $0.found(key) }
+            }
+            if !claimed.leases.isEmpty { wake.raise() }
+            guard claimed.leases.count == limit else { return }
         }
-        wake.raise()
+    }
+
+    /// Gives back what is still claimed.
+    func giveBack() async {
+        let held = leases.withLock { leases in
+            defer { leases = [:] }
+            return Array(leases.values)
+        }
+        // A lease that cannot be given back vests.
+        try? await surroundings.store.returnDeliveries(
+            held.map { ReturnedDelivery($0, .untouched) }
+        )
+    }
+
+    /// Whether nothing can be done at this moment, and nothing waits to be claimed.
+    func isSettled() async throws -> Bool {
+        let container = container
+        let queue = try await surroundings.store.read {
+            try $0.queuedDeliveries(in: .pushTargets(container), limit: .max)
+        }
+        return backlog.withLock { backlog in
+            backlog.isIdle(at: surroundings.now())
+                && queue.allSatisfy { pointer in
+                    guard case .pushTarget(let key, _) = pointer else { return true }
+                    return backlog.holds(key)
+                }
+        }
     }
 
     /// Lets what is under way end and begins nothing more.
@@ -55,9 +105,6 @@ final class APNsLane: Sendable {
         stopped.store(true, ordering: .relaxed)
         wake.raise()
     }
-
-    /// Whether nothing can be done at this moment.
-    var isIdle: Bool { backlog.withLock { $0.isIdle(at: surroundings.now()) } }
 
     private var isStopped: Bool { stopped.load(ordering: .relaxed) || Task.isCancelled }
 
@@ -104,9 +151,22 @@ final class APNsLane: Sendable {
     }
 
     private func takeTurn(_ key: PushTargetKey) async {
+        let claimed = claims.load(ordering: .relaxed)
         let outcome = await deliver(to: key)
-        backlog.withLock {
-            $0.finished(key, outcome, at: surroundings.now(), jitter: surroundings.jitter())
+        let (restEnd, isInBacklog) = backlog.withLock { backlog in
+            let end = backlog.finished(
+                key, outcome, at: surroundings.now(), jitter: surroundings.jitter()
+            )
+            return (end, backlog.holds(key))
+        }
+        let isOver = restEnd != nil || !isInBacklog
+        if isOver, let lease = leases.withLock({ $0.removeValue(forKey: key) }) {
+            let end = restEnd.map { ReturnedDelivery.Outcome.failed(vestingAt: $0) }
+            try? await surroundings.store.returnDeliveries([
+                ReturnedDelivery(lease, end ?? .delivered)
+            ])
+            // What came for it meanwhile was passed over by that claim.
+            if claims.load(ordering: .relaxed) != claimed { claimAgain.raise() }
         }
         wake.raise()
     }
@@ -119,7 +179,14 @@ final class APNsLane: Sendable {
             let page = try await surroundings.store.read {
                 try $0.page(of: key, limit: limit, at: now)
             }
-            guard let (target, notifications) = page else { return .gone }
+            guard let (target, notifications) = page else {
+                try await surroundings.store.write(.batch) {
+                    try $0.withdrawPushTarget(key, at: now)
+                }
+                return .gone
+            }
+            // What was for it is replaced, or has left the log: nothing waits for it.
+            if notifications.isEmpty { cursors.note(key, at: target.delivered) }
             var outcome: APNsBacklog.Outcome = notifications.count < limit ? .done : .more
             for notification in notifications {
                 if isStopped { break }

@@ -19,8 +19,6 @@ package final class APNsRoute: PushRoute, Service {
     private let cursors: APNsCursors
     private let sender: (any APNsSender)?
     private let wake = WakeSignal(isRaised: true)
-    /// How far the log was looked at; nil before the first look.
-    private let seen = Mutex<NotificationSequence?>(nil)
     /// Containers without a way to Apple for which that was logged.
     private let reported = Mutex<Set<String>>([])
 
@@ -46,7 +44,7 @@ package final class APNsRoute: PushRoute, Service {
         self.cursors = cursors
         var lanes: [ContainerKey: APNsLane] = [:]
         if let configuration, let sender {
-            for lane in Self.lanes(configuration, surroundings, sender, cursors) {
+            for lane in Self.lanes(configuration, surroundings, sender, cursors, wake) {
                 lanes[lane.container] = lane
             }
         }
@@ -57,7 +55,7 @@ package final class APNsRoute: PushRoute, Service {
     /// provider tokens, because Apple limits how many are made.
     private static func lanes(
         _ configuration: APNsConfiguration, _ surroundings: APNsSurroundings,
-        _ sender: any APNsSender, _ cursors: APNsCursors
+        _ sender: any APNsSender, _ cursors: APNsCursors, _ wake: WakeSignal
     ) -> [APNsLane] {
         var tokens: [[String]: ProviderTokens] = [:]
         return configuration.apps.flatMap { app in
@@ -68,7 +66,8 @@ package final class APNsRoute: PushRoute, Service {
                 APNsLane(
                     container: ContainerKey(container: app.container, environment: environment),
                     app: app, gateway: gateway, configuration: configuration,
-                    surroundings: surroundings, sender: sender, tokens: source, cursors: cursors
+                    surroundings: surroundings, sender: sender, tokens: source, cursors: cursors,
+                    claimAgain: wake
                 )
             }
         }
@@ -101,12 +100,8 @@ package final class APNsRoute: PushRoute, Service {
 
     /// Whether nothing can be delivered now: all is delivered, or waits for the time.
     package func isSettled() async throws -> Bool {
-        guard !lanes.isEmpty else { return true }
-        guard let seen = seen.withLock(\.self) else { return false }
-        let end = try await surroundings.store.read {
-            try $0.pushTargets(notifiedAfter: seen, limit: 1).upTo
-        }
-        return seen == end && lanes.values.allSatisfy(\.isIdle)
+        for lane in lanes.values where !(try await lane.isSettled()) { return false }
+        return true
     }
 }
 
@@ -131,6 +126,7 @@ extension APNsRoute {
         } onGracefulShutdown: {
             for lane in self.lanes.values { lane.stop() }
         }
+        for lane in lanes.values { await lane.giveBack() }
         await sender.close()
     }
 
@@ -140,16 +136,13 @@ extension APNsRoute {
         }
     }
 
-    /// Follows the end of the log and names the lanes the targets of what is new.
-    ///
-    /// What was there before is found by the lanes, which begin by looking through
-    /// all targets.
+    /// Has the lanes claim the targets that something waits for.
     private func follow(_ configuration: APNsConfiguration) async {
         var failures = 0
         while !Task.isCancelled {
             var wait = configuration.pollInterval
             do {
-                while try await readOn(configuration.rowsPerLook) {}
+                for lane in lanes.values { try await lane.claim() }
                 failures = 0
             } catch {
                 guard !Task.isCancelled else { return }
@@ -165,29 +158,10 @@ extension APNsRoute {
         }
     }
 
-    /// Reads a page of the log; returns whether there may be more.
-    private func readOn(_ limit: Int) async throws -> Bool {
-        let last = seen.withLock(\.self)
-        let store = surroundings.store
-        guard let last else {
-            let head = try await store.read { try $0.notificationHead() }
-            seen.withLock { $0 = head }
-            return true
-        }
-        let (targets, upTo) = try await store.read {
-            try $0.pushTargets(notifiedAfter: last, limit: limit)
-        }
-        for (container, group) in Dictionary(grouping: targets, by: \.value) {
-            lanes[container]?.found(group.map(\.key))
-        }
-        seen.withLock { $0 = upTo }
-        return upTo > last
-    }
-
     private func reportUnreadable(_ error: any Error, isFirst: Bool) {
         guard isFirst else { return }
         surroundings.logger.warning(
-            "the notification log cannot be read; pushes to Apple's push service wait",
+            "the queue of push tokens cannot be read; pushes to Apple's push service wait",
             metadata: ["error": "\(error)"]
         )
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 package import Logging
 package import TidebellCore
 package import TidebellPush
@@ -11,6 +12,8 @@ package struct APNsSurroundings: Sendable {
     package var now: @Sendable () -> Instant
     /// Makes a number from 0 to 1 that spreads retries.
     package var jitter: @Sendable () -> Double
+    /// Makes what leases are known by.
+    package var makeUUID: @Sendable () -> UUID
     package var logger: Logger
     package var metrics: APNsMetrics
     /// Called whenever there may be nothing left to do now.
@@ -23,6 +26,7 @@ package struct APNsSurroundings: Sendable {
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
         jitter: @escaping @Sendable () -> Double,
+        makeUUID: @escaping @Sendable () -> UUID,
         logger: Logger,
         metrics: APNsMetrics = APNsMetrics(),
         onIdle: @escaping @Sendable () -> Void = {}
@@ -32,6 +36,7 @@ package struct APNsSurroundings: Sendable {
         self.clock = clock
         self.now = now
         self.jitter = jitter
+        self.makeUUID = makeUUID
         self.logger = logger
         self.metrics = metrics
         self.onIdle = onIdle

@@ -10,6 +10,8 @@ package struct CourierMessage: Sendable, Hashable {
     /// The payload, the whole body of the answer.
     package let payload: [UInt8]
     let sequence: NotificationSequence
+    /// In whose log it stands.
+    let user: UserID
     /// The courier's token, which has a position of its own.
     let token: String
     /// The devices that the token reaches.
@@ -115,9 +117,11 @@ package final class CourierMailboxes: PushRoute {
     /// called after the answer was written.
     package func acknowledge(_ message: CourierMessage, at now: Instant) async throws {
         try await store.write(.batch) { transaction in
-            // The oldest of all its devices' notifications was given out, so none of them
-            // has one left before it.
-            try transaction.acknowledge(courierToken: message.token, upTo: message.sequence)
+            // The oldest for all devices of the user was given out, so none of them has one
+            // left before it.
+            try transaction.acknowledge(
+                courierToken: message.token, of: message.user, upTo: message.sequence
+            )
             try transaction.markDevicesSeen(message.devices, at: now)
         }
         metrics.courierDeliveries.increment()
@@ -161,19 +165,21 @@ package final class CourierMailboxes: PushRoute {
             guard let (token, devices) = try reader.pushToken(courier: courier, at: now),
                 !devices.isEmpty
             else { throw Self.unknownCourier }
-            var oldest: Pending?
+            var firsts: [UserID: Pending] = [:]
             for device in devices {
                 guard let first = try Pending(for: device, from: reader, limit: limit) else {
                     continue
                 }
-                let known = oldest?.notification.sequence
+                let known = firsts[device.user]?.notification.sequence
                 if let known, known < first.notification.sequence { continue }
-                oldest = first
+                firsts[device.user] = first
             }
-            let message = oldest.map { oldest in
+            // Those of several users, which a page's containers have, have no order.
+            let message = firsts.values.min { $0.rank < $1.rank }.map { oldest in
                 let notification = oldest.notification
                 return CourierMessage(
                     payload: oldest.payload, sequence: notification.sequence,
+                    user: notification.user,
                     token: token.token, devices: devices.map(\.key),
                     recipients: devices.filter {
                         $0.user == notification.user && $0.clientID != notification.originClient
@@ -268,6 +274,9 @@ private struct Pending {
         let position = NotificationSequence(rawValue: kept.rawValue - 1)
         (notification, followsDropped) = (try first(after: position) ?? oldest, true)
     }
+
+    /// Which of several users' comes first: the one made first.
+    var rank: (Instant, Int64) { (notification.createdAt, notification.user.rawValue) }
 
     /// What is given out: after a loss it is marked as incomplete.
     var payload: [UInt8] {

@@ -94,7 +94,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 }
                 // A cursor from a store that was since restored from a backup
                 // would keep the device deaf until the log catches up.
-                let head = try reader.notificationHead()
+                let head = try reader.notificationHead(of: device.user)
                 let start = isFirst ? Swift.min(after, head) : after
                 let notifications = try reader.notifications(
                     for: device.user, after: start, excludingOrigin: device.clientID, limit: limit

@@ -37,8 +37,8 @@ struct OutboxBatch {
     private(set) var devices: [UserID: [StoredDevice]] = [:]
     /// The badges of the owners of candidates that count one (NINFO-11).
     private(set) var badges: [UserID: Int] = [:]
-    /// Where the notification log ended: nothing of what the batch makes stands before it.
-    private(set) var logEnd = NotificationSequence.start
+    /// Where the logs of candidates' owners ended: nothing that the batch makes stands before.
+    private(set) var logEnds: [UserID: NotificationSequence] = [:]
     /// When the oldest change was committed.
     private(set) var oldest: Instant?
     /// How many entries the read found.
@@ -82,7 +82,6 @@ struct OutboxBatch {
         depth = entries.count
         oldest = entries.filter { $0.damage != .row }.map(\.committedAt).min()
         heldUp = Set(outboxes.filter(\.isUnreadable).map(\.database))
-        logEnd = try reader.notificationHead()
         let endings = try outboxes.flatMap { try Self.endings(in: $0, from: reader) }
         var candidates = CandidateReader(bytes: bounds.subscriptionBytesPerPass)
         var left = bounds.notificationsPerPass
@@ -108,6 +107,7 @@ struct OutboxBatch {
         }
         isCutByBytes = candidates.isCut || outboxes.contains(where: \.isCutByBytes)
         users = candidates.users
+        logEnds = try reader.newestNotifications(of: Set(users.keys))
         damagedSubscriptions = candidates.damaged
         try readDevices(from: reader)
     }

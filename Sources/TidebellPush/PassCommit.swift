@@ -94,7 +94,7 @@ struct PassCommit: Sendable {
             if badges != before { try transaction.putBadges(badges.counts) }
         }
         let stored = try transaction.appendNotifications(
-            notifications.map(\.notification), unlessAfter: looksForAll ? .start : batch.logEnd
+            notifications.map(\.notification), unlessAfter: looksForAll ? [:] : batch.logEnds
         )
         return zip(notifications, stored).map { Appended(built: $0, stored: $1) }
     }

@@ -39,7 +39,7 @@ package final class SQLiteStore: OpenedStore {
     let pool: DatabasePool
     private let writes: GroupCommit
     private let log: WriteAheadLog
-    private let leases = OutboxLeases()
+    private let leases = QueueLeases()
     private let outbox = OutboxSignal()
     private let access = OutboxSignal()
     private let server: ServerLock?
@@ -191,17 +191,31 @@ package final class SQLiteStore: OpenedStore {
     package func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
         while true {
             // All that are held may stand before the first that is not.
-            let limit = claim.limit + leases.count
+            let limit = claim.limit + leases.outboxes.count { _ in true }
             let queue = try await read { try $0.queuedDatabases(limit: limit) }
             let isWhole = queue.count < limit
-            let claimed = leases.claim(claim, from: queue, isWhole: isWhole)
+            let claimed = leases.outboxes.claim(claim, from: queue, isWhole: isWhole)
             // Otherwise others claimed all of these since they were counted.
             if isWhole || !claimed.leases.isEmpty { return claimed }
         }
     }
 
     package func returnOutboxes(_ leases: [ReturnedLease]) {
-        self.leases.take(leases)
+        self.leases.outboxes.take(leases)
+    }
+
+    package func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+        while true {
+            let limit = claim.limit + leases.deliveries.count(where: claim.queue.isOf)
+            let queue = try await read { try $0.queuedDeliveries(in: claim.queue, limit: limit) }
+            let isWhole = queue.count < limit
+            let claimed = leases.deliveries.claim(claim, from: queue, isWhole: isWhole)
+            if isWhole || !claimed.leases.isEmpty { return claimed }
+        }
+    }
+
+    package func returnDeliveries(_ leases: [ReturnedDelivery]) {
+        self.leases.deliveries.take(leases)
     }
 
     package func outboxCommits() -> AsyncStream<Void> {

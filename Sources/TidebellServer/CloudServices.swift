@@ -93,13 +93,15 @@ package struct CloudServices: Sendable {
         let devices = DeviceSeal(secret)
         webhookRoute = WebhookRoute(
             store: store, naming: { devices.deviceID(of: $0, usedBy: $1) }, clock: time.clock,
-            now: time.now, jitter: randomness.makeFraction, journal: journal, logger: logger
+            now: time.now, jitter: randomness.makeFraction, makeUUID: randomness.makeUUID,
+            journal: journal, logger: logger
         )
         let apns = APNsRoute(
             apns,
             APNsSurroundings(
                 store: store, journal: journal, clock: time.clock, now: time.now,
-                jitter: randomness.makeFraction, logger: logger, onIdle: onIdle
+                jitter: randomness.makeFraction, makeUUID: randomness.makeUUID, logger: logger,
+                onIdle: onIdle
             )
         )
         self.apns = apns

@@ -2,6 +2,7 @@
 package import Foundation
 package import TidebellCore
 package import TidebellEngines
+import TidebellSQLite
 import TidebellScheduling
 
 /// The stores that tests run on: of one engine, which one setting names for all of them.
@@ -10,7 +11,8 @@ package enum TestStores {
     ///
     /// With `+twice` behind the name, `sqlite+twice`, every body of a write runs twice
     /// (``RepeatingStore``); with `+apart` every step of a write is committed by itself
-    /// (``ApartStore``).
+    /// (``ApartStore``); with `+per-user` the notifications of each user have numbers of their
+    /// own (``NotificationNumbers``).
     package static let variable = "TIDEBELL_TEST_STORE"
 
     /// What opens the stores of tests.
@@ -31,10 +33,15 @@ package enum TestStores {
             "+twice": { RepeatingStore($0) }, "+apart": { ApartStore($0) },
         ]
         guard let wrap = wraps.first(where: { setting.hasSuffix($0.key) }) else {
-            return try StoreEngine(named: setting).factory
+            return try single(named: setting)
         }
         let name = String(setting.dropLast(wrap.key.count))
-        return WrappingFactory(base: try StoreEngine(named: name).factory, wrap: wrap.value)
+        return WrappingFactory(base: try single(named: name), wrap: wrap.value)
+    }
+
+    private static func single(named name: String) throws(UnknownStoreEngine) -> any StoreFactory {
+        guard name != "sqlite+per-user" else { return SQLiteFactory(numbers: .perUser) }
+        return try StoreEngine(named: name).factory
     }
 
     /// Opens the store of a folder, made with the folder if there is none.

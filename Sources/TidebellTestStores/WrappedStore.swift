@@ -35,6 +35,14 @@ extension WrappedStore {
         try await base.returnOutboxes(leases)
     }
 
+    package func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+        try await base.claimDeliveries(claim)
+    }
+
+    package func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+        try await base.returnDeliveries(leases)
+    }
+
     package func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     package func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
     package func probe() async throws { try await base.probe() }

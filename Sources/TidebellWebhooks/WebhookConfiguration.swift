@@ -3,12 +3,13 @@ package import TidebellScheduling
 
 /// The bounds and delays of webhooks.
 package struct WebhookConfiguration: Sendable, Hashable {
-    /// Requests of one webhook that may be under way at a time.
+    /// Users of one webhook who may have a request under way at a time.
     package var window = 8
-    /// Notifications that one read of the log gives a webhook.
+    /// Notifications that a webhook gets of one user before others have their turn.
     package var notificationsPerPage = 64
-    /// Positions of the log that one read looks at, whoever's they are.
-    package var sequencesPerRead: Int64 = 10_000
+    /// How long a user's notifications are posted before others have their turn; after that,
+    /// and an answer, others may claim the user.
+    package var leaseDuration = Duration.seconds(30)
     /// The time a receiver has to answer; the standard recommends 15 to 30 s.
     package var requestTimeout = Duration.seconds(20)
     /// How often a notification that fails while others are delivered is tried again

@@ -9,7 +9,16 @@ import Metrics
 ///
 /// The queue decides, this acts.
 struct WebhookDelivery: Sendable {
-    private typealias Answered = (sequence: NotificationSequence, outcome: WebhookOutcome)
+    /// What a task that was under way came to.
+    private enum Done: Sendable {
+        case read(DeliveryLease, WebhookPage?)
+        case posted(DeliveryLease, NotificationSequence, WebhookOutcome)
+        case ended(DeliveryLease, hasMore: Bool)
+        /// There may be more users.
+        case woke
+        /// The first of those who are postponed may be claimed.
+        case vested
+    }
 
     let route: WebhookRoute
     let id: WebhookID
@@ -20,83 +29,129 @@ struct WebhookDelivery: Sendable {
     /// fails with the store's error.
     func run() async throws {
         guard let webhook = try await enabledWebhook() else { return }
-        var queue = WebhookQueue(after: webhook.delivered, route.configuration)
-        var cursor = SavedCursor(saved: webhook.delivered)
-        try await withThrowingTaskGroup(of: Answered.self) { group in
+        var queue = WebhookQueue(route.configuration)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await deliver(for: webhook, &queue))
+        } catch {
+            result = .failure(error)
+        }
+        // What was delivered since the cursor moved last is delivered again.
+        try? await route.store.returnDeliveries(
+            queue.leases.map { ReturnedDelivery($0, .untouched) }
+        )
+        try result.get()
+    }
+
+    private func deliver(for webhook: StoredWebhook, _ queue: inout WebhookQueue) async throws {
+        /// When those who are postponed are looked for.
+        var alarm: Instant?
+        var deadlines: [DeliveryPointer: Instant] = [:]
+        try await withThrowingTaskGroup(of: Done.self) { group in
             defer { group.cancelAll() }
+            func watch() {
+                group.addTask {
+                    _ = await wake.wait()
+                    return .woke
+                }
+            }
+            watch()
             while !Task.isCancelled {
                 switch queue.next() {
-                case .post(let item, let delay):
-                    cursor.hasPosted = true
+                case .claim(let count):
+                    let now = route.now()
+                    let claimed = try await claim(count, at: now)
+                    if claimed.leases.isEmpty, try await enabledWebhook() == nil { return }
+                    if let vesting = claimed.nextVesting, alarm.map({ vesting < $0 }) ?? true {
+                        alarm = vesting
+                        let wait = Duration.milliseconds(max(1, vesting.rawValue - now.rawValue))
+                        group.addTask {
+                            try await route.clock.sleep(for: wait)
+                            return .vested
+                        }
+                    }
+                    queue.claimed(claimed.leases, of: count)
+                    let deadline = now.advanced(by: route.configuration.leaseDuration)
+                    for lease in claimed.leases { deadlines[lease.pointer] = deadline }
+                case .read(let lease):
+                    group.addTask { .read(lease, try await page(of: lease)) }
+                case .post(let item, let lease, let delay):
                     group.addTask {
                         // Sleeping fails by cancellation only, which ends the post as well.
                         if delay > .zero { try? await route.clock.sleep(for: delay) }
-                        return (item.notification.sequence, await post(item, webhook))
+                        let sequence = item.notification.sequence
+                        return .posted(lease, sequence, await post(item, webhook))
                     }
+                case .end(let lease, let sequence, let ending):
+                    deadlines[lease.pointer] = nil
+                    group.addTask { try await end(lease, upTo: sequence, ending) }
                 case .receive:
-                    guard let (sequence, outcome) = try await group.next() else { continue }
-                    guard try await take(sequence, outcome, into: &queue) else { return }
-                case .read(let position):
-                    try await save(queue.delivered, &cursor)
-                    guard try await read(after: position, into: &queue) else { return }
+                    guard let done = try await group.next() else { continue }
+                    if case .woke = done { watch() }
+                    if case .vested = done { alarm = nil }
+                    guard try await take(done, of: webhook, deadlines, into: &queue) else { return }
                 case .rest(let delay):
-                    try await save(queue.delivered, &cursor)
                     try await route.clock.sleep(for: delay)
                     queue.rested()
-                case .idle:
-                    try await save(queue.delivered, &cursor)
-                    guard await wake.wait() else { return }
-                    queue.woke()
                 }
             }
         }
     }
 
     /// The webhook as it is stored now; nil when nothing is to be posted any more.
-    ///
-    /// A position beyond the log, as damage may leave it, counts as its end.
     private func enabledWebhook() async throws -> StoredWebhook? {
         let id = id
-        return try await route.store.read { reader in
-            guard var webhook = try reader.webhook(id), webhook.disabledReason == nil else {
-                return nil
-            }
-            webhook.delivered = min(max(webhook.delivered, .start), try reader.notificationHead())
-            return webhook
-        }
+        return try await route.store.read { try $0.enabledWebhook(id) }
     }
 
-    /// Reads the next page; false when the webhook is gone.
-    private func read(
-        after position: NotificationSequence, into queue: inout WebhookQueue
-    ) async throws -> Bool {
-        let (id, bounds, deviceID) = (id, route.configuration, route.deviceID)
+    private func claim(_ count: Int, at now: Instant) async throws -> ClaimedDeliveries {
+        let configuration = route.configuration
+        return try await route.store.claimDeliveries(
+            DeliveryClaim(
+                .webhook(id), holder: LeaseHolder(rawValue: route.makeUUID()), now: now,
+                // What is posted last may take as long as a receiver has.
+                vestingAt: now.advanced(
+                    by: configuration.leaseDuration + configuration.requestTimeout),
+                limit: count
+            )
+        )
+    }
+
+    /// Reads the next page of a user's log; nil when the webhook is gone.
+    private func page(of lease: DeliveryLease) async throws -> WebhookPage? {
+        guard case .webhook(_, let user) = lease.pointer else { return nil }
+        let (id, limit, deviceID) = (id, route.configuration.notificationsPerPage, route.deviceID)
         let now = route.now()
-        let page = try await route.store.read { reader -> WebhookPage? in
-            guard let webhook = try reader.webhook(id), webhook.disabledReason == nil else {
-                return nil
-            }
+        return try await route.store.read { reader in
+            guard try reader.enabledWebhook(id) != nil else { return nil }
             return try WebhookPage(
-                of: webhook, after: position, from: reader, at: now, bounds, naming: deviceID
+                of: user, for: id, from: reader, at: now, limit: limit, naming: deviceID
             )
         }
-        guard let page else { return false }
-        queue.take(page.items, upTo: page.end, isLast: page.isLast)
-        return true
     }
 
-    /// Makes the position in the log durable, unless nothing was posted since and it
-    /// is near: passing over the pushes of other containers is quickly done again.
-    private func save(
-        _ delivered: NotificationSequence, _ cursor: inout SavedCursor
-    ) async throws {
-        let distance = delivered.rawValue - cursor.saved.rawValue
-        guard distance >= (cursor.hasPosted ? 1 : route.configuration.sequencesPerRead) else {
-            return
+    /// Moves the cursor in a user's log, and gives the lease back. Who lost the lease moves it no
+    /// further than they delivered, and never back.
+    private func end(
+        _ lease: DeliveryLease, upTo sequence: NotificationSequence?, _ ending: WebhookQueue.Ending
+    ) async throws -> Done {
+        // When who is postponed may be claimed is found out by a claim.
+        var hasMore = if case .postponed = ending { true } else { false }
+        if let sequence, case .webhook(let id, let user) = lease.pointer {
+            let isLeft = try await route.store.write(.user(user)) { transaction in
+                try transaction.advanceWebhook(id, of: user, upTo: sequence)
+                return try transaction.webhookCursor(id, of: user) != nil
+            }
+            hasMore = hasMore || isLeft
         }
-        let id = id
-        try await route.store.write(.batch) { try $0.advanceWebhook(id, upTo: delivered) }
-        cursor = SavedCursor(saved: delivered)
+        let outcome: ReturnedDelivery.Outcome =
+            switch ending {
+            case .delivered: .delivered
+            case .untouched: .untouched
+            case .postponed(let wait): .failed(vestingAt: route.now().advanced(by: wait))
+            }
+        try await route.store.returnDeliveries([ReturnedDelivery(lease, outcome)])
+        return .ended(lease, hasMore: hasMore)
     }
 
     /// Posts once and notes what came of it; never fails.
@@ -128,23 +183,42 @@ struct WebhookDelivery: Sendable {
         return outcome
     }
 
-    /// Takes an outcome; false when the webhook is disabled by it.
+    /// Takes what a task came to; false when the webhook is gone, or disabled by it.
     private func take(
-        _ sequence: NotificationSequence, _ outcome: WebhookOutcome,
+        _ done: Done, of webhook: StoredWebhook, _ deadlines: [DeliveryPointer: Instant],
         into queue: inout WebhookQueue
     ) async throws -> Bool {
-        let event = queue.finished(sequence, outcome, jitter: route.jitter())
-        report(event, sequence)
-        guard outcome == .gone else { return true }
-        let (id, delivered) = (id, queue.delivered)
-        try await route.store.write(.batch) { transaction in
-            try transaction.advanceWebhook(id, upTo: delivered)
-            try transaction.setWebhook(id, disabledBecause: "the receiver answered 410 Gone")
+        switch done {
+        case .woke, .vested: queue.woke()
+        case .read(_, nil): return false
+        case .read(let lease, let page?): queue.read(lease, page.items, upTo: page.end)
+        case .ended(let lease, let hasMore): queue.ended(lease, hasMore: hasMore)
+        case .posted(let lease, let sequence, let outcome):
+            let isOld = deadlines[lease.pointer].map { $0 <= route.now() } ?? true
+            let event = queue.finished(lease, outcome, isOld: isOld, jitter: route.jitter())
+            report(event, sequence)
+            if outcome == .gone {
+                try await disable(webhook, &queue)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Disables the webhook, whose receiver is gone, where each user's log was delivered up to.
+    private func disable(
+        _ webhook: StoredWebhook, _ queue: inout WebhookQueue
+    ) async throws {
+        for (lease, sequence) in queue.unsaved {
+            _ = try await end(lease, upTo: sequence, .delivered)
+        }
+        let id = id
+        try await route.store.write(.catalogue(webhook.container)) {
+            try $0.setWebhook(id, disabledBecause: "the receiver answered 410 Gone")
         }
         route.logger.warning(
             "a webhook was disabled: its receiver answered 410 Gone", metadata: metadata
         )
-        return false
     }
 
     private func report(_ event: WebhookQueue.Event, _ sequence: NotificationSequence) {
@@ -157,6 +231,11 @@ struct WebhookDelivery: Sendable {
                 metadata: metadata
             )
         case .recovered: route.logger.notice("a webhook works again", metadata: metadata)
+        case .postponed:
+            route.logger.warning(
+                "a webhook's receiver fails the pushes of one user; they wait and are tried again",
+                metadata: metadata
+            )
         case .skipped:
             var metadata = metadata
             metadata["sequence"] = "\(sequence.rawValue)"
@@ -169,60 +248,43 @@ struct WebhookDelivery: Sendable {
     private var metadata: Logger.Metadata { ["webhook": "\(id.rawValue)"] }
 }
 
-/// The durable position in the log.
-private struct SavedCursor {
-    var saved: NotificationSequence
-    /// Whether something was posted since.
-    var hasPosted = false
+extension WebhookReading {
+    /// Returns a webhook unless it was removed or disabled.
+    fileprivate func enabledWebhook(_ id: WebhookID) throws -> StoredWebhook? {
+        try webhook(id).flatMap { $0.disabledReason == nil ? $0 : nil }
+    }
 }
 
-/// A part of the log as a webhook needs it.
+/// A part of a user's log as a webhook needs it.
 private struct WebhookPage: Sendable {
-    var items: [WebhookItem]
-    /// Everything of the container up to here is in `items`.
-    var end: NotificationSequence
-    /// Whether `end` is the end of the log.
-    var isLast: Bool
+    var items: [WebhookItem] = []
+    /// Everything of the user up to here is delivered, or in `items`.
+    var end = NotificationSequence.start
 
     init(
-        of webhook: StoredWebhook, after position: NotificationSequence,
-        from reader: some NotificationLogReading & UserReading & PushTokenReading,
-        at now: Instant, _ bounds: WebhookConfiguration,
-        naming deviceID: WebhookRoute.DeviceNaming
+        of userID: UserID, for webhook: WebhookID,
+        from reader: some NotificationLogReading & UserReading & PushTokenReading & WebhookReading,
+        at now: Instant, limit: Int, naming deviceID: WebhookRoute.DeviceNaming
     ) throws {
-        let head = try reader.notificationHead()
-        let last = min(
-            head, NotificationSequence(rawValue: position.rawValue + bounds.sequencesPerRead)
-        )
-        let limit = bounds.notificationsPerPage
+        guard let cursor = try reader.webhookCursor(webhook, of: userID) else { return }
         let notifications = try reader.notifications(
-            of: webhook.container, after: position, upTo: last, limit: limit
+            for: userID, after: cursor, excludingOrigin: nil, limit: limit
         )
-        if let newest = notifications.last, notifications.count >= limit {
-            end = newest.sequence
-        } else {
-            end = last
+        end = notifications.last?.sequence ?? cursor
+        guard let user = try reader.users([userID])[userID] else { return }
+        let devices = try reader.devicesWithTokens(of: [userID], at: now).map { device in
+            var device = device
+            device.clientID = deviceID(device.clientID, user.recordName)
+            return device
         }
-        isLast = end >= head
-        let ids = Set(notifications.map(\.user))
-        let users = try reader.users(ids)
-        let devices = Dictionary(
-            grouping: try reader.devicesWithTokens(of: ids, at: now), by: \.user)
-        items = notifications.compactMap { notification in
-            users[notification.user].map { user in
-                var notification = notification
-                notification.originClient = notification.originClient.map {
-                    deviceID($0, user.recordName)
-                }
-                return WebhookItem(
-                    notification: notification, user: user.recordName,
-                    devices: (devices[notification.user] ?? []).map { device in
-                        var device = device
-                        device.clientID = deviceID(device.clientID, user.recordName)
-                        return device
-                    }
-                )
+        items = notifications.map { notification in
+            var notification = notification
+            notification.originClient = notification.originClient.map {
+                deviceID($0, user.recordName)
             }
+            return WebhookItem(
+                notification: notification, user: user.recordName, devices: devices
+            )
         }
     }
 }

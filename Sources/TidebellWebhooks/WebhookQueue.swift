@@ -3,154 +3,214 @@ import TidebellCore
 
 /// Decides what a webhook does next. Knows no clock and posts nothing.
 ///
-/// Notifications are begun in the log's order, a few of them under way at a time.
-/// ``delivered`` follows the oldest that is not done, so a crash repeats some and
-/// loses none. What fails while others are delivered is tried again first, after a short
-/// growing wait, and holds nobody up. While the receiver fails, only the oldest is tried, after growing
+/// It works through users who have something, a few at a time and each in the order of their
+/// log, one notification after the other. What fails while others are delivered is tried again
+/// soon, after short growing waits; a user whose notification goes on failing is postponed, and
+/// holds up nobody else. While the receiver itself fails, only one user's is tried, after growing
 /// waits, and the log is read again before: what left it meanwhile is not posted.
 struct WebhookQueue {
     /// What to do next.
-    enum Step: Hashable {
-        /// Post after a wait, which no other post waits for.
-        case post(WebhookItem, after: Duration)
-        /// Wait for an answer.
+    enum Step: Sendable, Hashable {
+        /// Claim so many users.
+        case claim(Int)
+        /// Read the log of a claimed user.
+        case read(DeliveryLease)
+        /// Post after a wait, which no other user's wait for.
+        case post(WebhookItem, of: DeliveryLease, after: Duration)
+        /// Move the cursor of a user, where it moved, and give the lease back.
+        case end(DeliveryLease, upTo: NotificationSequence?, Ending)
+        /// Wait for what is under way, or for ``WebhookQueue/woke()``.
         case receive
-        /// Read the log after a position.
-        case read(after: NotificationSequence)
         /// Wait, then call ``WebhookQueue/rested()``.
         case rest(Duration)
-        /// Everything is delivered: wait for more, then call
-        /// ``WebhookQueue/woke()``.
-        case idle
+    }
+
+    /// How the turn of a user ends.
+    enum Ending: Sendable, Hashable {
+        case delivered, untouched
+        case postponed(Duration)
     }
 
     /// What an outcome means for the operator.
     enum Event: Hashable {
         case none
-        /// The first failure after a success.
+        /// The receiver fails: the first failure after a success.
         case startedToFail
         case recovered
+        /// One user's notifications are put off, for the first time since they were delivered.
+        case postponed
         /// The receiver refused it too often.
         case skipped
     }
 
     private struct Entry {
-        enum State { case waiting, underWay, done }
+        enum Phase: Hashable { case claimed, waiting, underWay, ended(Ending), ending }
 
-        var item: WebhookItem
-        var state: State
-        /// How often it failed in passing.
+        var lease: DeliveryLease
+        var phase = Phase.claimed
+        var items: ArraySlice<WebhookItem> = []
+        /// Everything up to here is done, though not stored yet.
+        var delivered: NotificationSequence?
+        /// How often the first one failed in passing.
         var stumbles = 0
+        /// Whether the lease is too old for another post.
+        var isOld = false
     }
 
     private let configuration: WebhookConfiguration
-    /// Everything up to here is done.
-    private(set) var delivered: NotificationSequence
     private var entries: [Entry] = []
-    /// Done, though something before them is not; no more than a window.
-    private var doneAhead: Set<NotificationSequence> = []
-    private var readUpTo: NotificationSequence
-    private var isAtEnd = false
-    private var underWay = 0
+    private var mayHaveMore = true
     private var failures = 0
     /// Failures since the last delivery; nil before the first, and after a wait.
     private var failuresInPassing: Int?
     private var delay: Duration?
-    private var refusals: [NotificationSequence: Int] = [:]
+    private var refusals: [DeliveryPointer: Int] = [:]
 
-    /// Creates a queue that begins after `delivered`.
-    init(after delivered: NotificationSequence, _ configuration: WebhookConfiguration) {
+    /// Creates a queue of which nothing is known.
+    init(_ configuration: WebhookConfiguration) {
         self.configuration = configuration
-        self.delivered = delivered
-        readUpTo = delivered
     }
 
-    /// Decides; a notification that is returned counts as under way.
+    /// The leases that are held.
+    var leases: [DeliveryLease] { entries.map(\.lease) }
+
+    /// How far users were delivered whose cursor was not moved so far yet.
+    var unsaved: [(DeliveryLease, NotificationSequence)] {
+        entries.compactMap { entry in
+            guard entry.phase != .ending, let delivered = entry.delivered else { return nil }
+            return (entry.lease, delivered)
+        }
+    }
+
+    /// Decides; a user who is returned counts as under way.
     mutating func next() -> Step {
-        if let delay { return underWay > 0 ? .receive : .rest(delay) }
-        let window = failures > 0 ? 1 : configuration.window
-        if underWay >= window { return .receive }
-        if let index = entries.firstIndex(where: { $0.state == .waiting }) {
-            entries[index].state = .underWay
-            underWay += 1
+        for index in entries.indices {
+            if delay != nil, [.claimed, .waiting].contains(entries[index].phase) {
+                entries[index].phase = .ended(
+                    entries[index].delivered == nil ? .untouched : .delivered)
+            }
+            guard case .ended(let ending) = entries[index].phase else { continue }
+            entries[index].phase = .ending
             let entry = entries[index]
-            return .post(entry.item, after: configuration.quickDelay(after: entry.stumbles))
+            return .end(entry.lease, upTo: entry.delivered, ending)
         }
-        if !isAtEnd, entries.count < configuration.window { return .read(after: readUpTo) }
-        return underWay > 0 ? .receive : .idle
+        if let delay { return entries.isEmpty ? .rest(delay) : .receive }
+        let window = failures > 0 ? 1 : configuration.window
+        if let index = entries.firstIndex(where: { [.claimed, .waiting].contains($0.phase) }) {
+            let entry = entries[index]
+            entries[index].phase = .underWay
+            guard entry.phase == .waiting, let item = entry.items.first else {
+                return .read(entry.lease)
+            }
+            let wait = configuration.quickDelay(after: entry.stumbles)
+            return .post(item, of: entry.lease, after: wait)
+        }
+        if mayHaveMore, entries.count < window { return .claim(window - entries.count) }
+        return .receive
     }
 
-    /// Takes what was read: all of the container up to `end`; the end of the log
-    /// or not.
-    mutating func take(_ items: [WebhookItem], upTo end: NotificationSequence, isLast: Bool) {
-        entries += items.map { item in
-            let isDone = doneAhead.contains(item.notification.sequence)
-            return Entry(item: item, state: isDone ? .done : .waiting)
-        }
-        readUpTo = max(readUpTo, end)
-        isAtEnd = isLast
-        advance()
+    /// Takes what was claimed of so many that were asked for.
+    mutating func claimed(_ leases: [DeliveryLease], of count: Int) {
+        entries += leases.map { Entry(lease: $0) }
+        mayHaveMore = leases.count == count
     }
 
-    /// Takes the outcome of a notification that was under way.
+    /// Takes a page of a user's log, which ends at `end`.
+    mutating func read(
+        _ lease: DeliveryLease, _ items: [WebhookItem], upTo end: NotificationSequence
+    ) {
+        guard let index = index(of: lease) else { return }
+        entries[index].items = items[...]
+        // What was replaced or has left the log is passed over.
+        if items.isEmpty { entries[index].delivered = end }
+        entries[index].phase = items.isEmpty ? .ended(.delivered) : .waiting
+    }
+
+    /// Takes the outcome of the first notification of a user's page.
     ///
-    /// - Parameter jitter: A random number from 0 to 1.
+    /// - Parameters:
+    ///   - isOld: Whether the lease is too old for another post.
+    ///   - jitter: A random number from 0 to 1.
     mutating func finished(
-        _ sequence: NotificationSequence, _ outcome: WebhookOutcome, jitter: Double
+        _ lease: DeliveryLease, _ outcome: WebhookOutcome, isOld: Bool, jitter: Double
     ) -> Event {
-        underWay -= 1
+        guard let index = index(of: lease) else { return .none }
+        entries[index].isOld = isOld
         switch outcome {
         case .delivered:
-            settle(sequence)
+            settle(index)
             if delay == nil { failuresInPassing = 0 }
             // One that was under way when another failed shows nothing new.
             guard failures > 0, delay == nil else { return .none }
             failures = 0
             return .recovered
         case .refused:
-            refusals[sequence, default: 0] += 1
-            guard refusals[sequence, default: 0] < configuration.triesOfRefused else {
-                settle(sequence)
+            let count = refusals[lease.pointer, default: 0] + 1
+            refusals[lease.pointer] = count
+            guard count < configuration.triesOfRefused else {
+                settle(index)
                 if failuresInPassing == nil { pause(retryAfter: nil, jitter) }
                 return .skipped
             }
-            return stumbles(sequence) ? .none : pause(retryAfter: nil, jitter)
-        case .failed(let retryAfter):
-            return retryAfter == nil && stumbles(sequence)
-                ? .none : pause(retryAfter: retryAfter, jitter)
-        // Nothing follows: the webhook is disabled, and its queue thrown away.
-        case .gone: return .none
+            return failed(index, retryAfter: nil, jitter)
+        case .failed(let retryAfter): return failed(index, retryAfter: retryAfter, jitter)
+        // Nothing follows: the webhook is disabled.
+        case .gone:
+            entries[index].phase = .ended(entries[index].delivered == nil ? .untouched : .delivered)
+            return .none
         }
     }
 
-    /// Notes that the wait is over: the log is read again from the oldest that is
-    /// not done.
+    /// Forgets a user whose lease was given back. There may be more of them than one page.
+    mutating func ended(_ lease: DeliveryLease, hasMore: Bool) {
+        entries.removeAll { $0.lease == lease }
+        if hasMore { mayHaveMore = true }
+    }
+
+    /// Notes that the wait is over.
     mutating func rested() {
         delay = nil
-        doneAhead = Set(
-            entries.filter { $0.state == .done }.map(\.item.notification.sequence)
-        )
-        entries = []
-        readUpTo = delivered
-        isAtEnd = false
+        mayHaveMore = true
     }
 
-    /// Notes that the log may have more.
+    /// Notes that there may be more users.
     mutating func woke() {
-        isAtEnd = false
+        mayHaveMore = true
     }
 
-    /// Takes a failure for one of this notification alone, which is tried again soon, and
-    /// returns true; false where the receiver itself seems to fail.
-    private mutating func stumbles(_ sequence: NotificationSequence) -> Bool {
-        guard delay == nil, let count = failuresInPassing, count < configuration.window,
-            let index = entries.firstIndex(where: { $0.item.notification.sequence == sequence }),
-            entries[index].stumbles < configuration.quickTries
-        else { return false }
+    // MARK: -
+
+    private func index(of lease: DeliveryLease) -> Int? {
+        entries.firstIndex { $0.lease == lease }
+    }
+
+    /// Notes that the first of a user's notifications is done.
+    private mutating func settle(_ index: Int) {
+        refusals[entries[index].lease.pointer] = nil
+        entries[index].delivered = entries[index].items.removeFirst().notification.sequence
+        entries[index].stumbles = 0
+        let isDone = entries[index].items.isEmpty || entries[index].isOld
+        entries[index].phase = isDone ? .ended(.delivered) : .waiting
+    }
+
+    /// Takes a failure for one of this user alone, or of the receiver itself.
+    private mutating func failed(_ index: Int, retryAfter: Duration?, _ jitter: Double) -> Event {
+        guard retryAfter == nil, delay == nil, let count = failuresInPassing,
+            count < configuration.window
+        else {
+            entries[index].phase = .ended(entries[index].delivered == nil ? .untouched : .delivered)
+            return pause(retryAfter: retryAfter, jitter)
+        }
         failuresInPassing = count + 1
-        entries[index].stumbles += 1
-        entries[index].state = .waiting
-        return true
+        guard entries[index].stumbles >= configuration.quickTries || entries[index].isOld else {
+            entries[index].stumbles += 1
+            entries[index].phase = .waiting
+            return .none
+        }
+        let earlier = entries[index].delivered == nil ? entries[index].lease.failures : 0
+        let wait = configuration.retryDelay(after: earlier + 1, retryAfter: nil, jitter: jitter)
+        entries[index].phase = .ended(.postponed(wait))
+        return earlier == 0 ? .postponed : .none
     }
 
     @discardableResult
@@ -164,22 +224,5 @@ struct WebhookQueue {
         )
         delay = max(delay ?? .zero, wait)
         return isFirst && failures == 1 ? .startedToFail : .none
-    }
-
-    private mutating func settle(_ sequence: NotificationSequence) {
-        refusals[sequence] = nil
-        guard let index = entries.firstIndex(where: { $0.item.notification.sequence == sequence })
-        else { return }
-        entries[index].state = .done
-        advance()
-    }
-
-    /// Follows the oldest that is not done.
-    private mutating func advance() {
-        let settled = entries.prefix { $0.state == .done }
-        if let last = settled.last { delivered = last.item.notification.sequence }
-        entries.removeFirst(settled.count)
-        if entries.isEmpty { delivered = max(delivered, readUpTo) }
-        doneAhead = doneAhead.filter { $0 > delivered }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 package import Logging
 package import Metrics
 import ServiceLifecycle
@@ -10,9 +11,9 @@ package import TidebellScheduling
 /// Posts the notifications of containers to the URLs that their operator named:
 /// for code on other servers, and for other push services.
 ///
-/// Each webhook is a position in the notification log. At least once, in the log's
-/// order but for what is under way together; `webhook-id` marks repetitions. An
-/// outage loses nothing that the log still keeps.
+/// Each webhook has a cursor in the log of each user who has something for it. At least once, in
+/// the order of each user's log; `webhook-id` marks repetitions. Users have no order among
+/// themselves, and wait for nobody. An outage loses nothing that the log still keeps.
 package final class WebhookRoute: PushRoute, Service {
     /// Returns what receivers get for a device, by its client ID and the record name of
     /// its user: who knows a client ID can register as that device.
@@ -26,6 +27,8 @@ package final class WebhookRoute: PushRoute, Service {
     let now: @Sendable () -> Instant
     /// Makes a number from 0 to 1 that spreads retries.
     let jitter: @Sendable () -> Double
+    /// Makes what leases are known by.
+    let makeUUID: @Sendable () -> UUID
     let journal: DeliveryJournal
     let configuration: WebhookConfiguration
     let metrics: WebhookMetrics
@@ -40,6 +43,7 @@ package final class WebhookRoute: PushRoute, Service {
         clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Instant,
         jitter: @escaping @Sendable () -> Double,
+        makeUUID: @escaping @Sendable () -> UUID,
         journal: DeliveryJournal,
         configuration: WebhookConfiguration = WebhookConfiguration(),
         metrics: WebhookMetrics = WebhookMetrics(),
@@ -51,6 +55,7 @@ package final class WebhookRoute: PushRoute, Service {
         self.clock = clock
         self.now = now
         self.jitter = jitter
+        self.makeUUID = makeUUID
         self.journal = journal
         self.configuration = configuration
         self.metrics = metrics

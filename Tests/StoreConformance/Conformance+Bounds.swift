@@ -175,7 +175,6 @@ extension StoreConformance {
                 #expect(try transaction.trimNotifications(of: carl, to: 2, limit: 9) == 0)
                 #expect(try transaction.notificationFloor(of: carl) == log[2].sequence)
                 #expect(try transaction.notificationFloor(of: .ben) == .start)
-                #expect(try transaction.notificationFloor() == .start)
                 let kept = try transaction.notifications(
                     for: carl, after: .start, excludingOrigin: nil, limit: 9)
                 #expect(kept.map(\.notificationID) == ["3", "4"])

@@ -31,14 +31,13 @@ extension StoreConformance {
                     token: "aa", apnsEnvironment: .development, courier: "c"
                 )
                 try transaction.putPushToken(token, notifying: phone.key)
-                let sent = try transaction.appendNotifications([.push("p", from: nil)])
+                _ = try transaction.appendNotifications([.push("p", from: nil)])
                 #expect(
                     try transaction.pushTarget(
                         PushTargetKey(token: "aa", device: phone.key), at: .noon) == nil
                 )
                 #expect(try transaction.pending() == [])
-                let notified = try transaction.pushTargets(notifiedAfter: .start, limit: 10)
-                #expect(notified.targets.isEmpty && notified.upTo == sent[0].sequence)
+                #expect(try transaction.queuedTokens() == [])
             }
         },
         Check("SUB-51: a native token moves to who registers it last in a container") { store in
@@ -71,14 +70,16 @@ extension StoreConformance {
                 #expect(try transaction.pending() == [])
                 let sent = try transaction.appendNotifications([.push("own", from: "phone")])
                 #expect(try transaction.pending() == ["bb"])
-                let notified = try transaction.pushTargets(notifiedAfter: .start, limit: 10)
+                let key = PushTargetKey(token: "bb", device: pad.key)
                 #expect(
-                    notified.targets == [PushTargetKey(token: "bb", device: pad.key): .notes]
+                    try transaction.queuedDeliveries(in: .pushTargets(.notes), limit: 9)
+                        == [.pushTarget(key, in: .notes)]
                 )
                 try transaction.movePushTargets([
                     PushTargetKey(token: "bb", device: pad.key): sent[0].sequence
                 ])
                 #expect(try transaction.pending() == [])
+                #expect(try transaction.queuedTokens() == [])
             }
         },
         Check("A target never moves back") { store in
@@ -118,22 +119,29 @@ extension StoreConformance {
                 #expect(try transaction.pending(in: .chess) == ["cc"])
             }
         },
-        Check("The end of the log names its targets, a bounded part at a time") { store in
+        Check("Targets stand in the queue of their container until all is delivered to them") {
+            store in
             try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 let pad = try transaction.phone("pad", of: .ben)
-                try transaction.register("aa", for: phone)
-                try transaction.register("bb", for: pad)
+                let chess = try transaction.phone("chess", of: .ben, in: .chess)
+                for (token, device) in [("aa", phone), ("bb", pad), ("cc", chess)] {
+                    try transaction.register(token, for: device)
+                }
                 let sent = try transaction.appendNotifications([
                     .push("p", from: nil), .push("q", to: .ben, from: nil),
+                    .push("r", from: nil),
                 ])
-                let first = try transaction.pushTargets(notifiedAfter: .start, limit: 1)
-                #expect(first.targets.keys.map(\.token) == ["aa"])
-                #expect(first.upTo == sent[0].sequence)
-                let second = try transaction.pushTargets(notifiedAfter: first.upTo, limit: 1)
-                #expect(second.targets.keys.map(\.token) == ["bb"])
-                let third = try transaction.pushTargets(notifiedAfter: second.upTo, limit: 1)
-                #expect(third.targets.isEmpty && third.upTo == sent[1].sequence)
+                #expect(try transaction.queuedTokens() == ["aa", "bb"])
+                #expect(try transaction.queuedTokens(in: .chess) == ["cc"])
+                let key = PushTargetKey(token: "aa", device: phone.key)
+                try transaction.movePushTargets([key: sent[0].sequence])
+                #expect(try transaction.queuedTokens() == ["aa", "bb"])
+                // The session of this one lasts.
+                try transaction.withdrawPushTarget(key, at: .noon)
+                #expect(try transaction.queuedTokens() == ["aa", "bb"])
+                try transaction.movePushTargets([key: sent[2].sequence])
+                #expect(try transaction.queuedTokens() == ["bb"])
             }
         },
     ]
@@ -177,7 +185,7 @@ extension StoreConformance {
                     let courier = try transaction.pushToken(courier: "c", at: .noon)
                     return [native?.delivered, courier?.devices.first?.acknowledged]
                 }
-                let start = try transaction.notificationHead()
+                let start = try transaction.notificationHead(of: anna.id)
                 try register(in: "one")
                 let old = try transaction.appendNotifications([.push("a", to: anna.id)])[0]
                 #expect(try positions() == [start, start])
@@ -246,6 +254,14 @@ extension StoreTransaction {
             ),
             notifying: device.key
         )
+    }
+
+    /// The tokens that stand in the queue.
+    fileprivate func queuedTokens(in container: ContainerKey = .notes) throws -> [String] {
+        try queuedDeliveries(in: .pushTargets(container), limit: 100).compactMap { pointer in
+            guard case .pushTarget(let key, _) = pointer else { return nil }
+            return key.token
+        }
     }
 
     /// The tokens that have something pending.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 import TidebellCore
 import TidebellWire
 
 extension StoreConformance {
     static let webhooks: [Check] = [
-        Check(reopening: "A webhook begins at the head of the log and is kept until removed") {
+        Check(reopening: "A webhook is kept until removed") {
             store, engine in
             let saved = try await store.write(.everything) { transaction throws in
-                let head = try transaction.appendNotifications([.push("old")])[0].sequence
                 let first = try transaction.createWebhook(
                     for: .notes, url: "https://a.example/hook", secret: [1, 2, 3], at: .noon
                 )
@@ -16,7 +16,7 @@ extension StoreConformance {
                     first
                         == StoredWebhook(
                             id: first.id, container: .notes, url: "https://a.example/hook",
-                            secret: [1, 2, 3], delivered: head, createdAt: .noon
+                            secret: [1, 2, 3], createdAt: .noon
                         )
                 )
                 let second = try transaction.createWebhook(
@@ -38,56 +38,111 @@ extension StoreConformance {
             }
             try await reopened.close()
         },
-        Check("A webhook's position never goes back; it is disabled with a reason, and enabled") {
-            store in
+        Check("A webhook is disabled with a reason, and enabled") { store in
             try await store.write(.everything) { transaction throws in
                 let hook = try transaction.createWebhook(
                     for: .notes, url: "https://a.example", secret: [1], at: .noon
                 )
-                for sequence: Int64 in [5, 3, 4] {
-                    try transaction.advanceWebhook(
-                        hook.id, upTo: NotificationSequence(rawValue: sequence)
-                    )
-                }
-                #expect(try transaction.webhook(hook.id)?.delivered.rawValue == 5)
                 try transaction.setWebhook(hook.id, disabledBecause: "410 Gone")
                 #expect(try transaction.webhook(hook.id)?.disabledReason == "410 Gone")
                 try transaction.setWebhook(hook.id, disabledBecause: nil)
                 #expect(try transaction.webhook(hook.id)?.disabledReason == nil)
             }
         },
-        Check("The notifications of a container are those of all its users, within a range") {
-            store in
+        Check(
+            "Whoever is notified stands in the queues of their container's webhooks until all is "
+                + "delivered, and behind the others once something is"
+        ) { store in
             try await store.write(.everything) { transaction throws in
-                let account = try transaction.createAccount(named: "anna", at: .noon)
-                let other = try transaction.createAccount(named: "ben", at: .noon)
-                let anna = try transaction.makeUser(
-                    of: account, in: .notes, recordName: "_a", at: Instant(rawValue: 0))
-                let ben = try transaction.makeUser(
-                    of: other, in: .notes, recordName: "_b", at: Instant(rawValue: 0))
-                let chess = try transaction.makeUser(
-                    of: account, in: .chess, recordName: "_c", at: Instant(rawValue: 0))
-                let live = try transaction.makeUser(
-                    of: account, in: .released, recordName: "_d", at: Instant(rawValue: 0))
-                let log = try transaction.appendNotifications([
-                    .push("0", to: anna.id, collapse: "x"), .push("1", to: anna.id),
-                    .push("2", to: chess.id), .push("3", to: ben.id), .push("4", to: live.id),
-                    .push("5", to: anna.id, collapse: "x"), .push("6", to: ben.id),
-                ])
-                func delivered(after start: Int, upTo end: Int, limit: Int = 9) throws -> [String] {
-                    try transaction.notifications(
-                        of: .notes, after: log[start].sequence, upTo: log[end].sequence,
-                        limit: limit
-                    ).map(\.notificationID)
+                func user(_ name: String, _ container: ContainerKey) throws -> UserID {
+                    let account = try transaction.createAccount(named: name, at: .noon)
+                    return try transaction.makeUser(
+                        of: account, in: container, recordName: "_\(name)",
+                        at: Instant(rawValue: 0)
+                    ).id
                 }
-                #expect(
-                    try transaction.notifications(
-                        of: .notes, after: .start, upTo: log[6].sequence, limit: 9
-                    ) == [log[1], log[3], log[5], log[6]]
-                )
-                #expect(try delivered(after: 1, upTo: 5) == ["3", "5"])
-                #expect(try delivered(after: 0, upTo: 6, limit: 2) == ["1", "3"])
+                let anna = try user("anna", .notes)
+                let ben = try user("ben", .notes)
+                let carl = try user("carl", .chess)
+                let before = try transaction.appendNotifications([.push("0", to: anna)])[0]
+                let hook = try transaction.createWebhook(
+                    for: .notes, url: "https://a.example", secret: [1], at: .noon
+                ).id
+                func queue(_ limit: Int = 9) throws -> [DeliveryPointer] {
+                    try transaction.queuedDeliveries(in: .webhook(hook), limit: limit)
+                }
+                #expect(try queue() == [])
+                let log = try transaction.appendNotifications([
+                    .push("1", to: anna), .push("2", to: carl), .push("3", to: ben),
+                    .push("4", to: anna),
+                ])
+                #expect(try queue() == [.webhook(hook, anna), .webhook(hook, ben)])
+                #expect(try queue(1) == [.webhook(hook, anna)])
+                let start = try #require(try transaction.webhookCursor(hook, of: anna))
+                #expect(start >= before.sequence && start < log[0].sequence)
+                #expect(try transaction.webhookCursor(hook, of: carl) == nil)
+                try transaction.advanceWebhook(hook, of: anna, upTo: log[0].sequence)
+                #expect(try transaction.webhookCursor(hook, of: anna) == log[0].sequence)
+                #expect(try queue() == [.webhook(hook, ben), .webhook(hook, anna)])
+                try transaction.advanceWebhook(hook, of: anna, upTo: start)
+                #expect(try transaction.webhookCursor(hook, of: anna) == log[0].sequence)
+                try transaction.advanceWebhook(hook, of: anna, upTo: log[3].sequence)
+                #expect(try queue() == [.webhook(hook, ben)])
+                #expect(try transaction.removeWebhook(hook))
+                #expect(try queue() == [])
             }
+        },
+        Check("A delivery is claimed by one at a time, postponed where it fails, and vests") {
+            store in
+            let (hook, anna, ben) = try await store.write { transaction throws in
+                let hook = try transaction.createWebhook(
+                    for: .notes, url: "https://a.example", secret: [1], at: .noon
+                ).id
+                let users = try ["anna", "ben"].map { name in
+                    let account = try transaction.createAccount(named: name, at: .noon)
+                    return try transaction.makeUser(
+                        of: account, in: .notes, recordName: "_\(name)",
+                        at: Instant(rawValue: 0)
+                    ).id
+                }
+                _ = try transaction.appendNotifications(users.map { .push("1", to: $0) })
+                return (hook, users[0], users[1])
+            }
+            func claim(
+                after seconds: Int, limit: Int = 9
+            ) async throws -> (leases: [DeliveryLease], users: [UserID]) {
+                let now = Instant.noon.advanced(by: .seconds(seconds))
+                let claimed = try await store.claimDeliveries(
+                    DeliveryClaim(
+                        .webhook(hook), holder: LeaseHolder(rawValue: UUID()), now: now,
+                        vestingAt: now.advanced(by: .seconds(30)), limit: limit
+                    )
+                )
+                let users: [UserID] = claimed.leases.compactMap { lease in
+                    guard case .webhook(_, let user) = lease.pointer else { return nil }
+                    return user
+                }
+                return (claimed.leases, users)
+            }
+            let first = try await claim(after: 0, limit: 1)
+            let second = try await claim(after: 0)
+            #expect(first.users == [anna] && second.users == [ben])
+            #expect(try await claim(after: 29).users == [])
+            try await store.returnDeliveries([
+                ReturnedDelivery(
+                    second.leases[0],
+                    .failed(vestingAt: .noon.advanced(by: .seconds(300))))
+            ])
+            // Nobody gave this one back: it vested.
+            let third = try await claim(after: 30)
+            #expect(third.users == [anna])
+            // What is given back too late changes nothing.
+            try await store.returnDeliveries([ReturnedDelivery(first.leases[0], .delivered)])
+            #expect(try await claim(after: 31).users == [])
+            try await store.returnDeliveries([ReturnedDelivery(third.leases[0], .untouched)])
+            let last = try await claim(after: 300)
+            #expect(last.users == [anna, ben])
+            #expect(last.leases.map(\.failures) == [0, 1])
         },
         Check("The devices of users come with their native tokens, without those of couriers") {
             store in

@@ -119,6 +119,8 @@ struct FailingStore: Store {
 
     func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes { throw error }
     func returnOutboxes(_ leases: [ReturnedLease]) async throws { throw error }
+    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries { throw error }
+    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws { throw error }
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
     func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
     func close() async throws {}

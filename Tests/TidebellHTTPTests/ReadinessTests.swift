@@ -41,6 +41,10 @@ struct ReadinessTests {
         }
 
         func returnOutboxes(_ leases: [ReturnedLease]) {}
+        func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+            ClaimedDeliveries(leases: [], nextVesting: nil)
+        }
+        func returnDeliveries(_ leases: [ReturnedDelivery]) {}
         func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func close() async throws {}

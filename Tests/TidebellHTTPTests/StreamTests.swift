@@ -55,7 +55,8 @@ struct StreamTests {
         _ = try await pieces.next()
         try await change(api, "a")
         let event = try #require(try await pieces.next())
-        #expect(event.hasPrefix("id: 1\ndata: {\"aps\":{\"content-available\":1},\"ck\":{"))
+        let number = try await api.logNumbers()[0]
+        #expect(event.hasPrefix("id: \(number)\ndata: {\"aps\":{\"content-available\":1},\"ck\":{"))
         #expect(event.hasSuffix("}\n\n"))
     }
 
@@ -65,15 +66,16 @@ struct StreamTests {
         await register(api)
         // Two origins, so that the second push does not replace the first.
         try await change(api, "a", "b")
-        var byParameter = Pieces(await open(api, "&cursor=1"))
-        #expect(try await byParameter.next() == "event: ready\nid: 1\ndata: {}\n\n")
-        #expect(try await byParameter.next()?.hasPrefix("id: 2\n") == true)
+        let numbers = try await api.logNumbers()
+        var byParameter = Pieces(await open(api, "&cursor=\(numbers[0])"))
+        #expect(try await byParameter.next() == "event: ready\nid: \(numbers[0])\ndata: {}\n\n")
+        #expect(try await byParameter.next()?.hasPrefix("id: \(numbers[1])\n") == true)
         let response = await api.cloud.respond(
             .get, api.target(under: "ext", "notifications/stream") + "&clientId=device",
-            headers: ["Last-Event-ID": "1"]
+            headers: ["Last-Event-ID": "\(numbers[0])"]
         )
         var byHeader = Pieces(response)
-        #expect(try await byHeader.next() == "event: ready\nid: 1\ndata: {}\n\n")
+        #expect(try await byHeader.next() == "event: ready\nid: \(numbers[0])\ndata: {}\n\n")
     }
 
     @Test("Without cursor, a stream resumes after what the device acknowledged")
@@ -81,14 +83,15 @@ struct StreamTests {
         let api = try await subscribedAPI()
         await register(api)
         try await change(api, "a", "b")
+        let numbers = try await api.logNumbers()
         let answer = try await api.send(
             "POST", api.target(under: "ext", "notifications/ack") + "&clientId=device",
-            #"{"cursor":"1"}"#
+            #"{"cursor":"\#(numbers[0])"}"#
         )
         #expect(answer.withoutHeaders == TestAPI.Answer(status: 200, text: "{}"))
         var pieces = Pieces(await open(api))
-        #expect(try await pieces.next() == "event: ready\nid: 1\ndata: {}\n\n")
-        #expect(try await pieces.next()?.hasPrefix("id: 2\n") == true)
+        #expect(try await pieces.next() == "event: ready\nid: \(numbers[0])\ndata: {}\n\n")
+        #expect(try await pieces.next()?.hasPrefix("id: \(numbers[1])\n") == true)
     }
 
     @Test("A cursor from beyond the log counts as none: it is another store's")
@@ -102,7 +105,8 @@ struct StreamTests {
         )
         #expect(answer.status == 200)
         try await change(api, "a")
-        #expect(try await pieces.next()?.hasPrefix("id: 1\n") == true)
+        let number = try await api.logNumbers()[0]
+        #expect(try await pieces.next()?.hasPrefix("id: \(number)\n") == true)
     }
 
     @Test("Silence is broken every 15 seconds")
@@ -128,6 +132,7 @@ struct StreamTests {
         let api = try await subscribedAPI()
         await register(api)
         try await change(api, "a", "b")
+        let numbers = try await api.logNumbers()
         _ = try await api.cloud.store.write(.everything) {
             try $0.removeNotifications(
                 createdBefore: TestAPI.start.advanced(by: .seconds(60)), limit: 1
@@ -136,11 +141,11 @@ struct StreamTests {
         var away = Pieces(await open(api, "&cursor=0"))
         #expect(
             try await away.next()
-                == "event: ready\nid: 0\ndata: {}\n\nevent: gap\nid: 1\ndata: {}\n\n"
+                == "event: ready\nid: 0\ndata: {}\n\nevent: gap\nid: \(numbers[0])\ndata: {}\n\n"
         )
-        #expect(try await away.next()?.hasPrefix("id: 2\n") == true)
-        var present = Pieces(await open(api, "&cursor=1"))
-        #expect(try await present.next() == "event: ready\nid: 1\ndata: {}\n\n")
+        #expect(try await away.next()?.hasPrefix("id: \(numbers[1])\n") == true)
+        var present = Pieces(await open(api, "&cursor=\(numbers[0])"))
+        #expect(try await present.next() == "event: ready\nid: \(numbers[0])\ndata: {}\n\n")
     }
 
     @Test("A stream that its reader leaves is closed")
@@ -221,5 +226,19 @@ struct StreamTests {
         let api = try await TestAPI()
         let answer = try await api.send(method, api.target(under: "ext", path) + query, body)
         #expect(answer.error == .badRequest(reason))
+    }
+}
+
+extension TestAPI {
+    /// The numbers that the user's notifications have in the log.
+    func logNumbers() async throws -> [Int64] {
+        let container = ContainerKey(container: TestAPI.container, environment: .development)
+        return try await cloud.store.read { reader throws in
+            let account = try #require(try reader.account(named: "me"))
+            let user = try #require(try reader.user(of: account, in: container)).id
+            return try reader.notifications(
+                for: user, after: .start, excludingOrigin: nil, limit: 100
+            ).map(\.sequence.rawValue)
+        }
     }
 }

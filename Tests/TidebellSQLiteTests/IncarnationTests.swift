@@ -61,9 +61,10 @@ final class IncarnationTests {
         #expect(after.keys.sorted() == before.keys.sorted())
         #expect(after.count > 8)
         #expect(after.allSatisfy { $0.value >= moment.rawValue * 1000 })
-        let floor = try await store.read { try $0.notificationFloor() }
+        let anybody = UserID(rawValue: 1)
+        let floor = try await store.read { try $0.notificationFloor(of: anybody) }
         #expect(floor.rawValue == after["notification"])
-        #expect(try await store.read { try $0.notificationHead() } == floor)
+        #expect(try await store.read { try $0.notificationHead(of: anybody) } == floor)
         let new = try await makeZone(in: store, at: moment)
         #expect(new.key.rawValue > moment.rawValue * 1000)
         // What the lost life may have given out while it ran ahead of the clock.

@@ -296,7 +296,8 @@ final class MigrationTests {
     @Test("never gives a number twice")
     func numbersGoOn() async throws {
         let store = try SQLiteStore.open(at: path)
-        #expect(try await store.read { try $0.notificationHead() }.rawValue == 40)
+        let head = try await store.read { try $0.notificationHead(of: UserID(rawValue: 1)) }
+        #expect(head.rawValue == 40)
         try await store.close()
     }
 

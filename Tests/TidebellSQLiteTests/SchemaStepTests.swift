@@ -4,6 +4,7 @@ import GRDB
 import StoreConformance
 import Testing
 import TidebellCore
+import TidebellWire
 
 @testable import TidebellSQLite
 
@@ -131,6 +132,83 @@ final class SchemaStepTests {
         try steps.apply(to: queue)
         #expect(try files() == before)
         try queue.close()
+    }
+
+    @Test("Routes of an older store go on with what they have not delivered, and nothing else")
+    func routeQueues() async throws {
+        let container = ContainerKey(container: "notes", environment: .development)
+        var store = try SQLiteStore.open(at: path)
+        let (users, hooks, tokens, log) = try await store.write(.everything) { transaction throws in
+            let users = try (0..<3).map { number in
+                try transaction.makeUser(
+                    of: try transaction.createAccount(named: "u\(number)", at: Self.noon),
+                    in: number == 2
+                        ? ContainerKey(container: "chess", environment: .development) : container,
+                    recordName: "_u\(number)", at: Self.noon
+                ).id
+            }
+            let tokens = try ["aa", "bb"].map { token in
+                let device = try transaction.registerDevice(
+                    clientID: "of \(token)", user: users[0], container: container, at: Self.noon)
+                try transaction.putPushToken(
+                    StoredPushToken(
+                        token: token, apnsEnvironment: .development, courier: nil,
+                        registeredAt: Self.noon),
+                    notifying: device.key)
+                return PushTargetKey(token: token, device: device.key)
+            }
+            let hooks = try (0..<2).map { _ in
+                try transaction.createWebhook(for: container, url: "u", secret: [1], at: Self.noon)
+                    .id
+            }
+            let log = try transaction.appendNotifications([
+                Self.push("0", to: users[0]), Self.push("1", to: users[1]),
+                Self.push("2", to: users[2]),
+                Self.push("3", to: users[0]),
+            ])
+            return (users, hooks, tokens, log.map(\.sequence))
+        }
+        try await store.close()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { database in
+            for table in ["webhook_queue", "push_queue"] {
+                try database.execute(sql: "DROP TABLE \(table)")
+            }
+            try database.execute(
+                sql: """
+                    DELETE FROM grdb_migrations WHERE identifier = 'routes have queues';
+                    PRAGMA user_version = \(Schema.version - 1);
+                    UPDATE webhook SET delivered = \(log[1].rawValue) WHERE id = \(hooks[0].rawValue);
+                    UPDATE webhook SET delivered = \(log[3].rawValue) WHERE id = \(hooks[1].rawValue);
+                    UPDATE push_token_device SET delivered = \(log[3].rawValue) WHERE token = 'bb';
+                    """
+            )
+        }
+        try queue.close()
+        store = try SQLiteStore.open(at: path)
+        try await store.read { reader throws in
+            #expect(
+                try reader.queuedDeliveries(in: .webhook(hooks[0]), limit: 9)
+                    == [.webhook(hooks[0], users[0])]
+            )
+            #expect(try reader.webhookCursor(hooks[0], of: users[0]) == log[1])
+            #expect(try reader.queuedDeliveries(in: .webhook(hooks[1]), limit: 9) == [])
+            #expect(
+                try reader.queuedDeliveries(in: .pushTargets(container), limit: 9)
+                    == [.pushTarget(tokens[0], in: container)]
+            )
+        }
+        try await store.close()
+    }
+
+    private static let noon = Instant(rawValue: 1_800_000_000_000)
+
+    private static func push(_ id: String, to user: UserID) -> StoredNotification {
+        StoredNotification(
+            user: user, notificationID: id, database: DatabaseID(rawValue: 1),
+            subscriptionID: "all", originClient: nil, payload: Array("{}".utf8),
+            isBackground: false, collapseID: nil, createdAt: Self.noon
+        )
     }
 
     /// The database and its log.

@@ -165,7 +165,7 @@ struct HTTPWebhookTests {
         ),
         for: StoredWebhook(
             id: WebhookID(rawValue: 1), container: World.container, url: "", secret: [1],
-            delivered: .start, createdAt: World.noon
+            createdAt: World.noon
         ),
         at: World.noon
     )

@@ -10,7 +10,7 @@ import TidebellWire
 struct WebhookMessageTests {
     private static let webhook = StoredWebhook(
         id: WebhookID(rawValue: 1), container: World.container, url: "https://a.example",
-        secret: [9, 8, 7], delivered: .start, createdAt: World.noon
+        secret: [9, 8, 7], createdAt: World.noon
     )
 
     private static func item(from origin: String?, collapse: String? = nil) -> WebhookItem {

@@ -8,12 +8,12 @@ import TidebellWire
 
 @Suite("Webhook deliveries", .hangs)
 struct WebhookRouteTests {
-    @Test("A webhook gets what is pushed after it was added, in the log's order, once")
+    @Test("A webhook gets what is pushed after it was added, in the order of the user's log, once")
     func delivers() async throws {
         try await World.run { world in
             try await world.push(["before"])
             let webhook = try await world.webhook()
-            try await world.running({ $0.window = 1 }) { route in
+            try await world.running { route in
                 let first = try await world.push(["a", "b", "c"])
                 try await world.waitUntilDelivered(webhook, first[2])
                 let second = try await world.push(["d"])
@@ -32,7 +32,7 @@ struct WebhookRouteTests {
             world.receiver.react { id, attempt in
                 id == "5" && attempt < 4 ? .answer(500) : .answer(200)
             }
-            let pushed = try await world.push((0..<40).map(String.init))
+            let pushed = try await world.push(toOneEach: (0..<40).map(String.init))
             try await world.running({ $0.window = 4 }) { _ in
                 // All others come while it waits.
                 await eventually { Set(world.receiver.arrived).count == 40 }
@@ -41,7 +41,7 @@ struct WebhookRouteTests {
                     await world.clock.advance(by: .milliseconds(50 << (tries - 2)))
                     await eventually { world.receiver.arrived.count { $0 == "5" } == tries }
                 }
-                try await world.waitUntilDelivered(webhook, pushed[39])
+                for push in pushed { try await world.waitUntilDelivered(webhook, push) }
             }
             #expect(world.receiver.arrived.count == 43)
             #expect(world.log.lines.isEmpty)
@@ -138,20 +138,22 @@ struct WebhookRouteTests {
         }
     }
 
-    @Test("No more than the window is under way, and the position follows the oldest")
+    @Test("No more users than the window have a push under way, and each goes on by itself")
     func window() async throws {
         try await World.run { world in
             let webhook = try await world.webhook()
             world.receiver.react { id, _ in id == "0" ? .hold : .answer(200) }
-            let pushed = try await world.push((0..<20).map(String.init))
+            let pushed = try await world.push(toOneEach: (0..<20).map(String.init))
             try await world.running({ $0.window = 4 }) { _ in
                 await eventually { world.receiver.arrived.count == 20 }
-                #expect(try await world.stored(webhook)?.delivered == webhook.delivered)
+                for push in pushed.dropFirst() {
+                    try await world.waitUntilDelivered(webhook, push)
+                }
                 world.receiver.release()
-                try await world.waitUntilDelivered(webhook, pushed[19])
+                try await world.waitUntilDelivered(webhook, pushed[0])
             }
             #expect(world.receiver.mostUnderWay <= 4)
-            // Those under way together may arrive in any order, each once.
+            // Users have no order among themselves.
             #expect(world.receiver.arrived.compactMap { Int($0) }.sorted() == Array(0..<20))
         }
     }
@@ -161,7 +163,7 @@ struct WebhookRouteTests {
         try await World.run { world in
             _ = try await world.webhook()
             world.receiver.react { _, _ in .hold }
-            try await world.push((0..<20).map(String.init))
+            try await world.push(toOneEach: (0..<20).map(String.init))
             try await world.running({ $0.window = 4 }) { _ in
                 await eventually { world.receiver.underWay == 4 }
                 await letOthersRun()
@@ -176,15 +178,15 @@ struct WebhookRouteTests {
         try await World.run { world in
             let webhook = try await world.webhook()
             world.receiver.react { _, _ in .unreachable }
-            let pushed = try await world.push(["a", "b", "c"])
+            let pushed = try await world.push(toOneEach: ["a", "b", "c"])
             try await world.running { _ in
                 await eventually { world.receiver.arrived.count == 3 }
                 await world.clock.advance(by: .seconds(24 * 3600))
                 #expect(world.receiver.arrived.count < 24 * 3600 / 140)
                 world.receiver.react { _, _ in .answer(200) }
-                try await world.passUntilDelivered(webhook, pushed[2])
+                for push in pushed { try await world.passUntilDelivered(webhook, push) }
             }
-            // Those under way together may arrive in any order, each once.
+            // Users have no order among themselves.
             #expect(world.receiver.arrived.suffix(3).sorted() == ["a", "b", "c"])
             #expect(
                 world.log.lines == [
@@ -200,7 +202,7 @@ struct WebhookRouteTests {
         try await World.run { world in
             _ = try await world.webhook()
             world.receiver.react { _, _ in .answer(503) }
-            try await world.push((0..<20).map(String.init))
+            try await world.push(toOneEach: (0..<20).map(String.init))
             try await world.running { _ in
                 await eventually { world.receiver.arrived.count == 8 }
                 try await world.passUntil { world.receiver.arrived.count > 10 }
@@ -324,7 +326,7 @@ struct WebhookRouteTests {
             let webhook = try await world.webhook()
             world.receiver.react { id, number in id == "b" && number == 1 ? .hold : .answer(200) }
             let pushed = try await world.push(["a", "b"])
-            try await world.running({ $0.window = 2 }) { _ in
+            try await world.running { _ in
                 await eventually { world.receiver.arrived.count == 2 }
             }
             try await world.running { _ in try await world.waitUntilDelivered(webhook, pushed[1]) }
@@ -371,23 +373,81 @@ struct WebhookRouteTests {
         }
     }
 
-    @Test("A long log of other containers is passed over in bounded steps")
-    func longLogOfOthers() async throws {
+    @Test("A user whose pushes a receiver fails is postponed, and delays no other user")
+    func failingUser() async throws {
         try await World.run { world in
-            let other = try await world.store.write(.everything) { transaction in
-                try transaction.makeUser(
-                    of: world.anna.account,
-                    in: ContainerKey(container: "other", environment: .development),
-                    recordName: "_o", at: Instant(rawValue: 0)
-                )
-            }
             let webhook = try await world.webhook()
-            try await world.push((0..<95).map { "x\($0)" }, to: other)
-            let own = try await world.push(["own"])
-            try await world.running({ $0.sequencesPerRead = 10 }) { _ in
-                try await world.waitUntilDelivered(webhook, own[0])
+            world.receiver.react { id, _ in id.hasPrefix("bad") ? .answer(500) : .answer(200) }
+            let good = try await world.push(toOneEach: (0..<5).map { "good\($0)" })
+            try await world.running { route in
+                for push in good { try await world.waitUntilDelivered(webhook, push) }
+                let bad = try await world.push(["bad1", "bad2"])
+                route.publish(bad, after: [:])
+                // Five more tries at once, then it waits for longer than all these took.
+                await eventually { world.receiver.arrived.count == 6 }
+                for tries in 2...6 {
+                    await world.clock.advance(by: .milliseconds(50 << (tries - 2)))
+                    await eventually { world.receiver.arrived.count { $0 == "bad1" } == tries }
+                }
+                await eventually {
+                    world.log.lines.contains {
+                        $0.hasPrefix("warning: a webhook's receiver fails the pushes of one user")
+                    }
+                }
+                for number in 0..<20 {
+                    let push = try await world.push(toOneEach: ["later\(number)"])[0]
+                    route.publish([push], after: [:])
+                    try await world.waitUntilDelivered(webhook, push)
+                }
+                #expect(world.receiver.arrived.count { $0 == "bad1" } == 6)
+                world.receiver.react { _, _ in .answer(200) }
+                try await world.passUntilDelivered(webhook, bad[1])
             }
-            #expect(world.receiver.arrived == ["own"])
+            // In order, and no other twice.
+            let bads = world.receiver.arrived.filter { $0.hasPrefix("bad") }
+            #expect(bads.suffix(2) == ["bad1", "bad2"])
+            #expect(!world.receiver.arrived.dropLast().contains("bad2"))
+            #expect(Set(world.receiver.arrived).count == 27)
+            #expect(world.receiver.arrived.count { !$0.hasPrefix("bad") } == 25)
+        }
+    }
+
+    @Test("Of a user with many pushes no more than a page is posted before others have their turn")
+    func turns() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            let many = try await world.push((0..<12).map { "a\($0)" })
+            let one = try await world.push(toOneEach: ["b"])
+            try await world.running({
+                $0.window = 1
+                $0.notificationsPerPage = 4
+            }) { _ in
+                for push in many + one { try await world.waitUntilDelivered(webhook, push) }
+            }
+            #expect(
+                world.receiver.arrived
+                    == (0..<4).map { "a\($0)" } + ["b"] + (4..<12).map { "a\($0)" }
+            )
+        }
+    }
+
+    @Test("Of two routes on one store each user's pushes are delivered by one at a time, in order")
+    func twoRoutes() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            var pushed: [StoredNotification] = []
+            for number in 0..<20 {
+                pushed += try await world.push(["x\(number)"])
+                pushed += try await world.push(toOneEach: ["y\(number)"])
+            }
+            try await world.running { _ in
+                try await world.running { _ in
+                    for push in pushed { try await world.waitUntilDelivered(webhook, push) }
+                }
+            }
+            let arrived = world.receiver.arrived
+            #expect(arrived.filter { $0.hasPrefix("x") } == (0..<20).map { "x\($0)" })
+            #expect(arrived.count == 40)
         }
     }
 }

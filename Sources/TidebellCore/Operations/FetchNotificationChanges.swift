@@ -22,7 +22,7 @@ extension FetchNotificationChanges {
     ) throws -> Page {
         let user = try call.requireUser().id
         let limit = try call.limits.historyPage(request.resultsLimit)
-        let head = try reader.notificationHead()
+        let head = try reader.notificationHead(of: user)
         var token = try startingToken(request.serverChangeToken, at: head, for: call, in: reader)
         // One more than asked for shows whether there is more.
         let found = try reader.notificationHistory(

@@ -10,14 +10,9 @@ package enum ListWebhooks {
     }
 
     /// Returns all webhooks, oldest first.
-    package static func run(
-        in reader: some WebhookReading & NotificationLogReading
-    ) throws -> [Listed] {
-        let head = try reader.notificationHead()
-        return try reader.webhooks().map { webhook in
-            let next = try reader.notifications(
-                of: webhook.container, after: webhook.delivered, upTo: head, limit: 1
-            )
+    package static func run(in reader: some WebhookReading) throws -> [Listed] {
+        try reader.webhooks().map { webhook in
+            let next = try reader.queuedDeliveries(in: .webhook(webhook.id), limit: 1)
             return Listed(webhook: webhook, isBehind: !next.isEmpty)
         }
     }

@@ -14,7 +14,7 @@
 ///
 /// A body is synchronous and must not block on anything but the store. It may be run again: see
 /// WRITING-A-STORE.md beside this file.
-package protocol Store: OutboxLeasing {
+package protocol Store: OutboxLeasing, DeliveryLeasing {
     /// Runs the steps of `body` and returns when all are durable; nil is the server itself.
     ///
     /// Callers whose writes wait take turns, so that who sends many waits for itself, not others

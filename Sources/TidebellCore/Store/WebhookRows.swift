@@ -14,22 +14,19 @@ package struct StoredWebhook: Sendable, Hashable {
     package var url: String
     /// The key its requests are signed with.
     package var secret: [UInt8]
-    /// Everything of the container up to here was posted, or is not for it.
-    package var delivered: NotificationSequence
     package var createdAt: Instant
     /// Why nothing is posted any more; nil while it is enabled.
     package var disabledReason: String?
 
     /// Creates a row.
     package init(
-        id: WebhookID, container: ContainerKey, url: String, secret: [UInt8],
-        delivered: NotificationSequence, createdAt: Instant, disabledReason: String? = nil
+        id: WebhookID, container: ContainerKey, url: String, secret: [UInt8], createdAt: Instant,
+        disabledReason: String? = nil
     ) {
         self.id = id
         self.container = container
         self.url = url
         self.secret = secret
-        self.delivered = delivered
         self.createdAt = createdAt
         self.disabledReason = disabledReason
     }

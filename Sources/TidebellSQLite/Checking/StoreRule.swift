@@ -172,7 +172,9 @@ struct StoreRule {
         ),
         StoreRule(
             problem: "a webhook's cursor is ahead of all notifications",
-            sql: "SELECT NULL, NULL, id FROM webhook WHERE delivered > \(notificationHead)"
+            sql: """
+                SELECT NULL, NULL, webhook FROM webhook_queue WHERE delivered > \(notificationHead)
+                """
         ),
     ]
 

@@ -30,7 +30,7 @@ final class GroupCommit: Sendable {
     private let state = Mutex(State())
     private let pool: DatabasePool
     private let log: WriteAheadLog
-    private let leases: OutboxLeases
+    private let leases: QueueLeases
     private let scopes: ScopeCheck?
     private let outbox: OutboxSignal
     private let access: OutboxSignal
@@ -41,7 +41,7 @@ final class GroupCommit: Sendable {
 
     /// Creates a queue for the writer connection of `pool`.
     init(
-        _ pool: DatabasePool, log: WriteAheadLog, leases: OutboxLeases, scopes: ScopeCheck?,
+        _ pool: DatabasePool, log: WriteAheadLog, leases: QueueLeases, scopes: ScopeCheck?,
         outbox: OutboxSignal, access: OutboxSignal, troubles: StoreTroubles,
         note: StoreNoteFile?, bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {

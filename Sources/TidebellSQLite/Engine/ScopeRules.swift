@@ -40,16 +40,16 @@ enum ScopeRules {
         "delivery": [user("row.user")],
         // A name that whoever registers it last has.
         "push_token": [anyUser],
-        // One page has a token for all its containers: it is one account's.
-        "push_token_device": [
+        "push_token_device": [ofDevice],
+        "push_queue": [ofDevice],
+        // What waits for a webhook goes with it.
+        "webhook_queue": [
+            user("row.user"),
             """
-            ifnull((
-                SELECT max(\(user("own.id"))) FROM device
-                    CROSS JOIN user AS theirs ON theirs.id = device.user
-                    CROSS JOIN user AS own ON own.account = theirs.account
-                WHERE device.key = row.device
-            ), \(anyUser))
-            """
+            \(function)('catalogue', (
+                SELECT container || char(10) || environment FROM webhook WHERE id = row.webhook
+            ))
+            """,
         ],
 
         "database": [
@@ -80,6 +80,16 @@ enum ScopeRules {
     private static let anyUser = "\(function)('any user')"
     private static let anyDatabase = "\(function)('any database')"
     private static let ofZone = database("(SELECT database FROM zone WHERE key = row.zone)")
+
+    /// One page has a token for all its containers: it is one account's.
+    private static let ofDevice = """
+        ifnull((
+            SELECT max(\(user("own.id"))) FROM device
+                CROSS JOIN user AS theirs ON theirs.id = device.user
+                CROSS JOIN user AS own ON own.account = theirs.account
+            WHERE device.key = row.device
+        ), \(anyUser))
+        """
 
     private static func account(_ key: String) -> String { "\(function)('account', \(key))" }
     private static func user(_ key: String) -> String { "\(function)('user', \(key))" }

@@ -8,8 +8,12 @@ package struct SQLiteFactory: StoreFactory {
     /// The name of the file.
     package static let fileName = "tidebell.sqlite"
 
-    /// Creates a factory.
-    package init() {}
+    private let numbers: NotificationNumbers
+
+    /// Creates a factory of stores whose notifications are numbered in one way or the other.
+    package init(numbers: NotificationNumbers = .shared) {
+        self.numbers = numbers
+    }
 
     package func open(
         in folder: URL, for purpose: StorePurpose, bounds: StoreBounds, time: Time,
@@ -17,7 +21,7 @@ package struct SQLiteFactory: StoreFactory {
     ) throws(StoreOpenError) -> any OpenedStore {
         try SQLiteStore.open(
             at: folder.appendingPathComponent(Self.fileName).path, for: purpose,
-            bounds: bounds, time: time, randomness: randomness
+            bounds: bounds, time: time, randomness: randomness, numbers: numbers
         )
     }
 }

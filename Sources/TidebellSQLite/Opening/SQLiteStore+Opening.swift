@@ -24,8 +24,10 @@ extension SQLiteStore {
         for purpose: StorePurpose = .serving,
         bounds: StoreBounds = StoreBounds(),
         time: Time,
-        randomness: Randomness
+        randomness: Randomness,
+        numbers: NotificationNumbers = .shared
     ) throws(StoreOpenError) -> SQLiteStore {
+        let configuration = Self.configuration(numbers)
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
         if server != nil { try checkHasOneName(path) }
@@ -87,7 +89,7 @@ extension SQLiteStore {
         throw .linked(path: path)
     }
 
-    private static var configuration: Configuration {
+    private static func configuration(_ numbers: NotificationNumbers) -> Configuration {
         var configuration = Configuration()
         configuration.label = "tidebell"
         configuration.busyMode = .timeout(busyTimeout)
@@ -96,6 +98,7 @@ extension SQLiteStore {
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
             FieldChecksum.define(in: database)
+            numbers.define(in: database)
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
             // A page is looked through once, when it is read: where it is not well-formed, what
             // it reports is damage, and no answer.

@@ -51,6 +51,50 @@ struct SchemaSteps: Sendable {
         // A checksum is of a record's columns too, not of its fields alone: a Tidebell that
         // does not know it would call every record damaged that was written since.
         Step(name: "checksums are of whole records", sql: ""),
+        // A webhook has a cursor for each user whose notifications wait for it. Both queues take
+        // up what was not delivered yet, and read no more of the log than that.
+        Step(
+            name: "routes have queues",
+            sql: """
+                CREATE TABLE webhook_queue (
+                    webhook INTEGER NOT NULL,
+                    user INTEGER NOT NULL,
+                    delivered INTEGER NOT NULL,
+                    turn INTEGER NOT NULL,
+                    PRIMARY KEY (webhook, user)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX webhook_queue_turn ON webhook_queue (webhook, turn);
+                CREATE INDEX webhook_queue_user ON webhook_queue (user);
+                INSERT INTO webhook_queue (webhook, user, delivered, turn)
+                    SELECT webhook.id, user.id, max(webhook.delivered, 0), min(notification.sequence)
+                    FROM webhook
+                        CROSS JOIN notification ON notification.sequence > webhook.delivered
+                        CROSS JOIN user ON user.id = notification.user
+                            AND user.container = webhook.container
+                            AND user.environment = webhook.environment
+                    GROUP BY webhook.id, user.id;
+                CREATE TABLE push_queue (
+                    device INTEGER NOT NULL,
+                    token TEXT NOT NULL,
+                    container TEXT NOT NULL,
+                    environment TEXT NOT NULL,
+                    PRIMARY KEY (device, token)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX push_queue_container
+                    ON push_queue (container, environment, device);
+                INSERT INTO push_queue (device, token, container, environment)
+                    SELECT device.key, push_token_device.token, device.container,
+                        device.environment
+                    FROM push_token_device
+                        CROSS JOIN device ON device.key = push_token_device.device
+                    WHERE push_token_device.delivered IS NOT NULL AND EXISTS (
+                        SELECT 1 FROM notification
+                        WHERE notification.user = device.user
+                            AND notification.sequence > push_token_device.delivered
+                            AND notification.origin_client IS NOT device.client_id
+                    );
+                """
+        ),
     ])
 
     var steps: [Step]

@@ -18,24 +18,6 @@ extension SQLiteReading {
         )
     }
 
-    package func notifications(
-        of container: ContainerKey, after sequence: NotificationSequence,
-        upTo last: NotificationSequence, limit: Int
-    ) throws -> [StoredNotification] {
-        // The order of the tables is forced: a container can have more databases
-        // than the range has notifications.
-        try connection.rows(
-            """
-            SELECT \(StoredNotification.columns)
-            FROM notification CROSS JOIN user ON user.id = notification.user
-            WHERE sequence > ? AND sequence <= ? AND user.container = ? AND user.environment = ?
-            ORDER BY sequence LIMIT ?
-            """,
-            sequence, last, container.container, container.environment, limit,
-            read: StoredNotification.init
-        )
-    }
-
     package func notificationPosition(
         for user: UserID, after sequence: NotificationSequence,
         excludingOrigin client: String?, newest count: Int
@@ -72,17 +54,33 @@ extension SQLiteReading {
         return Dictionary(rows.compactMap(\.self)) { first, _ in first }
     }
 
-    package func notificationHead() throws -> NotificationSequence {
-        // What was given last, even if retention has removed it since.
+    package func notificationHead(of user: UserID) throws -> NotificationSequence {
+        // One counter for all, which is what was given last even if retention has removed it.
+        if let head = try ownNotificationHead(of: user) { return head }
+        return try lastNotificationNumber()
+    }
+
+    /// The greatest number that a notification was given, even if retention has removed it since.
+    func lastNotificationNumber() throws -> NotificationSequence {
         try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'notification'") {
             try $0.value(0)
         } ?? .start
     }
 
-    package func notificationFloor() throws -> NotificationSequence {
-        try connection.first("SELECT notification_floor FROM store WHERE id = 1") {
-            try $0.value(0)
-        } ?? .start
+    /// Where a user's log ends in a store whose users have numbers of their own; nil where they
+    /// share a counter (``NotificationNumbers``).
+    func ownNotificationHead(of user: UserID) throws -> NotificationSequence? {
+        try connection.first(
+            """
+            SELECT CASE WHEN \(NotificationNumbers.function)(?1) IS NOT NULL THEN max(
+                ifnull((SELECT max(sequence) FROM notification WHERE user = ?1), 0),
+                ifnull((SELECT max(read_place) FROM notification WHERE user = ?1), 0),
+                ifnull((SELECT notification_floor FROM user WHERE id = ?1), 0),
+                ifnull((SELECT notification_floor FROM store WHERE id = 1), 0)
+            ) END
+            """,
+            user
+        ) { $0.isNull(0) ? nil : try $0.value(0) } ?? nil
     }
 
     package func notificationFloor(of user: UserID) throws -> NotificationSequence {

@@ -61,39 +61,6 @@ extension SQLiteReading {
         try connection.first(PushTarget.byKey, now, key.token, key.device, read: PushTarget.init)
     }
 
-    package func pushTargets(
-        notifiedAfter sequence: NotificationSequence, limit: Int
-    ) throws -> (targets: [PushTargetKey: ContainerKey], upTo: NotificationSequence) {
-        let last = try connection.first(
-            """
-            SELECT max(sequence) FROM (
-                SELECT sequence FROM notification WHERE sequence > ? ORDER BY sequence LIMIT ?
-            )
-            """,
-            sequence, limit
-        ) { $0.isNull(0) ? sequence : try $0.value(0) }
-        guard let last, last > sequence else { return ([:], sequence) }
-        // Pairs first: a user with many devices and many notifications would make
-        // rows of all combinations.
-        var origins: [UserID: Set<String?>] = [:]
-        try connection.each(PushTarget.notified, sequence, last) { columns in
-            origins[try columns.value(0), default: []].insert(columns.optionalText(1))
-            return true
-        }
-        var targets: [PushTargetKey: ContainerKey] = [:]
-        try connection.each(PushTarget.ofUsers, JSONText(origins.keys.map(\.rawValue))) { columns in
-            let clientID: String? = columns.text(5)
-            let isNotified = origins[try columns.value(4)]?.contains { $0 != clientID } ?? false
-            guard isNotified else { return true }
-            let key = PushTargetKey(token: columns.text(0), device: try columns.value(1))
-            targets[key] = ContainerKey(
-                container: columns.text(2), environment: try columns.value(3)
-            )
-            return true
-        }
-        return (targets, last)
-    }
-
     package func pendingPushTargets(
         in container: ContainerKey, after device: DeviceKey?, limit: Int
     ) throws -> (targets: [PushTargetKey], next: DeviceKey?) {
@@ -150,20 +117,6 @@ extension PushTarget {
             CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ?2 AND push_token_device.device = ?3
             AND push_token_device.delivered IS NOT NULL AND \(Listener.mayReceive(at: "?1"))
-        """
-
-    fileprivate static let notified = """
-        SELECT DISTINCT user, origin_client FROM notification
-        WHERE sequence > ? AND sequence <= ?
-        """
-
-    fileprivate static let ofUsers = """
-        SELECT push_token_device.token, push_token_device.device, device.container,
-            device.environment, device.user, device.client_id
-        FROM json_each(?) AS wanted
-            CROSS JOIN device ON device.user = wanted.value
-            CROSS JOIN push_token_device ON push_token_device.device = device.key
-        WHERE push_token_device.delivered IS NOT NULL
         """
 
     fileprivate static let pending = """

@@ -15,11 +15,43 @@ extension SQLiteReading {
             read: StoredWebhook.init
         )
     }
+
+    package func webhookCursor(
+        _ id: WebhookID, of user: UserID
+    ) throws -> NotificationSequence? {
+        try connection.first(
+            "SELECT delivered FROM webhook_queue WHERE webhook = ? AND user = ?", id, user
+        ) { try $0.value(0) }
+    }
+
+    package func queuedDeliveries(
+        in queue: DeliveryQueue, limit: Int
+    ) throws -> [DeliveryPointer] {
+        switch queue {
+        case .webhook(let id):
+            try connection.rows(
+                "SELECT user FROM webhook_queue WHERE webhook = ? ORDER BY turn, user LIMIT ?", id,
+                limit
+            ) { .webhook(id, try $0.value(0)) }
+        case .pushTargets(let container):
+            try connection.rows(
+                """
+                SELECT token, device FROM push_queue INDEXED BY push_queue_container
+                WHERE container = ? AND environment = ? ORDER BY device, token LIMIT ?
+                """,
+                container.container, container.environment, limit
+            ) {
+                .pushTarget(
+                    PushTargetKey(token: $0.text(0), device: try $0.value(1)), in: container
+                )
+            }
+        }
+    }
 }
 
 extension StoredWebhook {
     fileprivate static let columns = """
-        id, container, environment, url, secret, delivered, created_at, disabled_reason
+        id, container, environment, url, secret, created_at, disabled_reason
         """
 
     fileprivate init(_ columns: Columns) throws {
@@ -30,9 +62,8 @@ extension StoredWebhook {
             ),
             url: columns.text(3),
             secret: columns.bytes(4),
-            delivered: try columns.value(5),
-            createdAt: try columns.value(6),
-            disabledReason: columns.optionalText(7)
+            createdAt: try columns.value(5),
+            disabledReason: columns.optionalText(6)
         )
     }
 }

@@ -18,7 +18,7 @@ extension SQLiteTransaction {
         hasQuietChange = true
         if let known { try removeDevice(known.key) }
         try trimDevices(of: user, to: limit - 1)
-        let head = try notificationHead()
+        let head = try notificationHead(of: user)
         try connection.run(
             """
             INSERT INTO device
@@ -76,6 +76,7 @@ extension SQLiteTransaction {
     func removeDevice(_ device: DeviceKey) throws {
         hasEndedAccess = true
         try connection.run("DELETE FROM push_token_device WHERE device = ?", device)
+        try connection.run("DELETE FROM push_queue WHERE device = ?", device)
         try connection.run("DELETE FROM device WHERE key = ?", device)
     }
 

@@ -87,6 +87,7 @@ extension SQLiteTransaction {
         try connection.run(
             "UPDATE outbox SET origin_user = NULL WHERE origin_user = ?", user.id
         )
+        try connection.run("DELETE FROM webhook_queue WHERE user = ?", user.id)
         try connection.run("DELETE FROM user WHERE id = ?", user.id)
         try noteErased(.users, 1, of: user.account)
         return true

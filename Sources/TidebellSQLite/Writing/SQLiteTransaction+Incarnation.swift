@@ -35,7 +35,7 @@ extension SQLiteTransaction {
             position: try connection.first("SELECT ifnull(max(head), 0) FROM database") {
                 try $0.value(0)
             } ?? .start,
-            notification: try notificationHead(), quietChanges: try quietChanges()
+            notification: try lastNotificationNumber(), quietChanges: try quietChanges()
         )
     }
 
@@ -87,7 +87,7 @@ extension SQLiteTransaction {
         )
         try connection.run(
             "UPDATE store SET incarnation = ?, notification_floor = ? WHERE id = 1",
-            begun, try notificationHead()
+            begun, try lastNotificationNumber()
         )
         return begun
     }

@@ -15,7 +15,7 @@ extension SQLiteTransaction {
             """,
             JSONText(sequences.map(\.rawValue)), user
         ) { try $0.value(0) }
-        for (position, sequence) in zip(try takePositions(unread.count), unread) {
+        for (position, sequence) in zip(try takePositions(unread.count, of: user), unread) {
             try connection.run(
                 """
                 UPDATE notification SET read_place = ?, read_told = 0, full_payload = NULL
@@ -35,10 +35,11 @@ extension SQLiteTransaction {
         }
     }
 
-    /// Takes the next positions of the log, which notifications and marks share so
+    /// Takes the next numbers of the user's log, which notifications and marks share so
     /// that one number stands for what a reader of the history has.
-    private func takePositions(_ count: Int) throws -> Range<Int64> {
+    private func takePositions(_ count: Int, of user: UserID) throws -> Range<Int64> {
         guard count > 0 else { return 0..<0 }
+        if let own = try ownNumbers(count, of: user) { return own }
         let last = try connection.first(
             "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'notification' RETURNING seq",
             count

@@ -3,30 +3,51 @@ import TidebellCore
 
 extension SQLiteTransaction {
     func appendNotifications(
-        _ notifications: [StoredNotification], unlessAfter position: NotificationSequence
+        _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
     ) throws -> [StoredNotification] {
-        try notifications.map { notification in
+        var queued: Set<UserID> = []
+        return try notifications.map { notification in
             var notification = notification
-            if let known = try sequence(of: notification, after: position) {
+            let user = notification.user
+            if let known = try sequence(of: notification, after: ends[user] ?? .start) {
                 notification.sequence = known
                 return notification
             }
+            let own = try ownNumbers(1, of: user)?.first
             if notification.collapseID != nil { try removeReplaced(by: notification) }
             try connection.run(
                 """
-                INSERT INTO notification (user, notification_id, database, subscription_id,
-                    origin_client, payload, full_payload, background, collapse_id, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO notification (sequence, user, notification_id, database,
+                    subscription_id, origin_client, payload, full_payload, background,
+                    collapse_id, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                notification.user, notification.notificationID, notification.database,
+                own, user, notification.notificationID, notification.database,
                 notification.subscriptionID, notification.originClient, notification.payload,
                 notification.fullPayload, notification.isBackground, notification.collapseID,
                 notification.createdAt
             )
             notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
             lastNotification = max(lastNotification, notification.sequence)
+            if queued.insert(user).inserted {
+                try queueForWebhooks(user, from: notification.sequence)
+            }
+            try queuePushTargets(of: notification)
             return notification
         }
+    }
+
+    /// The next numbers of a user's log, in a store whose users have numbers of their own; nil
+    /// where one counter gives them.
+    func ownNumbers(_ count: Int, of user: UserID) throws -> Range<Int64>? {
+        guard let head = try ownNotificationHead(of: user) else { return nil }
+        let start: Int64? = try connection.first(
+            "SELECT \(NotificationNumbers.function)(?)", user
+        ) { $0.int(0) }
+        // What is noted beside the store knows the greatest number of all only.
+        hasQuietChange = true
+        let first = max(head.rawValue, start ?? 0) + 1
+        return first..<first + Int64(count)
     }
 
     /// Where a notification stands already, after a position of the log.
@@ -57,16 +78,14 @@ extension SQLiteTransaction {
             DELETE FROM notification WHERE sequence IN (
                 SELECT sequence FROM notification WHERE created_at < ?
                 ORDER BY created_at LIMIT ?
-            ) RETURNING sequence
+            ) RETURNING user, sequence
             """,
             moment, limit
-        ) { $0.int(0) }
-        if let last = removed.max() {
+        ) { (try $0.value(0, as: UserID.self), $0.int(1)) }
+        for (user, last) in Dictionary(removed, uniquingKeysWith: max) {
             try connection.run(
-                """
-                UPDATE store SET notification_floor = max(notification_floor, ?) WHERE id = 1
-                """,
-                last
+                "UPDATE user SET notification_floor = max(notification_floor, ?) WHERE id = ?",
+                last, user
             )
         }
         return removed.count

@@ -6,7 +6,7 @@ extension SQLiteTransaction {
     func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
         // What was claimed in memory may have been processed by a commit that a snapshot of before
         // does not show: the position in the queue knows.
-        guard leases?.holds(lease) == true else { return false }
+        guard leases?.outboxes.holds(lease.database, lease.holder) == true else { return false }
         return try connection.first(
             "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
             lease.database, version.done, version.turn

@@ -19,7 +19,10 @@ extension SQLiteTransaction {
         try takePushToken(token.token, fromOtherAccountsThanOf: device)
         if token.isNative { try takePushToken(token.token, fromOthersThan: device) }
         try endPushToken(token.token, of: device, unlessReceivingAt: token.registeredAt)
-        let head = try notificationHead()
+        let owner: UserID? = try connection.first("SELECT user FROM device WHERE key = ?", device) {
+            try $0.value(0)
+        }
+        let head = try owner.map { try notificationHead(of: $0) } ?? .start
         try connection.run(
             """
             INSERT INTO push_token_device (token, device, delivered, given_out, session)
@@ -88,10 +91,29 @@ extension SQLiteTransaction {
         )
     }
 
-    func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws {
+    func acknowledge(
+        courierToken token: String, of user: UserID, upTo sequence: NotificationSequence
+    ) throws {
         try connection.run(
-            "UPDATE push_token_device SET given_out = ?1 WHERE token = ?2 AND given_out < ?1",
-            sequence, token
+            """
+            UPDATE push_token_device SET given_out = ?1 WHERE token = ?2 AND given_out < ?1
+                AND device IN (SELECT key FROM device WHERE user = ?3)
+            """,
+            sequence, token, user
+        )
+    }
+
+    /// Puts the native push tokens of a user in the queue, but not those of the origin.
+    func queuePushTargets(of notification: StoredNotification) throws {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO push_queue (device, token, container, environment)
+            SELECT device.key, push_token_device.token, device.container, device.environment
+            FROM device CROSS JOIN push_token_device ON push_token_device.device = device.key
+            WHERE device.user = ? AND device.client_id IS NOT ?
+                AND push_token_device.delivered IS NOT NULL
+            """,
+            notification.user, notification.originClient
         )
     }
 
@@ -104,7 +126,34 @@ extension SQLiteTransaction {
                 """,
                 sequence, key.token, key.device, sequence
             )
+            try connection.run(
+                """
+                DELETE FROM push_queue WHERE token = ?1 AND device = ?2 AND NOT EXISTS (
+                    SELECT 1 FROM push_token_device
+                        CROSS JOIN device ON device.key = push_token_device.device
+                        CROSS JOIN notification ON notification.user = device.user
+                            AND notification.sequence > push_token_device.delivered
+                            AND notification.origin_client IS NOT device.client_id
+                    WHERE push_token_device.token = ?1 AND push_token_device.device = ?2
+                )
+                """,
+                key.token, key.device
+            )
         }
+    }
+
+    func withdrawPushTarget(_ key: PushTargetKey, at now: Instant) throws {
+        try connection.run(
+            """
+            DELETE FROM push_queue WHERE token = ?2 AND device = ?3 AND NOT EXISTS (
+                SELECT 1 FROM push_token_device
+                    CROSS JOIN device ON device.key = push_token_device.device
+                WHERE push_token_device.token = ?2 AND push_token_device.device = ?3
+                    AND \(Listener.mayReceive(at: "?1"))
+            )
+            """,
+            now, key.token, key.device
+        )
     }
 
     func removePushToken(_ token: String, registeredUpTo moment: Instant) throws -> Bool {
@@ -112,6 +161,13 @@ extension SQLiteTransaction {
         guard known.registeredAt <= moment else { return false }
         hasQuietChange = true
         try connection.run("DELETE FROM push_token WHERE token = ?", token)
+        try connection.run(
+            """
+            DELETE FROM push_queue WHERE (device, token) IN
+                (SELECT device, token FROM push_token_device WHERE token = ?)
+            """,
+            token
+        )
         try connection.run("DELETE FROM push_token_device WHERE token = ?", token)
         return true
     }

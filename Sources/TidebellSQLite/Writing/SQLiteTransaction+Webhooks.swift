@@ -7,32 +7,65 @@ extension SQLiteTransaction {
         for container: ContainerKey, url: String, secret: [UInt8], at now: Instant
     ) throws -> StoredWebhook {
         hasQuietChange = true
-        let head = try notificationHead()
+        // The column `delivered` is of before there was a cursor for each user.
         try connection.run(
             """
             INSERT INTO webhook (container, environment, url, secret, delivered, created_at)
-            VALUES (?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, 0, ?)
             """,
-            container.container, container.environment, url, secret, head, now
+            container.container, container.environment, url, secret, now
         )
         return StoredWebhook(
             id: WebhookID(rawValue: connection.lastInsertedID), container: container, url: url,
-            secret: secret, delivered: head, createdAt: now
+            secret: secret, createdAt: now
         )
     }
 
     func removeWebhook(_ id: WebhookID) throws -> Bool {
         hasQuietChange = true
+        try connection.run("DELETE FROM webhook_queue WHERE webhook = ?", id)
         let removed = try connection.rows(
             "DELETE FROM webhook WHERE id = ? RETURNING id", id
         ) { $0.int(0) }
         return !removed.isEmpty
     }
 
-    func advanceWebhook(_ id: WebhookID, upTo sequence: NotificationSequence) throws {
+    func advanceWebhook(
+        _ id: WebhookID, of user: UserID, upTo sequence: NotificationSequence
+    ) throws {
         try connection.run(
-            "UPDATE webhook SET delivered = ? WHERE id = ? AND delivered < ?",
-            sequence, id, sequence
+            """
+            UPDATE webhook_queue SET delivered = ?1,
+                turn = (SELECT ifnull(max(turn), 0) + 1 FROM webhook_queue WHERE webhook = ?2)
+            WHERE webhook = ?2 AND user = ?3 AND delivered < ?1
+            """,
+            sequence, id, user
+        )
+        try connection.run(
+            """
+            DELETE FROM webhook_queue WHERE webhook = ?1 AND user = ?2 AND NOT EXISTS (
+                SELECT 1 FROM notification
+                WHERE notification.user = ?2 AND notification.sequence > webhook_queue.delivered
+            )
+            """,
+            id, user
+        )
+    }
+
+    /// Puts a user in the queues of the webhooks of their container, where they do not wait.
+    func queueForWebhooks(_ user: UserID, from sequence: NotificationSequence) throws {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO webhook_queue (webhook, user, delivered, turn)
+            SELECT webhook.id, user.id, ?1, (
+                SELECT ifnull(max(queue.turn), 0) + 1 FROM webhook_queue AS queue
+                WHERE queue.webhook = webhook.id
+            )
+            FROM user CROSS JOIN webhook ON webhook.container = user.container
+                AND webhook.environment = user.environment
+            WHERE user.id = ?2
+            """,
+            sequence.rawValue - 1, user
         )
     }
 

@@ -6,8 +6,8 @@ import TidebellCore
 /// the facets beside this file, one for each topic of ``StoreTransaction``.
 final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     let connection: Connection
-    /// Who holds which database of the outbox; nil where nothing is processed.
-    let leases: OutboxLeases?
+    /// Who holds what of the queues; nil where nothing is delivered.
+    let leases: QueueLeases?
     /// Looks whether a step keeps to its scope; nil where nobody does.
     private let scopes: ScopeCheck?
     /// Whether the outbox has entries that the pipeline is to be woken for.
@@ -29,7 +29,7 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
 
     /// Wraps the writer connection inside a transaction.
     init(
-        _ connection: Connection, leases: OutboxLeases? = nil, scopes: ScopeCheck? = nil
+        _ connection: Connection, leases: QueueLeases? = nil, scopes: ScopeCheck? = nil
     ) {
         self.connection = connection
         self.leases = leases

@@ -13,11 +13,13 @@ struct Progress: Sendable, Hashable {
     var incarnation: Incarnation
     /// The latest position of each database.
     var heads: [DatabaseKey: Position] = [:]
-    var notification: NotificationSequence
+    /// Where the logs of people end.
+    var logs: [UserID: NotificationSequence] = [:]
 
     /// Whether a store that is here has lost something of one that was there.
     func lacks(_ other: Progress) -> Bool {
-        incarnation < other.incarnation || notification < other.notification
+        incarnation < other.incarnation
+            || other.logs.contains { user, end in logs[user] ?? .start < end }
             || other.heads.contains { key, head in heads[key] ?? .start < head }
     }
 }

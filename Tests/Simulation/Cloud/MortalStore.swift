@@ -78,6 +78,19 @@ final class MortalStore: Store {
         try end()
     }
 
+    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+        try begin()
+        let claimed = try await base.claimDeliveries(claim)
+        try end()
+        return claimed
+    }
+
+    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+        try begin()
+        try await base.returnDeliveries(leases)
+        try end()
+    }
+
     /// How often a pipeline found that there is nothing to do.
     var idleClaims: Int { state.withLock(\.idleClaims) }
 

@@ -6,10 +6,9 @@ extension Simulation {
     /// Looks at what is durable now: what a pass took from the outbox was processed, and
     /// the log holds what it must.
     func observe() async throws {
-        let users = Set(people.map(\.id))
-        let newest = model.log.last?.sequence ?? 0
+        let ends = people.enumerated().map { ($1.id, model.logEnd(of: $0)) }
         let (outbox, notifications) = try await base.read { reader in
-            let notifications = try users.flatMap { user in
+            let notifications = try ends.flatMap { user, newest in
                 try reader.notifications(
                     for: user, after: NotificationSequence(rawValue: newest),
                     excludingOrigin: nil, limit: 10_000

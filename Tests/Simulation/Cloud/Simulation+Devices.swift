@@ -18,7 +18,7 @@ extension Simulation {
         }
         let start = device.acknowledged.rawValue
         try demand(
-            start >= model.log.last?.sequence ?? 0, "\(client) begins at \(start), in the past"
+            start >= model.logEnd(of: user), "\(client) begins at \(start), in the past"
         )
         model.devices[client] = Device(
             client: client, user: user, start: start, cursor: start, acknowledged: start
@@ -144,7 +144,7 @@ extension Simulation {
         } catch is BreakingReader.BrokeOff {
             let beginning = String(decoding: reader.pieces.first ?? [], as: UTF8.self)
             try demand(
-                model.lostLifeEnd.map { device.cursor > $0 } ?? true
+                model.lostLifeEnds.map { device.cursor > $0[device.user] ?? 0 } ?? true
                     || beginning.contains("event: gap"),
                 "\(device.client) comes from a life that was lost and is not notified of a gap"
             )

@@ -142,11 +142,11 @@ extension Simulation {
 
     private func progress() async throws -> Progress {
         let keys = databases
+        let users = people.map(\.id)
         let incarnation = base.incarnation
         return try await base.read { reader in
-            var progress = Progress(
-                incarnation: incarnation, notification: try reader.notificationHead()
-            )
+            var progress = Progress(incarnation: incarnation)
+            for user in users { progress.logs[user] = try reader.notificationHead(of: user) }
             for key in keys { progress.heads[key] = try reader.database(key)?.head }
             return progress
         }
@@ -175,7 +175,10 @@ extension Model {
     mutating func comeBack(to moment: Model, isAnotherLife: Bool) -> [String] {
         var next = moment
         next.keepCounting(after: self)
-        next.lostLifeEnd = isAnotherLife ? log.last?.sequence ?? 0 : lostLifeEnd
+        let ends = Dictionary(grouping: log, by: \.user).mapValues { rows in
+            rows.map(\.sequence).max() ?? 0
+        }
+        next.lostLifeEnds = isAnotherLife ? ends : lostLifeEnds
         let kept = Set(moment.log.map(\.sequence))
         next.log += log.filter { !kept.contains($0.sequence) }.map { row in
             var row = row

@@ -11,13 +11,13 @@ struct Model {
     var subscriptions: [SubscriptionName: Subscription] = [:]
     /// Committed changes that are still pending, in commit order.
     var pending: [Change] = []
-    /// All notifications there ever were, by sequence.
+    /// All notifications there ever were, those of each user by sequence.
     var log: [Row] = []
     var devices: [String: Device] = [:]
     /// The badges of users.
     var badges: [Int: Int] = [:]
-    /// The last notification before the store last came back from an older moment.
-    var lostLifeEnd: Int64?
+    /// Each user's last notification before the store last came back from an older moment.
+    var lostLifeEnds: [Int: Int64]?
     /// Counts saves of records; each writes the number into its record.
     private var recordVersions = 0
     private var subscriptionVersions = 0
@@ -162,6 +162,11 @@ extension Model {
             $0.user == device.user && $0.sequence > cursor && $0.origin != device.client
                 && $0.state == .living
         }
+    }
+
+    /// The greatest number that was given in a user's log.
+    func logEnd(of user: Int) -> Int64 {
+        log.lazy.filter { $0.user == user }.map(\.sequence).max() ?? 0
     }
 
     /// The notification at a position of the log.

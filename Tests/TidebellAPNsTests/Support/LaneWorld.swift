@@ -8,6 +8,7 @@ import Testing
 import TidebellAPNs
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellTestStores
 import TidebellWire
 
@@ -93,7 +94,7 @@ final class LaneWorld: Sendable {
             APNsSurroundings(
                 store: store, journal: journal, clock: clock, now: { clock.instant },
                 jitter: { [self] in Double(random.withLock { $0.next() } % 1000) / 1000 },
-                logger: log.logger
+                makeUUID: Randomness.system.makeUUID, logger: log.logger
             ),
             sender: sender
         )
@@ -123,8 +124,13 @@ final class LaneWorld: Sendable {
         while journal.waitingCount > 0 { await clock.advance(by: .seconds(1)) }
         run.cancel()
         _ = await run.result
-        let deliveries = try await store.read {
-            try $0.deliveries(of: NotificationSequence(rawValue: 1), to: user, limit: 100)
+        let deliveries = try await store.read { reader in
+            let first = try reader.notifications(
+                for: user, after: .start, excludingOrigin: nil, limit: 1
+            )
+            return try first.flatMap { notification in
+                try reader.deliveries(of: notification.sequence, to: user, limit: 100)
+            }
         }
         return deliveries.map { "\($0.clientID ?? "nobody") \($0.route.rawValue) \($0.answer)" }
     }

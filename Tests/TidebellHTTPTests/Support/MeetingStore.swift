@@ -52,6 +52,14 @@ final class MeetingStore: Store {
         try await base.returnOutboxes(leases)
     }
 
+    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+        try await base.claimDeliveries(claim)
+    }
+
+    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+        try await base.returnDeliveries(leases)
+    }
+
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
     func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     func close() async throws { try await base.close() }

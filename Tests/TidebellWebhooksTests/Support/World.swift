@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellTestStores
 import TidebellTesting
 import TidebellWebhooks
@@ -54,6 +55,7 @@ final class World: Sendable {
         let route = WebhookRoute(
             store: store, naming: { "\($0) of \($1)" }, poster: poster ?? receiver, clock: clock,
             now: { World.noon.advanced(by: clock.now.offset) }, jitter: { 0.5 },
+            makeUUID: Randomness.system.makeUUID,
             journal: DeliveryJournal(store: nil, clock: clock, logger: log.logger),
             configuration: configuration, logger: log.logger
         )
@@ -97,20 +99,36 @@ final class World: Sendable {
         return try await store.write(.everything) { try $0.appendNotifications(notifications) }
     }
 
+    /// Appends a notification to the log of a user of its own for every ID.
+    @discardableResult
+    func push(toOneEach ids: [String]) async throws -> [StoredNotification] {
+        var pushed: [StoredNotification] = []
+        for id in ids {
+            let user = try await store.write(.account(nil)) { transaction in
+                let account = try transaction.createAccount(named: "owner-of-\(id)", at: World.noon)
+                return try transaction.makeUser(
+                    of: account, in: World.container, recordName: "_\(id)",
+                    at: Instant(rawValue: 0))
+            }
+            pushed += try await push([id], to: user)
+        }
+        return pushed
+    }
+
     /// The webhook as it is stored now.
     func stored(_ webhook: StoredWebhook) async throws -> StoredWebhook? {
         try await store.read { try $0.webhook(webhook.id) }
     }
 
-    /// Returns when the webhook's stored position in the log has reached a notification.
+    /// Returns when the webhook's cursor in the user's log has reached a notification.
     func waitUntilDelivered(
         _ webhook: StoredWebhook, _ notification: StoredNotification
     ) async throws {
         try await eventually { try await self.isDelivered(webhook, notification) }
     }
 
-    /// Moves the clock on, second by second, until the webhook's stored position in
-    /// the log has reached a notification: whenever the route comes to sleep.
+    /// Moves the clock on, second by second, until the webhook's cursor in
+    /// the user's log has reached a notification: whenever the route comes to sleep.
     func passUntilDelivered(
         _ webhook: StoredWebhook, _ notification: StoredNotification
     ) async throws {
@@ -129,6 +147,9 @@ final class World: Sendable {
     private func isDelivered(
         _ webhook: StoredWebhook, _ notification: StoredNotification
     ) async throws -> Bool {
-        try await stored(webhook)?.delivered ?? .start >= notification.sequence
+        let cursor = try await store.read {
+            try $0.webhookCursor(webhook.id, of: notification.user)
+        }
+        return cursor.map { $0 >= notification.sequence } ?? true
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellWire
 
-/// The notification log: what every user was sent, in one order.
+/// The notification log: what every user was sent, in an order of each user's own. Numbers of
+/// two users have nothing to do with one another.
 package protocol NotificationLogReading {
     /// Returns a user's notifications after `sequence`, oldest first, without
     /// those whose origin is `client` and without replaced ones.
@@ -9,17 +10,6 @@ package protocol NotificationLogReading {
         for user: UserID,
         after sequence: NotificationSequence,
         excludingOrigin client: String?,
-        limit: Int
-    ) throws -> [StoredNotification]
-
-    /// Returns the notifications of all users of a container after `sequence` and
-    /// up to `last`, oldest first, without replaced ones.
-    ///
-    /// Cost grows with the length of the range in the log, whoever's it is.
-    func notifications(
-        of container: ContainerKey,
-        after sequence: NotificationSequence,
-        upTo last: NotificationSequence,
         limit: Int
     ) throws -> [StoredNotification]
 
@@ -36,11 +26,9 @@ package protocol NotificationLogReading {
     /// Returns the positions of the newest notifications of users, for those who have any.
     func newestNotifications(of users: Set<UserID>) throws -> [UserID: NotificationSequence]
 
-    /// The position of the newest notification.
-    func notificationHead() throws -> NotificationSequence
-
-    /// The position up to which retention has removed notifications of any user.
-    func notificationFloor() throws -> NotificationSequence
+    /// Returns where a user's log ends: no number was given in it that is greater, and none will
+    /// be given that is not.
+    func notificationHead(of user: UserID) throws -> NotificationSequence
 
     /// The position up to which notifications of a user were removed: by their age, or
     /// because there were too many.
@@ -55,18 +43,22 @@ package protocol NotificationLogReading {
 /// The notification log grows at its end and shrinks at its beginning.
 package protocol NotificationLogWriting: NotificationLogReading {
     /// Appends notifications and returns them with their sequences. One whose ID stands in its
-    /// user's log after `position` already is left as it stands there: what is appended twice
-    /// changes nothing. (Before `position` an engine need not look.)
+    /// user's log after the position in `ends` already is left as it stands there: what is
+    /// appended twice changes nothing. (Before that an engine need not look.)
+    ///
+    /// In the same transaction their users are put in the queues of the routes: of each webhook
+    /// of their container, and of the native push tokens of their devices but the origin.
     ///
     /// A notification with a collapse ID replaces the older ones of the same
     /// user, database, subscription, origin and collapse ID (PUSH-2): they are
     /// no longer returned by `notifications`.
     func appendNotifications(
-        _ notifications: [StoredNotification], unlessAfter position: NotificationSequence
+        _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
     ) throws -> [StoredNotification]
 
     /// Removes notifications older than `moment` (NOTIF-15), at most `limit`, and
-    /// raises ``NotificationLogReading/notificationFloor()``; returns how many went.
+    /// raises ``NotificationLogReading/notificationFloor(of:)`` of their users; returns how many
+    /// went.
     func removeNotifications(createdBefore moment: Instant, limit: Int) throws -> Int
 
     /// Removes the oldest notifications of a user beyond the newest `count`, at most
@@ -80,6 +72,6 @@ extension NotificationLogWriting {
     package func appendNotifications(
         _ notifications: [StoredNotification]
     ) throws -> [StoredNotification] {
-        try appendNotifications(notifications, unlessAfter: .start)
+        try appendNotifications(notifications, unlessAfter: [:])
     }
 }

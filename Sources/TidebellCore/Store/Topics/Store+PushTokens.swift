@@ -23,13 +23,6 @@ package protocol PushTokenReading {
     /// Returns a target as it is now, or nil if it is gone, or its session has ended.
     func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget?
 
-    /// Returns the targets that the notifications after `sequence` are for, at
-    /// most `limit` notifications, and the position of the last one looked at.
-    func pushTargets(
-        notifiedAfter sequence: NotificationSequence,
-        limit: Int
-    ) throws -> (targets: [PushTargetKey: ContainerKey], upTo: NotificationSequence)
-
     /// Looks at the next `limit` devices of a container after `device` and
     /// returns those of their targets that have something pending, and where to
     /// look on; nil when there are no further devices.
@@ -55,13 +48,19 @@ package protocol PushTokenWriting: PushTokenReading {
         _ token: StoredPushToken, notifying device: DeviceKey, in session: SessionID?
     ) throws
 
-    /// Moves the courier's position forward for all devices that its token reaches, never
-    /// back.
-    func acknowledge(courierToken token: String, upTo sequence: NotificationSequence) throws
+    /// Moves the courier's position in a user's log forward, for all devices of the user that
+    /// its token reaches, never back.
+    func acknowledge(
+        courierToken token: String, of user: UserID, upTo sequence: NotificationSequence
+    ) throws
 
-    /// Moves targets forward in the log, never back; those that are gone are
-    /// ignored.
+    /// Moves targets forward in the logs of their users, never back, and those that have nothing
+    /// more out of the queue; those that are gone are ignored.
     func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws
+
+    /// Takes a target out of the queue that is gone, or whose session has ended: nothing is for
+    /// it any more.
+    func withdrawPushTarget(_ key: PushTargetKey, at now: Instant) throws
 
     /// Removes a push token unless it was registered after `moment`; returns
     /// whether it is gone.

@@ -8,11 +8,20 @@ package protocol WebhookReading {
 
     /// Returns a webhook; nil when it was removed.
     func webhook(_ id: WebhookID) throws -> StoredWebhook?
+
+    /// Returns the position in a user's log up to which the webhook has it all; nil where
+    /// nothing of the user waits for it.
+    func webhookCursor(_ id: WebhookID, of user: UserID) throws -> NotificationSequence?
+
+    /// Returns what stands in a queue, whoever holds it, at most `limit` pointers: of a webhook,
+    /// who was delivered something goes behind all others.
+    func queuedDeliveries(in queue: DeliveryQueue, limit: Int) throws -> [DeliveryPointer]
 }
 
-/// Webhooks are made, move in the log, and go.
+/// Webhooks are made, move in the logs of users, and go.
 package protocol WebhookWriting: WebhookReading {
-    /// Creates a webhook that begins at the head of the log.
+    /// Creates a webhook. From then on, whoever is notified in its container stands in its
+    /// queue.
     func createWebhook(
         for container: ContainerKey, url: String, secret: [UInt8], at now: Instant
     ) throws -> StoredWebhook
@@ -20,8 +29,11 @@ package protocol WebhookWriting: WebhookReading {
     /// Removes a webhook; false if there was none.
     func removeWebhook(_ id: WebhookID) throws -> Bool
 
-    /// Moves the webhook's position in the log forward, never back.
-    func advanceWebhook(_ id: WebhookID, upTo sequence: NotificationSequence) throws
+    /// Moves the webhook's cursor in a user's log forward, never back, and the user behind all
+    /// others in its queue, or out of it where their log has nothing more.
+    func advanceWebhook(
+        _ id: WebhookID, of user: UserID, upTo sequence: NotificationSequence
+    ) throws
 
     /// Disables a webhook for a reason, or enables it with nil.
     func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws

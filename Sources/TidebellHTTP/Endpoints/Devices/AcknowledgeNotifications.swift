@@ -22,7 +22,7 @@ extension AcknowledgeNotifications: Endpoint {
                 atMost: call.limits.devicesPerUser, at: call.now
             )
             // A position beyond the log was never sent, so it cannot be acknowledged.
-            let sequence = min(cursor, try transaction.notificationHead())
+            let sequence = min(cursor, try transaction.notificationHead(of: user))
             try transaction.acknowledge(device.key, upTo: sequence)
             return sequence > device.acknowledged ? sequence : nil
         }

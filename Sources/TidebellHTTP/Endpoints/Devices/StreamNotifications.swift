@@ -67,7 +67,7 @@ extension StreamNotifications: Endpoint {
             )
             var start = device.acknowledged
             // A cursor from beyond the log is of another store's.
-            if let cursor, cursor <= (try transaction.notificationHead()) { start = cursor }
+            if let cursor, cursor <= (try transaction.notificationHead(of: user)) { start = cursor }
             let floor = try transaction.notificationFloor(of: user)
             return Beginning(device: device, start: start, gapEnd: start < floor ? floor : nil)
         }

@@ -9,7 +9,7 @@ extension ReportHealth: ServerEndpoint {
     package static func respond(
         to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        _ = try await cloud.store.read { try $0.notificationHead() }
+        _ = try await cloud.store.read { try $0.webhooks() }
         return .json { ServerStatus("ok").write(to: &$0) }
     }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+
+/// How the notifications of users are numbered.
+///
+/// What a store promises is an order for each user. One counter for all of them keeps that,
+/// and costs one writer nothing; whoever concludes anything from the numbers of two users is
+/// wrong all the same, and finds it out in tests on a store whose users have numbers of their own.
+package enum NotificationNumbers: Sendable {
+    /// By one counter.
+    case shared
+    /// Each from a number of their own on, far from all others. For tests: to find the last
+    /// one costs more.
+    case perUser
+
+    /// The SQL function that gives where a user's numbers begin; NULL where all share a counter.
+    static let function = "tidebell_first_number"
+
+    /// Adds the function to a connection.
+    func define(in database: Database) {
+        let isPerUser = self == .perUser
+        database.add(
+            function: DatabaseFunction(Self.function, argumentCount: 1, pure: true) { values in
+                guard isPerUser, let user = Int64.fromDatabaseValue(values[0]) else { return nil }
+                return Self.first(of: user)
+            }
+        )
+    }
+
+    /// A number that reveals nothing of the user's, 2^40 from that of any other or the same.
+    private static func first(of user: Int64) -> Int64 {
+        let mixed = UInt64(bitPattern: user) &* 0x9E37_79B9_7F4A_7C15
+        return Int64((mixed >> 46) + 1) << 40
+    }
+}
