@@ -49,17 +49,16 @@ extension StoreConformance {
                 #expect(try transaction.webhook(hook.id)?.disabledReason == nil)
             }
         },
-        Check(
-            "Whoever is notified stands in the queues of their container's webhooks until all is "
-                + "delivered, and behind the others once something is"
-        ) { store in
+        Check("Users stand in the queues of webhooks until all is delivered, and take turns") {
+            store in
             try await store.write(.everything) { transaction throws in
                 func user(_ name: String, _ container: ContainerKey) throws -> UserID {
                     let account = try transaction.createAccount(named: name, at: .noon)
-                    return try transaction.makeUser(
+                    let user = try transaction.makeUser(
                         of: account, in: container, recordName: "_\(name)",
                         at: Instant(rawValue: 0)
-                    ).id
+                    )
+                    return user.id
                 }
                 let anna = try user("anna", .notes)
                 let ben = try user("ben", .notes)
@@ -94,7 +93,7 @@ extension StoreConformance {
         },
         Check("A delivery is claimed by one at a time, postponed where it fails, and vests") {
             store in
-            let (hook, anna, ben) = try await store.write { transaction throws in
+            let (hook, anna, ben) = try await store.write(.everything) { transaction throws in
                 let hook = try transaction.createWebhook(
                     for: .notes, url: "https://a.example", secret: [1], at: .noon
                 ).id

@@ -239,10 +239,9 @@ struct WebhookRouteTests {
             world.receiver.react { id, number in
                 id == "b" && number <= 3 ? .answer(500) : .answer(200)
             }
-            let pushed = try await world.push(["a", "b", "c", "d"])
+            let pushed = try await world.push(toOneEach: ["a", "b", "c", "d"])
             try await world.running { _ in
-                await eventually { world.receiver.arrived.count >= 4 }
-                try await world.passUntilDelivered(webhook, pushed[3])
+                for push in pushed { try await world.passUntilDelivered(webhook, push) }
             }
             #expect(world.receiver.arrived.sorted() == ["a", "b", "b", "b", "b", "c", "d"])
         }

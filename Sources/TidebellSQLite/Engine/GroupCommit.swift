@@ -206,6 +206,9 @@ final class GroupCommit: Sendable {
             guard connection.isInTransaction else { throw error }
             try connection.run("ROLLBACK TO write")
             try connection.run("RELEASE write")
+            // It may have struck a table off the list of tables: what the connection remembers of
+            // the list does not come back with the list.
+            if write.runsAlone { try connection.run("PRAGMA writable_schema = RESET") }
             return error
         }
     }
