@@ -64,7 +64,7 @@ package struct StoreCheck {
             try check.readNumbers()
             try check.add(check.numberProblems())
         }
-        for var rule in StoreRule.all {
+        for var rule in StoreRule.all where findings.schemaVersion >= rule.sinceVersion {
             if !areSound, let problem = rule.problemAmongDamage { rule.problem = problem }
             attempt(rule.problem) { try $0.apply(rule) }
         }

@@ -8,6 +8,8 @@ struct StoreRule {
     /// The message instead where pages are damaged, which may be why: no advice then to
     /// remove anything.
     var problemAmongDamage: String?
+    /// The first version that has what the rule looks at.
+    var sinceVersion = Schema.frozenVersion
     let sql: String
 
     /// All rules; what is no damage comes last, so that it leaves room for what is.
@@ -172,6 +174,7 @@ struct StoreRule {
         ),
         StoreRule(
             problem: "a webhook's cursor is ahead of all notifications",
+            sinceVersion: Schema.frozenVersion + 4,
             sql: """
                 SELECT NULL, NULL, webhook FROM webhook_queue WHERE delivered > \(notificationHead)
                 """
