@@ -204,9 +204,11 @@ struct WebhookRouteTests {
             world.receiver.react { _, _ in .answer(503) }
             try await world.push(toOneEach: (0..<20).map(String.init))
             try await world.running { _ in
-                await eventually { world.receiver.arrived.count == 8 }
-                try await world.passUntil { world.receiver.arrived.count > 10 }
-                #expect(Set(world.receiver.arrived.dropFirst(8)) == ["0"])
+                try await world.passUntil { world.receiver.arrived.count { $0 == "0" } > 3 }
+                // Of those that were under way when the first failed none is asked about again.
+                let others = world.receiver.arrived.filter { $0 != "0" }
+                #expect(others.count < 8)
+                #expect(Set(others).count == others.count)
             }
         }
     }
