@@ -162,6 +162,8 @@ extension BackupTests {
                 sql: """
                     DROP TABLE schema_revision;
                     DROP TABLE store_secret;
+                    DROP TABLE webhook_queue;
+                    DROP TABLE push_queue;
                     ALTER TABLE store DROP COLUMN next_root_key;
                     ALTER TABLE asset DROP COLUMN root_key;
                     DROP TABLE grdb_migrations;
