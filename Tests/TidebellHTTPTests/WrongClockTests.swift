@@ -138,7 +138,7 @@ struct WrongClockTests {
         for _ in 0..<3 {
             let clock = StepClock(at: TestAPI.start)
             let maintenance = maintenance(api, clock, aheadBy: 180)
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await maintenance.run() }
                 for _ in 1..<Maintenance.intervalsPerRound {
                     await clock.waitForSleeper(of: Maintenance.interval)

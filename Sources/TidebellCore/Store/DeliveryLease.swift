@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 /// What waits to be delivered by a route: a pointer to a part of one user's log.
 package enum DeliveryPointer: Sendable, Hashable {

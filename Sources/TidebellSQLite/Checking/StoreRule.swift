@@ -174,7 +174,7 @@ struct StoreRule {
         ),
         StoreRule(
             problem: "a webhook's cursor is ahead of all notifications",
-            sinceVersion: Schema.frozenVersion + 4,
+            sinceVersion: Schema.frozenVersion + 5,
             sql: """
                 SELECT NULL, NULL, webhook FROM webhook_queue WHERE delivered > \(notificationHead)
                 """
