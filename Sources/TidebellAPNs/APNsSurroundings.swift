@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+package import Foundation
 package import Logging
 package import TidebellCore
 package import TidebellPush
