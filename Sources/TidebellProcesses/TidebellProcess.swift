@@ -21,10 +21,16 @@ package struct TidebellProgram: Sendable {
     package var address: String { "http://127.0.0.1:\(port)" }
 
     /// Starts the server; returns once it answers.
+    ///
+    /// Its clients may be as slow as the machine is busy, unless the arguments bound their time.
     package func serve(arguments: [String] = []) async throws -> ChildProcess {
+        let times = Self.timeLimits.filter { limit in
+            !arguments.contains { $0.hasPrefix("\(limit)=") }
+        }
         let server = try ChildProcess(
             executable,
-            ["serve", "--port", String(port), "--data", dataFolder.path] + arguments,
+            ["serve", "--port", String(port), "--data", dataFolder.path]
+                + times.flatMap { ["--limit", "\($0)=1h"] } + arguments,
             mergesErrors: true
         )
         try await waitUntilHealthy(server)
@@ -56,6 +62,9 @@ package struct TidebellProgram: Sendable {
         }
         throw ProcessFailure(description: "the server at \(address) did not start")
     }
+
+    /// The limits that close the connections of slow clients.
+    private static let timeLimits = ["idleTime", "strangersIdleTime", "bodyTime", "answerTime"]
 
     /// Ten milliseconds each: how long a start may take where the machine is busy. A server that ends is
     /// noticed at once.

@@ -113,7 +113,7 @@ extension Household {
         _ method: String, _ path: String, _ body: [UInt8]
     ) async throws -> [UInt8] {
         guard let server = URL(string: "http://127.0.0.1:\(port)") else { return [] }
-        let answer = try await HTTPTransport(server: server).send(
+        let answer = try await HTTPTransport(server: server, leastTimeout: .patience).send(
             TransportRequest(method: method, path: path, headers: [], body: body),
             timeout: .patience
         )

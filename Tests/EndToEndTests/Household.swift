@@ -37,7 +37,8 @@ struct Household: Sendable {
             stateFolder: folder
         )
         let session = DeviceSession(
-            configuration: configuration, transport: HTTPTransport(server: server)
+            configuration: configuration,
+            transport: HTTPTransport(server: server, leastTimeout: .patience)
         )
         let container = CKContainer(identifier: Self.container, session: session)
         return (container, container.privateCloudDatabase)
@@ -58,7 +59,7 @@ struct Household: Sendable {
     func registerAppleDevice(token: String) async throws {
         let server = address
         let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)&clientId=phone"
-        let answer = try await HTTPTransport(server: server).send(
+        let answer = try await HTTPTransport(server: server, leastTimeout: .patience).send(
             TransportRequest(
                 method: "POST",
                 path: "/device/1/\(Self.container)/development/tokens/register?\(query)",
@@ -74,7 +75,7 @@ struct Household: Sendable {
     func post(_ endpoint: String, _ json: String) async throws -> String {
         let server = address
         let query = "ckAPIToken=\(apiToken)&ckWebAuthToken=\(webAuthToken)"
-        let answer = try await HTTPTransport(server: server).send(
+        let answer = try await HTTPTransport(server: server, leastTimeout: .patience).send(
             TransportRequest(
                 method: "POST",
                 path: "/database/1/\(Self.container)/development/private/\(endpoint)?\(query)",

@@ -8,9 +8,14 @@ import Foundation
 /// app sees nothing of the modules an HTTP client needs.
 package struct HTTPTransport: Transport {
     private let network: any Transport
+    private let leastTimeout: Duration
 
     /// Creates a transport to a server, whose path is put before every request's.
-    package init(server: URL) {
+    ///
+    /// - Parameter leastTimeout: What every request gets at least, however short its own time is: for
+    ///   tests, where time stands still and the machine may be slow.
+    package init(server: URL, leastTimeout: Duration = .zero) {
+        self.leastTimeout = leastTimeout
         let made = tidebell_network_transport(server.absoluteString)
         network = Unmanaged<MadeTransport>.fromOpaque(made).takeRetainedValue().transport
     }
@@ -18,7 +23,7 @@ package struct HTTPTransport: Transport {
     package func send(
         _ request: TransportRequest, timeout: Duration
     ) async throws -> TransportResponse {
-        try await network.send(request, timeout: timeout)
+        try await network.send(request, timeout: max(timeout, leastTimeout))
     }
 
     package func stream(_ request: TransportRequest) async throws -> TransportStream {
@@ -28,7 +33,8 @@ package struct HTTPTransport: Transport {
     package func upload(
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
-        try await network.upload(request, of: file, stallTimeout: stallTimeout)
+        try await network.upload(
+            request, of: file, stallTimeout: max(stallTimeout, leastTimeout))
     }
 
     package func download(_ request: TransportRequest) async throws -> TransportStream {

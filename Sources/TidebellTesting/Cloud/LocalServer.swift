@@ -100,7 +100,8 @@ final class LocalServer: Sendable {
         }
         let transport: any Transport =
             usesSockets
-            ? HTTPTransport(server: try await address(port)) : InProcessTransport(cloud: cloud)
+            ? HTTPTransport(server: try await address(port), leastTimeout: safetyLimit)
+            : InProcessTransport(cloud: cloud)
         return LocalServer(
             cloud: cloud, group: group, task: task, transport: transport, trouble: trouble)
     }

@@ -73,6 +73,16 @@ import Testing
         }
     }
 
+    @Test("A transport of tests gives every request its least time")
+    func leastTimeout() async throws {
+        let server = try RawServer(answering: "", thenCloses: false)
+        let transport = HTTPTransport(
+            server: try server.url(), leastTimeout: .milliseconds(200))
+        await #expect(throws: TransportError.timedOut(.milliseconds(200))) {
+            try await transport.send(Self.request, timeout: .milliseconds(1))
+        }
+    }
+
     @Test("OP-8: cancelling the task ends a request with CancellationError")
     func cancelled() async throws {
         let server = try RawServer(answering: "", thenCloses: false)
