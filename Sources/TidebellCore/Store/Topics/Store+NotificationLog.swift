@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
 /// The notification log: what every user was sent, in an order of each user's own. Numbers of
 /// two users have nothing to do with one another.
