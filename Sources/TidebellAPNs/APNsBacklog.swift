@@ -81,12 +81,18 @@ struct APNsBacklog {
         return [nextRestEnd, lookAgainAt].compactMap(\.self).min()
     }
 
-    private func isPaused(at now: Instant) -> Bool { pausedUntil.map { now < $0 } ?? false }
+    /// Whether everything waits for the service.
+    func isPaused(at now: Instant) -> Bool { pausedUntil.map { now < $0 } ?? false }
 }
 
 // MARK: - Work
 
 extension APNsBacklog {
+    /// How many targets more may wait; none during a pause.
+    func room(at now: Instant) -> Int {
+        isPaused(at: now) ? 0 : max(0, configuration.waitingTargets - waitingCount)
+    }
+
     /// Takes in a target that has something pending.
     mutating func found(_ key: PushTargetKey) {
         switch entries[key]?.phase {

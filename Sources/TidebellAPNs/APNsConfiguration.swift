@@ -37,6 +37,8 @@ package struct APNsConfiguration: Sendable {
     /// Targets of one container that rest after a failure at a time; more are
     /// found again by reading the store.
     package var restingTargets = 10_000
+    /// Targets of one container that are in memory at a time.
+    var heldTargets: Int { requestsInFlight + waitingTargets + restingTargets }
     /// Notifications that one read of the log gives a target.
     package var notificationsPerPage = 16
     /// Devices that one look for targets reads, and targets that one claim takes.

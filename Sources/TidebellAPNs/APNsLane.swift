@@ -25,8 +25,10 @@ final class APNsLane: Sendable {
     private let backlog: Mutex<APNsBacklog>
     /// Of the targets in the backlog that came from the queue.
     private let leases = Mutex<[PushTargetKey: DeliveryLease]>([:])
-    /// How often targets were claimed.
-    private let claims = Atomic(0)
+    /// How often the log has got more.
+    private let news = Atomic(0)
+    /// Whether the latest claim left targets in the queue, for which there was no room.
+    private let leftSome = Atomic(false)
     /// Has targets claimed once more.
     private let claimAgain: WakeSignal
     private let wake = WakeSignal()
@@ -50,12 +52,18 @@ final class APNsLane: Sendable {
         backlog = Mutex(APNsBacklog(configuration))
     }
 
-    /// Claims the targets that something waits for and that nobody else has.
+    /// Notes that the log has more, before targets are claimed for it.
+    func noteNews() { news.add(1, ordering: .relaxed) }
+
+    /// Claims the targets that something waits for and that nobody else has, as many as there is
+    /// room for; the others when there is room again, or at the next poll.
     func claim() async throws {
-        claims.add(1, ordering: .relaxed)
-        let limit = configuration.rowsPerLook
         while !isStopped {
             let now = surroundings.now()
+            let room = backlog.withLock { $0.room(at: now) }
+            leftSome.store(room == 0, ordering: .relaxed)
+            guard room > 0 else { return }
+            let limit = min(room, configuration.rowsPerLook)
             let claimed = try await surroundings.store.claimDeliveries(
                 DeliveryClaim(
                     .pushTargets(container), holder: LeaseHolder(rawValue: surroundings.makeUUID()),
@@ -87,16 +95,20 @@ final class APNsLane: Sendable {
 
     /// Whether nothing can be done at this moment, and nothing waits to be claimed.
     func isSettled() async throws -> Bool {
-        let container = container
+        // A target more than the lane holds at most is one that can be claimed.
+        let (container, limit) = (container, configuration.heldTargets + 1)
         let queue = try await surroundings.store.read {
-            try $0.queuedDeliveries(in: .pushTargets(container), limit: .max)
+            try $0.queuedDeliveries(in: .pushTargets(container), limit: limit)
         }
         return backlog.withLock { backlog in
-            backlog.isIdle(at: surroundings.now())
-                && queue.allSatisfy { pointer in
-                    guard case .pushTarget(let key, _) = pointer else { return true }
-                    return backlog.holds(key)
-                }
+            let now = surroundings.now()
+            guard backlog.isIdle(at: now) else { return false }
+            // Nothing is claimed during a pause.
+            if backlog.isPaused(at: now) { return true }
+            return queue.allSatisfy { pointer in
+                guard case .pushTarget(let key, _) = pointer else { return true }
+                return backlog.holds(key)
+            }
         }
     }
 
@@ -151,13 +163,12 @@ final class APNsLane: Sendable {
     }
 
     private func takeTurn(_ key: PushTargetKey) async {
-        let claimed = claims.load(ordering: .relaxed)
+        let newsBefore = news.load(ordering: .relaxed)
         let outcome = await deliver(to: key)
-        let (restEnd, isInBacklog) = backlog.withLock { backlog in
-            let end = backlog.finished(
-                key, outcome, at: surroundings.now(), jitter: surroundings.jitter()
-            )
-            return (end, backlog.holds(key))
+        let (restEnd, isInBacklog, room) = backlog.withLock { backlog in
+            let now = surroundings.now()
+            let end = backlog.finished(key, outcome, at: now, jitter: surroundings.jitter())
+            return (end, backlog.holds(key), backlog.room(at: now))
         }
         let isOver = restEnd != nil || !isInBacklog
         if isOver, let lease = leases.withLock({ $0.removeValue(forKey: key) }) {
@@ -165,9 +176,11 @@ final class APNsLane: Sendable {
             try? await surroundings.store.returnDeliveries([
                 ReturnedDelivery(lease, end ?? .delivered)
             ])
-            // What came for it meanwhile was passed over by that claim.
-            if claims.load(ordering: .relaxed) != claimed { claimAgain.raise() }
+            // What came for it meanwhile may have been passed over by a claim.
+            if news.load(ordering: .relaxed) != newsBefore { claimAgain.raise() }
         }
+        let isRoomy = room > configuration.waitingTargets / 2
+        if isRoomy, leftSome.exchange(false, ordering: .relaxed) { claimAgain.raise() }
         wake.raise()
     }
 

@@ -77,6 +77,7 @@ package final class APNsRoute: PushRoute, Service {
     package func publish(
         _ notifications: [StoredNotification], after ends: [UserID: NotificationSequence]
     ) {
+        for lane in lanes.values { lane.noteNews() }
         wake.raise()
     }
 

@@ -81,6 +81,20 @@ struct BacklogTests {
         #expect(backlog.next(at: Self.noon) == nil && backlog.isIdle(at: Self.noon))
     }
 
+    @Test("there is room for as many targets as may wait, and for none during a pause")
+    func room() {
+        var backlog = Self.backlog { $0.waitingTargets = 2 }
+        #expect(backlog.room(at: Self.noon) == 2)
+        for number in 1...3 { backlog.found(Self.key(number)) }
+        #expect(backlog.room(at: Self.noon) == 0)
+        #expect(backlog.next(at: Self.noon) == Self.key(1))
+        #expect(backlog.room(at: Self.noon) == 1)
+        _ = backlog.pause(
+            atLeast: .seconds(5), atMost: .seconds(5), at: Self.noon, jitter: 0)
+        #expect(backlog.room(at: Self.noon) == 0)
+        #expect(backlog.room(at: Self.noon.advanced(by: .seconds(10))) == 1)
+    }
+
     @Test("a target that fails rests for longer each time, the others go on")
     func resting() {
         var backlog = Self.backlog()
