@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import Metrics
 import TidebellCore
 import TidebellPush
 import TidebellScheduling
-import Metrics
 
 /// Delivers the notifications of one webhook, for as long as it is enabled.
 ///
@@ -135,11 +135,13 @@ struct WebhookDelivery: Sendable {
     private func end(
         _ lease: DeliveryLease, upTo sequence: NotificationSequence?, _ ending: WebhookQueue.Ending
     ) async throws -> Done {
-        // When who is postponed may be claimed is found out by a claim.
-        var hasMore = if case .postponed = ending { true } else { false }
-        if let sequence, case .webhook(let id, let user) = lease.pointer {
+        // Whose turn brought nothing still waits; when who is postponed may be claimed is found out
+        // by a claim.
+        var hasMore = ending != .delivered
+        if sequence != nil || ending == .failed, case .webhook(let id, let user) = lease.pointer {
             let isLeft = try await route.store.write(.user(user)) { transaction in
-                try transaction.advanceWebhook(id, of: user, upTo: sequence)
+                guard let cursor = try transaction.webhookCursor(id, of: user) else { return false }
+                try transaction.advanceWebhook(id, of: user, upTo: sequence ?? cursor)
                 return try transaction.webhookCursor(id, of: user) != nil
             }
             hasMore = hasMore || isLeft
@@ -147,7 +149,7 @@ struct WebhookDelivery: Sendable {
         let outcome: ReturnedDelivery.Outcome =
             switch ending {
             case .delivered: .delivered
-            case .untouched: .untouched
+            case .untouched, .failed: .untouched
             case .postponed(let wait): .failed(vestingAt: route.now().advanced(by: wait))
             }
         try await route.store.returnDeliveries([ReturnedDelivery(lease, outcome)])

@@ -6,8 +6,9 @@ import TidebellCore
 /// It works through users who have something, a few at a time and each in the order of their
 /// log, one notification after the other. What fails while others are delivered is tried again
 /// soon, after short growing waits; a user whose notification goes on failing is postponed, and
-/// holds up nobody else. While the receiver itself fails, only one user's is tried, after growing
-/// waits, and the log is read again before: what left it meanwhile is not posted.
+/// holds up nobody else. While the receiver itself fails, only one user's is tried, each time
+/// another's, after growing waits, and the log is read again before: what left it meanwhile is not
+/// posted.
 struct WebhookQueue {
     /// What to do next.
     enum Step: Sendable, Hashable {
@@ -28,6 +29,8 @@ struct WebhookQueue {
     /// How the turn of a user ends.
     enum Ending: Sendable, Hashable {
         case delivered, untouched
+        /// Tried in vain, for which the receiver is blamed: others are tried before.
+        case failed
         case postponed(Duration)
     }
 
@@ -64,7 +67,8 @@ struct WebhookQueue {
     /// Failures since the last delivery; nil before the first, and after a wait.
     private var failuresInPassing: Int?
     private var delay: Duration?
-    private var refusals: [DeliveryPointer: Int] = [:]
+    /// What the receiver refused of a user, and how often.
+    private var refusals: [DeliveryPointer: (sequence: NotificationSequence, count: Int)] = [:]
 
     /// Creates a queue of which nothing is known.
     init(_ configuration: WebhookConfiguration) {
@@ -145,8 +149,15 @@ struct WebhookQueue {
             failures = 0
             return .recovered
         case .refused:
-            let count = refusals[lease.pointer, default: 0] + 1
-            refusals[lease.pointer] = count
+            guard let sequence = entries[index].items.first?.notification.sequence else {
+                return .none
+            }
+            // What was refused before may have left the log.
+            let earlier = refusals[lease.pointer].flatMap {
+                $0.sequence == sequence ? $0.count : nil
+            }
+            let count = (earlier ?? 0) + 1
+            refusals[lease.pointer] = (sequence, count)
             guard count < configuration.triesOfRefused else {
                 settle(index)
                 if failuresInPassing == nil { pause(retryAfter: nil, jitter) }
@@ -164,7 +175,7 @@ struct WebhookQueue {
     /// Forgets a user whose lease was given back. There may be more of them than one page.
     mutating func ended(_ lease: DeliveryLease, hasMore: Bool) {
         entries.removeAll { $0.lease == lease }
-        if hasMore { mayHaveMore = true }
+        if hasMore { mayHaveMore = true } else { refusals[lease.pointer] = nil }
     }
 
     /// Notes that the wait is over.
@@ -198,7 +209,7 @@ struct WebhookQueue {
         guard retryAfter == nil, delay == nil, let count = failuresInPassing,
             count < configuration.window
         else {
-            entries[index].phase = .ended(entries[index].delivered == nil ? .untouched : .delivered)
+            entries[index].phase = .ended(entries[index].delivered == nil ? .failed : .delivered)
             return pause(retryAfter: retryAfter, jitter)
         }
         failuresInPassing = count + 1

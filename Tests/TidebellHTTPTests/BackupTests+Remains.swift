@@ -162,6 +162,7 @@ extension BackupTests {
                 sql: """
                     DROP TABLE schema_revision;
                     DROP TABLE store_secret;
+                    DROP INDEX webhook_container;
                     DROP TABLE webhook_queue;
                     DROP TABLE push_queue;
                     ALTER TABLE store DROP COLUMN next_root_key;

@@ -176,6 +176,7 @@ final class SchemaStepTests {
             }
             try database.execute(
                 sql: """
+                    DROP INDEX webhook_container;
                     DELETE FROM grdb_migrations WHERE identifier = 'routes have queues';
                     PRAGMA user_version = \(Schema.version - 1);
                     UPDATE webhook SET delivered = \(log[1].rawValue) WHERE id = \(hooks[0].rawValue);

@@ -52,7 +52,8 @@ struct SchemaSteps: Sendable {
         // does not know it would call every record damaged that was written since.
         Step(name: "checksums are of whole records", sql: ""),
         // A webhook has a cursor for each user whose notifications wait for it. Both queues take
-        // up what was not delivered yet, and read no more of the log than that.
+        // up what was not delivered yet: one look into the log for each user of a webhook's
+        // container and for each push token, however long the log is.
         Step(
             name: "routes have queues",
             sql: """
@@ -65,14 +66,20 @@ struct SchemaSteps: Sendable {
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX webhook_queue_turn ON webhook_queue (webhook, turn);
                 CREATE INDEX webhook_queue_user ON webhook_queue (user);
+                CREATE INDEX webhook_container ON webhook (container, environment);
                 INSERT INTO webhook_queue (webhook, user, delivered, turn)
-                    SELECT webhook.id, user.id, max(webhook.delivered, 0), min(notification.sequence)
-                    FROM webhook
-                        CROSS JOIN notification ON notification.sequence > webhook.delivered
-                        CROSS JOIN user ON user.id = notification.user
-                            AND user.container = webhook.container
-                            AND user.environment = webhook.environment
-                    GROUP BY webhook.id, user.id;
+                    SELECT webhook, user, delivered, first FROM (
+                        SELECT webhook.id AS webhook, user.id AS user,
+                            max(webhook.delivered, 0) AS delivered,
+                            (
+                                SELECT min(sequence) FROM notification
+                                WHERE notification.user = user.id
+                                    AND notification.sequence > webhook.delivered
+                            ) AS first
+                        FROM webhook
+                            CROSS JOIN user ON user.container = webhook.container
+                                AND user.environment = webhook.environment
+                    ) WHERE first IS NOT NULL;
                 CREATE TABLE push_queue (
                     device INTEGER NOT NULL,
                     token TEXT NOT NULL,

@@ -37,7 +37,7 @@ extension SQLiteTransaction {
             """
             UPDATE webhook_queue SET delivered = ?1,
                 turn = (SELECT ifnull(max(turn), 0) + 1 FROM webhook_queue WHERE webhook = ?2)
-            WHERE webhook = ?2 AND user = ?3 AND delivered < ?1
+            WHERE webhook = ?2 AND user = ?3 AND delivered <= ?1
             """,
             sequence, id, user
         )

@@ -16,7 +16,7 @@ final class ScriptedReceiver: WebhookPoster {
         var arrived: [String] = []
         var messages: [WebhookMessage] = []
         var underWay = 0
-        var mostUnderWay = 0
+        var underWayAtArrival: [Int] = []
         var held: [CheckedContinuation<Void, Never>] = []
         var react: @Sendable (_ id: String, _ try: Int) -> Reaction = { _, _ in .answer(200) }
     }
@@ -32,7 +32,9 @@ final class ScriptedReceiver: WebhookPoster {
     /// The notification IDs of all tries, in the order they came.
     var arrived: [String] { state.withLock(\.arrived) }
     var messages: [WebhookMessage] { state.withLock(\.messages) }
-    var mostUnderWay: Int { state.withLock(\.mostUnderWay) }
+    /// How many tries were under way when each came, with it.
+    var underWayAtArrival: [Int] { state.withLock(\.underWayAtArrival) }
+    var mostUnderWay: Int { underWayAtArrival.max() ?? 0 }
     var underWay: Int { state.withLock(\.underWay) }
 
     /// Answers everything that is held.
@@ -51,7 +53,7 @@ final class ScriptedReceiver: WebhookPoster {
             state.arrived.append(message.id)
             state.messages.append(message)
             state.underWay += 1
-            state.mostUnderWay = max(state.mostUnderWay, state.underWay)
+            state.underWayAtArrival.append(state.underWay)
             return state.react(message.id, state.arrived.count { $0 == message.id })
         }
         defer { state.withLock { $0.underWay -= 1 } }

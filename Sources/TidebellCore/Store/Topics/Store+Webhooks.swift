@@ -30,7 +30,8 @@ package protocol WebhookWriting: WebhookReading {
     func removeWebhook(_ id: WebhookID) throws -> Bool
 
     /// Moves the webhook's cursor in a user's log forward, never back, and the user behind all
-    /// others in its queue, or out of it where their log has nothing more.
+    /// others in its queue, or out of it where their log has nothing more. A cursor that is at
+    /// `sequence` already stays, and the user goes behind all the same.
     func advanceWebhook(
         _ id: WebhookID, of user: UserID, upTo sequence: NotificationSequence
     ) throws

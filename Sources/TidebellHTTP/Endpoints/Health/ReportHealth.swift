@@ -9,7 +9,8 @@ extension ReportHealth: ServerEndpoint {
     package static func respond(
         to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        _ = try await cloud.store.read { try $0.webhooks() }
+        // One row by its key: whether there is such a webhook does not matter.
+        _ = try await cloud.store.read { try $0.webhook(WebhookID(rawValue: 0)) }
         return .json { ServerStatus("ok").write(to: &$0) }
     }
 }
