@@ -135,6 +135,13 @@ final class World: Sendable {
         try await passUntil { try await self.isDelivered(webhook, notification) }
     }
 
+    /// Moves the clock on by a wait, once somebody has begun it.
+    func passWait(of wait: Duration) async {
+        let end = clock.now.advanced(by: wait)
+        await eventually { clock.deadlines.contains(end) }
+        await clock.advance(by: wait)
+    }
+
     /// Moves the clock on, second by second, until `condition` holds.
     func passUntil(_ condition: () async throws -> Bool) async throws {
         try await eventually {
