@@ -219,7 +219,7 @@ package final class CourierMailboxes: PushRoute {
             let unwatched = look.users.subtracting(watched)
             if ending == nil {
                 // The next look finds that the token reaches nobody.
-                ending = watch?.watch(.courier(token: look.token)) { wake.raise() }
+                ending = watch?.watch([.courier(token: look.token)]) { wake.raise() }
             }
             guard unwatched.isEmpty else {
                 raise(wake, id, for: unwatched)

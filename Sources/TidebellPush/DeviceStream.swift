@@ -10,8 +10,8 @@ import Metrics
 package struct DeviceStream: AsyncSequence, Sendable {
     /// Whose it is.
     package let device: StoredDevice
-    /// Who receives; nil for a stream that was opened outside of sessions.
-    let listener: Listener?
+    /// Who receives; empty for a stream that was opened outside of sessions.
+    let listeners: Set<Listener>
     let start: NotificationSequence
     let streams: DeviceStreams
     let slot: StreamSlot
@@ -83,13 +83,13 @@ package struct DeviceStream: AsyncSequence, Sendable {
 
         private mutating func readPage() async throws {
             let (device, after, isFirst) = (stream.device, cursor, !hasStarted)
-            let (listener, watch) = (stream.listener, stream.streams.watch)
+            let (listeners, watch) = (stream.listeners, stream.streams.watch)
             let queue = stream.slot.queue
             let limit = stream.streams.configuration.notificationsPerPage
             let read = try await stream.streams.store.read {
                 reader -> (NotificationSequence, [StoredNotification])? in
                 // Who was signed out while the stream was being opened was not watched yet.
-                if let listener, let watch, try !watch.mayReceive(listener, in: reader) {
+                if let watch, try !watch.mayReceive(listeners, in: reader) {
                     return nil
                 }
                 // A cursor from a store that was since restored from a backup

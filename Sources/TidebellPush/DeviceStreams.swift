@@ -60,9 +60,9 @@ package final class DeviceStreams: PushRoute, Service {
     /// the device caused itself (SUB-46).
     ///
     /// The stream is live when this returns. It closes when it and its iterator
-    /// are gone, and ends with its device or `session`, if it was opened in one.
+    /// are gone, and ends when one of the `listeners` may receive no more.
     package func open(
-        device: StoredDevice, after sequence: NotificationSequence, in session: SessionID? = nil
+        device: StoredDevice, after sequence: NotificationSequence, as listeners: Set<Listener> = []
     ) -> DeviceStream {
         let queue = LiveQueue(
             clientID: device.clientID, limit: configuration.waitingPerStream, metrics: metrics
@@ -74,13 +74,12 @@ package final class DeviceStreams: PushRoute, Service {
             return (registry.nextID, registry.count)
         }
         metrics.openStreams.record(count)
-        let listener = session.map { Listener.stream(device.key, $0) }
-        let watched = listener.flatMap { watch?.watch($0) { queue.end() } }
+        let watched = listeners.isEmpty ? nil : watch?.watch(listeners) { queue.end() }
         let slot = StreamSlot(queue: queue, watched) { [weak self] in
             self?.close(id, of: device.user)
         }
         return DeviceStream(
-            device: device, listener: listener, start: sequence, streams: self, slot: slot
+            device: device, listeners: listeners, start: sequence, streams: self, slot: slot
         )
     }
 

@@ -21,7 +21,7 @@ package final class ListenerWatch: Service {
     private static let listenersPerRead = 1000
 
     private struct Entry {
-        var listener: Listener
+        var listeners: Set<Listener>
         var end: @Sendable () -> Void
     }
 
@@ -52,12 +52,14 @@ package final class ListenerWatch: Service {
         self.logger = logger
     }
 
-    /// Calls `end`, once, when the listener may receive no more; for as long as what this
-    /// returns is held.
-    func watch(_ listener: Listener, end: @escaping @Sendable () -> Void) -> WatchedListener {
+    /// Calls `end`, once, when one of the listeners, who are one connection, may receive no
+    /// more; for as long as what this returns is held.
+    func watch(
+        _ listeners: Set<Listener>, end: @escaping @Sendable () -> Void
+    ) -> WatchedListener {
         let id = state.withLock { state in
             state.nextID += 1
-            state.entries[state.nextID] = Entry(listener: listener, end: end)
+            state.entries[state.nextID] = Entry(listeners: listeners, end: end)
             return state.nextID
         }
         return WatchedListener { [weak self] in
@@ -65,18 +67,18 @@ package final class ListenerWatch: Service {
         }
     }
 
-    /// Whether the listener may receive as the store is now.
-    func mayReceive(_ listener: Listener, in reader: some SessionReading) throws -> Bool {
-        try reader.listening(among: [listener], at: now()).contains(listener)
+    /// Whether all of the listeners may receive as the store is now.
+    func mayReceive(_ listeners: Set<Listener>, in reader: some SessionReading) throws -> Bool {
+        try listeners.isEmpty || reader.listening(among: listeners, at: now()) == listeners
     }
 
-    /// How many listeners are watched.
+    /// How many connections are watched.
     package var count: Int { state.withLock(\.entries.count) }
 
     /// Looks at all listeners, and ends those who may receive no more.
     package func look() async throws {
         let entries = state.withLock(\.entries)
-        let listeners = Array(Set(entries.values.map(\.listener)))
+        let listeners = Array(Set(entries.values.flatMap(\.listeners)))
         var ended: Set<Listener> = []
         for start in stride(from: 0, to: listeners.count, by: Self.listenersPerRead) {
             let group = Set(listeners[start...].prefix(Self.listenersPerRead))
@@ -85,7 +87,7 @@ package final class ListenerWatch: Service {
             ended.formUnion(group.subtracting(listening))
         }
         guard !ended.isEmpty else { return }
-        for (id, entry) in entries where ended.contains(entry.listener) {
+        for (id, entry) in entries where !ended.isDisjoint(with: entry.listeners) {
             // Who left meanwhile is not called.
             guard state.withLock({ $0.entries.removeValue(forKey: id) }) != nil else { continue }
             metrics.endedListeners.increment()

@@ -10,7 +10,8 @@ struct UsageCommand: AsyncParsableCommand {
         abstract: "Print what users and the public databases of containers hold.",
         discussion: """
             Bytes are what `tidebell serve --user-quota` and `--container-quota` bound: records \
-            with the files they hold, a file counted for every record that holds it.
+            with the files they hold, a file counted for every record that holds it, and 512 bytes \
+            for each custom zone.
             """
     )
 

@@ -55,6 +55,26 @@ struct AuthenticationTests {
         #expect(try await api.send("GET", elsewhere).status == 401)
     }
 
+    @Test("H8: made-up containers do not multiply what a user may have in each")
+    func madeUpContainers() async throws {
+        var limits = Limits()
+        limits.containersPerAccount = 3
+        let api = try await TestAPI(limits: limits)
+        let here = api.target("private/zones/list")
+        #expect(try await api.send("GET", here).status == 200)
+        let production = here.replacing("/development/", with: "/production/")
+        #expect(try await api.send("GET", production).status == 200)
+        #expect(try await api.send("GET", here.replacing(".notes", with: ".a")).status == 200)
+        let answer = try await api.send("GET", here.replacing(".notes", with: ".b"))
+        #expect(answer.status == 400)
+        #expect(
+            answer.error?.reason
+                == "container 'iCloud.org.example.b' (development) would be one more than the 3 of "
+                + "the user (containersPerAccount)")
+        // Who is there already goes on.
+        #expect(try await api.send("GET", production).status == 200)
+    }
+
     @Test(
         "Without user, private data needs one: 421 with redirectURL (10.10)",
         arguments: [

@@ -165,6 +165,7 @@ extension BackupTests {
                     DROP INDEX webhook_container;
                     DROP TABLE webhook_queue;
                     DROP TABLE push_queue;
+                    ALTER TABLE database DROP COLUMN zones;
                     ALTER TABLE store DROP COLUMN next_root_key;
                     ALTER TABLE asset DROP COLUMN root_key;
                     DROP TABLE grdb_migrations;

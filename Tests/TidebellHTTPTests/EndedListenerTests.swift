@@ -16,6 +16,12 @@ struct EndedListenerTests {
     enum Ending: String, CaseIterable, Sendable {
         case signedOut, signedOutByOperator, expired, disabled, removed
         case disabledByAnotherProcess, deviceTakenOver
+        /// Streams only: the URL of a courier is its only credential.
+        case apiTokenRevoked, apiTokenExpired
+
+        static let ofCouriers = allCases.filter {
+            $0 != .apiTokenRevoked && $0 != .apiTokenExpired
+        }
     }
 
     private let api: TestAPI
@@ -95,6 +101,18 @@ struct EndedListenerTests {
             }
             try await other.close()
             api.clock.advance(by: ListenerWatch.interval)
+        case .apiTokenRevoked:
+            let hash = Secret.hash(api.apiToken)
+            try await api.cloud.store.write(.everything) { try $0.removeToken(hash: hash, .api) }
+            api.clock.advance(by: ListenerWatch.interval)
+        case .apiTokenExpired:
+            let (hash, now) = (Secret.hash(api.apiToken), api.clock.instant)
+            try await api.cloud.store.write(.everything) { transaction in
+                var token = try #require(try transaction.token(hash: hash, .api))
+                token.expiresAt = now
+                try transaction.putToken(token, .api)
+            }
+            api.clock.advance(by: ListenerWatch.interval)
         case .deviceTakenOver:
             var pieces = Pieces(
                 await api.cloud.respond(
@@ -116,7 +134,8 @@ struct EndedListenerTests {
     }
 
     @Test(
-        "H5: a stream ends with its session, its account or its device", arguments: Ending.allCases)
+        "H5: a stream ends with its session, its account, its device or its API token",
+        arguments: Ending.allCases)
     func stream(ending: Ending) async throws {
         try await watching {
             var pieces = try await open()
@@ -140,7 +159,8 @@ struct EndedListenerTests {
     }
 
     @Test(
-        "H5: a poll that waits ends likewise, and the next one is 404", arguments: Ending.allCases)
+        "H5: a poll that waits ends likewise, and the next one is 404",
+        arguments: Ending.ofCouriers)
     func poll(ending: Ending) async throws {
         try await watching {
             let courier = try await courier()
@@ -156,7 +176,7 @@ struct EndedListenerTests {
 
     @Test(
         "H5: what waits for a courier is not given out after its session",
-        arguments: Ending.allCases)
+        arguments: Ending.ofCouriers)
     func waiting(ending: Ending) async throws {
         let courier = try await courier()
         try await post(

@@ -251,6 +251,12 @@ struct RefusalTests {
                     #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"a"}}}]}"#
                 ).text
             }
+        case .containersPerAccount:
+            // Who asks has been in one already.
+            Meeting(limits: { $0.containersPerAccount = 1 }) { api in
+                let elsewhere = api.target("private/zones/list").replacing(".notes", with: ".other")
+                return try await api.send("GET", elsewhere).text
+            }
         case .subscriptionsPerUser:
             Meeting(limits: { $0.subscriptionsPerUser = 0 }) { try await $0.subscribed() }
         case .subscriptionBytesPerUser:

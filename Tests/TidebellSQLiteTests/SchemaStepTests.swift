@@ -134,6 +134,46 @@ final class SchemaStepTests {
         try queue.close()
     }
 
+    @Test("ACCT-9: zones of an older store count from the next one that is created or deleted")
+    func zonesAreCounted() async throws {
+        var store = try SQLiteStore.open(at: path)
+        let key = DatabaseKey(
+            container: ContainerKey(container: "notes", environment: .development),
+            scope: .public, owner: nil)
+        func create(_ name: String) async throws {
+            try await store.write(.everything) { transaction throws in
+                let id = try transaction.makeDatabase(key).id
+                let position = try transaction.advance(id, by: 1, at: Self.noon)
+                _ = try transaction.createZones([(name, position)], in: id)
+            }
+        }
+        func use() async throws -> Int64? {
+            try await store.read { try $0.database(key)?.use.bytes }
+        }
+        for name in ["a", "b"] { try await create(name) }
+        #expect(try await use() == 2 * StoredZone.overhead)
+        try await store.close()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { try $0.execute(sql: "UPDATE database SET zones = NULL") }
+        try queue.close()
+        store = try SQLiteStore.open(at: path)
+        #expect(try await use() == 0)
+        try await create("c")
+        #expect(try await use() == 3 * StoredZone.overhead)
+        try await store.close()
+    }
+
+    @Test("A store with checksums of whole records is too new for who knows those of fields only")
+    func checksumsOfWholeRecords() async throws {
+        let step = try #require(
+            SchemaSteps.released.steps.firstIndex { $0.name == "checksums are of whole records" })
+        let older = SchemaSteps.released.upTo(version: Schema.frozenVersion + step)
+        let queue = try await makeStore()
+        // What a Tidebell compares with its own before it opens a store.
+        #expect(try #require(try version(queue)) > older.version)
+        try queue.close()
+    }
+
     @Test("Routes of an older store go on with what they have not delivered, and nothing else")
     func routeQueues() async throws {
         let container = ContainerKey(container: "notes", environment: .development)
@@ -177,8 +217,10 @@ final class SchemaStepTests {
             try database.execute(
                 sql: """
                     DROP INDEX webhook_container;
-                    DELETE FROM grdb_migrations WHERE identifier = 'routes have queues';
-                    PRAGMA user_version = \(Schema.version - 1);
+                    ALTER TABLE database DROP COLUMN zones;
+                    DELETE FROM grdb_migrations
+                        WHERE identifier IN ('routes have queues', 'databases count their zones');
+                    PRAGMA user_version = \(Schema.frozenVersion + 4);
                     UPDATE webhook SET delivered = \(log[1].rawValue) WHERE id = \(hooks[0].rawValue);
                     UPDATE webhook SET delivered = \(log[3].rawValue) WHERE id = \(hooks[1].rawValue);
                     UPDATE push_token_device SET delivered = \(log[3].rawValue) WHERE token = 'bb';

@@ -67,6 +67,8 @@ package struct Limits: Sendable, Hashable {
     package var cachedSchemaFields = 50_000
     /// Devices of one user; one more replaces the one unused for longest.
     package var devicesPerUser = 1000
+    /// Containers that one account has a user in, each environment by itself (ACCT-5).
+    package var containersPerAccount = 100
     /// Devices of one account that are signed in to a container; one more signs the one out
     /// that would expire first, and what was begun with it.
     package var signInsPerAccount = 1000

@@ -6,7 +6,7 @@ extension ModifyZones {
     /// succeeds or fails alone (ZONE-11).
     package static func run(
         _ request: Request, for call: Call,
-        in transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
+        in transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting & StorageUseReading
     ) throws -> ZonesResponse {
         guard call.scope.createsZones else {
             // ZONE-2: Apple calls this badDatabase.
@@ -33,18 +33,14 @@ extension ModifyZones {
             if case .create = $0 { living[$0.zoneID.zoneName] == nil } else { false }
         }
         // Counted once, because there may be many.
-        var count = hasNew ? try transaction.livingZoneCount(in: database.id) : 0
+        var room =
+            try hasNew
+            ? ZoneRoom(in: database, access, call.limits, transaction) : ZoneRoom()
         return ZonesResponse(
             zones: try request.operations.map { operation in
                 do {
-                    let isNew = living[operation.zoneID.zoneName] == nil
-                    let result = try run(
-                        operation, access, living: living, database, count, call, transaction)
-                    switch operation {
-                    case .create: count += isNew ? 1 : 0
-                    case .delete: count -= 1
-                    }
-                    return result
+                    return try run(
+                        operation, access, living: living, database, &room, call, transaction)
                 } catch let error as WireError {
                     return .failed(operation.zoneID, error.visible(to: call))
                 }
@@ -54,7 +50,7 @@ extension ModifyZones {
 
     private static func run(
         _ operation: Operation, _ access: DatabaseAccess, living: [String: ZoneAccess],
-        _ database: StoredDatabase, _ count: Int, _ call: Call,
+        _ database: StoredDatabase, _ room: inout ZoneRoom, _ call: Call,
         _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZoneResult {
         let zoneID = operation.zoneID
@@ -64,8 +60,10 @@ extension ModifyZones {
         case .create:
             // ZONE-5: saving an existing zone is allowed and changes nothing.
             if let zone { return zone.result(for: call) }
+            try Names.checkZoneName(zoneID.zoneName, limits: call.limits)
+            try room.take(for: zoneID.zoneName)
             return try create(
-                zoneID.zoneName, in: access, database, of: count, call, transaction
+                zoneID.zoneName, in: access, database, call, transaction
             ).result(for: call)
         case .delete:
             guard !zoneID.isDefault else {
@@ -73,23 +71,15 @@ extension ModifyZones {
             }
             guard let zone, let key = zone.zone?.key else { throw WireError.zoneNotFound(zoneID) }
             try delete(zone, key, in: database, call, transaction)
+            room.giveBack()
             return .deleted(zone.zoneID, nil)
         }
     }
 
     private static func create(
-        _ name: String, in access: DatabaseAccess, _ database: StoredDatabase, of count: Int,
+        _ name: String, in access: DatabaseAccess, _ database: StoredDatabase,
         _ call: Call, _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
     ) throws -> ZoneAccess {
-        try Names.checkZoneName(name, limits: call.limits)
-        guard count < call.limits.zonesPerDatabase else {
-            throw WireError.badRequest(
-                "zone '\(WireError.shortened(name))' would be one more than the "
-                    + "\(call.limits.zonesPerDatabase) of the database (zonesPerDatabase); "
-                    + "delete some first",
-                ckCode: CKErrorCode.limitExceeded
-            ).naming(.zonesPerDatabase)
-        }
         let position = try transaction.advance(database.id, by: 1, at: call.now)
         let created = try transaction.createZones([(name, position)], in: database.id)
         guard let zone = created.first.map({ access.access(to: $0, of: database) }) else {
@@ -116,6 +106,49 @@ extension ModifyZones {
                 .zoneDeleted(.deleted, subscriptions: ended), by: call, in: database
             )
         ])
+    }
+}
+
+/// What a request may still create: as many zones as the database has room for, and as the
+/// quota of its owner has.
+private struct ZoneRoom {
+    private var zones = 0
+    private var used: Int64 = 0
+    private var mostZones = 0
+    private var quota: Quota?
+
+    /// For a request that creates nothing.
+    init() {}
+
+    init(
+        in database: StoredDatabase, _ access: DatabaseAccess, _ limits: Limits,
+        _ reader: some ZoneReading & StorageUseReading
+    ) throws {
+        zones = try reader.livingZoneCount(in: database.id)
+        mostZones = limits.zonesPerDatabase
+        quota = access.quota(limits)
+        if quota != nil { used = try access.quotaUse(database, in: reader).bytes }
+    }
+
+    mutating func take(for name: String) throws {
+        guard zones < mostZones else {
+            throw WireError.badRequest(
+                "zone '\(WireError.shortened(name))' would be one more than the "
+                    + "\(mostZones) of the database (zonesPerDatabase); delete some first",
+                ckCode: CKErrorCode.limitExceeded
+            ).naming(.zonesPerDatabase)
+        }
+        if let quota, used + StoredZone.overhead > quota.bytes {
+            throw quota.passed(byZone: name, used: used)
+        }
+        zones += 1
+        used += StoredZone.overhead
+    }
+
+    /// What else a deleted zone held makes room from the next request on.
+    mutating func giveBack() {
+        zones -= 1
+        used -= StoredZone.overhead
     }
 }
 

@@ -15,8 +15,8 @@ extension RecordBatch {
     /// in the batch fails with it (SAVE-26).
     mutating func failBeyondQuota(in reader: some StorageUseReading) throws -> Bool {
         let change = storageChange.bytes
-        guard change > 0, let quota = access.quota(call.limits) else { return false }
-        let used = try access.quotaUse(in: reader).bytes
+        guard change > 0, let quota = access.database.quota(call.limits) else { return false }
+        let used = try access.database.quotaUse(access.stored?.database, in: reader).bytes
         guard used + change > quota.bytes else { return false }
         var refused: Set<String> = []
         var room = quota.bytes - used - change
@@ -112,28 +112,33 @@ struct Quota {
     var bound: WireError.Bound
 
     func passed(byRecord name: String, of growth: Int64, used: Int64) -> WireError {
-        WireError(
-            .quotaExceeded,
-            "record '\(WireError.shortened(name))' needs \(growth) bytes more; \(owner) hold "
-                + "\(used) of at most \(bytes) bytes (\(bound.rawValue)); delete some first"
-        ).naming(bound)
+        passed("record '\(WireError.shortened(name))' needs \(growth) bytes more", used: used)
+    }
+
+    func passed(byZone name: String, used: Int64) -> WireError {
+        passed(
+            "zone '\(WireError.shortened(name))' counts \(StoredZone.overhead) bytes", used: used)
     }
 
     /// There is no room for a file either.
     func isFull(used: Int64) -> WireError {
+        passed("there is no room for files", used: used)
+    }
+
+    private func passed(_ what: String, used: Int64) -> WireError {
         WireError(
             .quotaExceeded,
-            "there is no room for files: \(owner) hold \(used) of at most \(bytes) bytes "
-                + "(\(bound.rawValue)); delete some first"
+            "\(what); \(owner) hold \(used) of at most \(bytes) bytes (\(bound.rawValue)); "
+                + "delete some first"
         ).naming(bound)
     }
 }
 
-extension ZoneAccess {
-    /// The quota that what is saved here counts against, which is the zone's owner's
+extension DatabaseAccess {
+    /// The quota that what is saved here counts against, which is the owner's
     /// (ACCT-9); nil for none.
     func quota(_ limits: Limits) -> Quota? {
-        guard database.owner != nil else {
+        guard owner != nil else {
             return limits.containerQuota.map {
                 Quota(
                     bytes: $0, owner: "the public records of the container",
@@ -142,20 +147,25 @@ extension ZoneAccess {
             }
         }
         return limits.userQuota.map {
-            Quota(bytes: $0, owner: "the private records of the user", bound: .userQuota)
+            Quota(
+                bytes: $0, owner: "the private records and zones of the user", bound: .userQuota)
         }
     }
 
     /// What counts against the quota now, which is of all private databases of a user.
-    func quotaUse(in reader: some StorageUseReading) throws -> StorageUse {
-        guard let owner = database.owner else { return stored?.database.use ?? .zero }
+    func quotaUse(
+        _ stored: StoredDatabase?, in reader: some StorageUseReading
+    ) throws -> StorageUse {
+        guard let owner else { return stored?.use ?? .zero }
         return try reader.privateUse(of: owner.account)
     }
+}
 
+extension ZoneAccess {
     /// Fails with `QUOTA_EXCEEDED` where nothing may be added.
     func requireRoom(_ limits: Limits, in reader: some StorageUseReading) throws {
-        guard let quota = quota(limits) else { return }
-        let used = try quotaUse(in: reader).bytes
+        guard let quota = database.quota(limits) else { return }
+        let used = try database.quotaUse(stored?.database, in: reader).bytes
         guard used < quota.bytes else { throw quota.isFull(used: used) }
     }
 }

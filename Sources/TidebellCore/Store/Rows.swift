@@ -36,7 +36,7 @@ package struct StoredDatabase: Sendable, Hashable {
     /// Which kinds of subscription exist in it; a change in a database without
     /// any writes no outbox entry.
     package var subscriptionKinds: Set<WireSubscription.Kind>
-    /// What the living records of all living zones take.
+    /// What its living custom zones and all living records take.
     package var use: StorageUse
 
     package init(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellWire
 
-/// What living records take, as quotas count it (ACCT-9).
+/// What living records and custom zones take, as quotas count it (ACCT-9).
 ///
 /// A record counts its name, its type, its fields as stored, a fixed sum for all else,
 /// and every file it holds, whoever else holds the same file: so what a record counts
-/// does not depend on others, and its deletion gives back just that.
+/// does not depend on others, and its deletion gives back just that. A custom zone counts
+/// a fixed sum, so that nobody fills a store with empty ones.
 package struct StorageUse: Sendable, Hashable {
     package var bytes: Int64
     package var records: Int
@@ -45,6 +46,12 @@ package struct NamedStorageUse: Sendable, Hashable {
         self.owner = owner
         self.use = use
     }
+}
+
+extension StoredZone {
+    /// What a custom zone takes beside its records: its row, its name and the entries of
+    /// indexes.
+    package static let overhead: Int64 = 512
 }
 
 extension StoredRecord {

@@ -10,6 +10,7 @@ struct Authentication: Sendable {
     private let randomness: Randomness
     private let uses: TokenUses
     private let cache: CallerCache
+    private let limits: Limits
     private let nextTokens = NextTokens()
 
     init(cloud: Cloud) {
@@ -17,6 +18,7 @@ struct Authentication: Sendable {
         uses = cloud.tokenUses
         cache = CallerCache(elapsed: cloud.time.elapsed)
         randomness = cloud.randomness
+        limits = cloud.limits
     }
 
     /// Returns the caller, whose user is that of the request's web token.
@@ -108,7 +110,7 @@ struct Authentication: Sendable {
         let recordName = Secret.makeUserRecordName(from: randomness)
         let secret = Secret.make(from: randomness)
         return try await store.write(.account(account), for: account) {
-            [nextTokens] transaction in
+            [nextTokens, limits] transaction in
             // Asked once more: what ended in the meantime has no successor.
             guard let hash = credentials.webTokenHash,
                 let token = try transaction.webToken(hash: hash)
@@ -118,8 +120,9 @@ struct Authentication: Sendable {
             } catch let error as WireError {
                 throw signIn.leading(error)
             }
-            let user = try transaction.makeUser(
-                of: token.account, in: credentials.container, recordName: recordName, at: now
+            let user = try transaction.joinContainer(
+                credentials.container, as: token.account, recordName: recordName, limits: limits,
+                at: now
             )
             // Of requests that come at the same time only one gets the next token.
             guard let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TidebellCore
 
 /// One thing that holds in every store, as the SQL that finds where it does not: rows of
 /// zone key, record name and detail, each of which may be NULL.
@@ -51,6 +52,16 @@ struct StoreRule {
                 GROUP BY database.id
                 HAVING database.bytes <> \(StoreNumbers.sum("zone.bytes"))
                     OR database.records <> \(StoreNumbers.sum("zone.records"))
+                """
+        ),
+        StoreRule(
+            problem: "the database does not have as many zones as are counted",
+            sinceVersion: Schema.frozenVersion + 6,
+            sql: """
+                SELECT NULL, NULL, database.id
+                FROM database
+                WHERE database.owner NOT IN (\(removedUsers)) AND database.zones IS NOT NULL
+                    AND database.zones <> (\(StoredZone.customCount))
                 """
         ),
         StoreRule(

@@ -102,6 +102,11 @@ struct SchemaSteps: Sendable {
                     );
                 """
         ),
+        // Custom zones that live; NULL until the next one is created or deleted.
+        Step(
+            name: "databases count their zones",
+            sql: "ALTER TABLE database ADD COLUMN zones INTEGER"
+        ),
     ])
 
     var steps: [Step]

@@ -35,13 +35,18 @@ extension SQLiteReading {
     ) throws -> Set<Listener> {
         var streams: [(DeviceKey, SessionID)] = []
         var couriers: Set<String> = []
+        var found: Set<Listener> = []
         for listener in listeners {
             switch listener {
             case .stream(let device, let session): streams.append((device, session))
+            // One token serves many streams.
+            case .apiToken(let hash):
+                if try token(hash: hash, .api)?.isValid(at: now) == true {
+                    found.insert(listener)
+                }
             case .courier(let token): couriers.insert(token)
             }
         }
-        var found: Set<Listener> = []
         if !streams.isEmpty {
             try connection.each(Listener.streams, now, JSONText(streams)) { columns in
                 let session = SessionID(rawValue: columns.text(1))

@@ -6,7 +6,8 @@ extension SQLiteReading {
     package func privateUse(of account: AccountID) throws -> StorageUse {
         try connection.first(
             """
-            SELECT ifnull(sum(database.bytes), 0), ifnull(sum(database.records), 0)
+            SELECT ifnull(sum(database.bytes + \(StoredZone.customBytes)), 0),
+                ifnull(sum(database.records), 0)
             FROM user CROSS JOIN database ON database.owner = user.id
             WHERE user.account = ?
             """,
@@ -17,7 +18,7 @@ extension SQLiteReading {
     package func storageUses() throws -> [NamedStorageUse] {
         let people = try connection.rows(
             """
-            SELECT sum(database.bytes), sum(database.records), account.name
+            SELECT sum(database.bytes + \(StoredZone.customBytes)), sum(database.records), account.name
             FROM account JOIN user ON user.account = account.id
                 JOIN database ON database.owner = user.id
             GROUP BY account.id ORDER BY account.name

@@ -58,8 +58,8 @@ extension StoredDatabase {
 
     private static let columns = """
         database.id, database.container, database.environment, database.scope, database.owner,
-        database.head, database.floor, database.subscription_kinds, database.bytes,
-        database.records
+        database.head, database.floor, database.subscription_kinds,
+        database.bytes + \(StoredZone.customBytes), database.records
         """
     fileprivate static let withKey = """
         SELECT \(columns) FROM database

@@ -2,6 +2,18 @@
 import TidebellCore
 import TidebellWire
 
+extension StoredZone {
+    /// Counts the custom zones of the row of `database` that live.
+    static let customCount = """
+        SELECT count(*) FROM zone WHERE zone.database = database.id AND zone.deletion IS NULL
+            AND zone.name <> '\(ZoneID.defaultName)'
+        """
+
+    /// What the custom zones of the row of `database` take, which are counted from the first
+    /// that a version wrote that counts them.
+    static let customBytes = "\(overhead) * ifnull(database.zones, 0)"
+}
+
 extension SQLiteTransaction {
     func makeDatabase(_ key: DatabaseKey) throws -> StoredDatabase {
         if let database = try database(key) { return database }
@@ -9,8 +21,8 @@ extension SQLiteTransaction {
         try connection.run(
             """
             INSERT INTO database
-                (container, environment, scope, owner, head, floor, subscription_kinds)
-            VALUES (?, ?, ?, ?, ?, 0, 0)
+                (container, environment, scope, owner, head, floor, subscription_kinds, zones)
+            VALUES (?, ?, ?, ?, ?, 0, 0, 0)
             """,
             key.container.container, key.container.environment, key.scope,
             key.owner?.rawValue ?? StoredDatabase.noOwner, head
@@ -53,7 +65,9 @@ extension SQLiteTransaction {
                 "DELETE FROM zone WHERE database = ? AND name = ? AND deletion IS NOT NULL",
                 database, zone.name
             )
-            return try insertZone(zone.name, at: zone.position, in: database)
+            let created = try insertZone(zone.name, at: zone.position, in: database)
+            try countZones(of: database, changedBy: 1)
+            return created
         }
     }
 
@@ -71,6 +85,9 @@ extension SQLiteTransaction {
                 """,
                 zone.key
             )
+            let database: DatabaseID? = try connection.first(
+                "SELECT database FROM zone WHERE key = ?", zone.key
+            ) { try $0.value(0) }
             try removeFieldKey(of: zone.key)
             try connection.run(
                 """
@@ -81,6 +98,7 @@ extension SQLiteTransaction {
                 """,
                 zone.position, reason, now, zone.key
             )
+            if let database { try countZones(of: database, changedBy: -1) }
             try removeRowsSoon(of: zone.key, at: now)
         }
     }
@@ -104,6 +122,18 @@ extension SQLiteTransaction {
             WHERE key = ?
             """,
             position, clientChangeToken, change.bytes, change.records, zone
+        )
+    }
+
+    /// Where an older version wrote, they are counted anew.
+    private func countZones(of database: DatabaseID, changedBy change: Int) throws {
+        try connection.run(
+            """
+            UPDATE database SET zones = CASE WHEN zones IS NULL THEN (\(StoredZone.customCount))
+                ELSE zones + ? END
+            WHERE id = ?
+            """,
+            change, database
         )
     }
 

@@ -46,6 +46,9 @@ extension SettableLimit {
                 "zonesPerDatabase", \.limits.zonesPerDatabase, 1...most,
                 "Zones of one database."),
             Self(
+                "containersPerAccount", \.limits.containersPerAccount, 1...most,
+                "Containers of one user, each environment by itself."),
+            Self(
                 "recordTypesPerContainer", \.limits.recordTypesPerContainer, 1...most,
                 "Record types of a container and environment."),
             Self(

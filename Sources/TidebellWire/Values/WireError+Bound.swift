@@ -56,6 +56,7 @@ extension WireError {
         case userQuota
         case containerQuota
         case zonesPerDatabase
+        case containersPerAccount
         case recordTypesPerContainer
         case fieldsPerType
         case subscriptionsPerUser

@@ -25,6 +25,7 @@ struct QuotaTests {
             guard let database = try reader.database(key) else { return (.zero, .zero) }
             var counted = StorageUse.zero
             for zone in try reader.zones(nil, in: database.id) {
+                if zone.name != ZoneID.defaultName { counted.bytes += StoredZone.overhead }
                 let page = try reader.recordChanges(
                     in: zone.key, after: .start, limit: .max, byteLimit: .max, reverse: false)
                 for record in page.records where !record.isDeleted {
@@ -89,24 +90,25 @@ struct QuotaTests {
     func refusal() async throws {
         let bench = try await Bench()
         try await bench.makeZone("Notes")
-        let call = { bench.call(limits: limits(user: 400)) }
+        let call = { bench.call(limits: limits(user: 1000)) }
         let first = try await bench.modify(.save(.create, "a", title: "tide"), call: call())
         #expect(first.map(\.summary) == ["a=tide"])
-        let (used, wanted) = (size("a", "tide"), size("b", String(repeating: "x", count: 200)))
+        let (used, wanted) = (size("a", "tide"), size("b", String(repeating: "x", count: 400)))
         let second = try await bench.modify(
-            .save(.create, "b", title: String(repeating: "x", count: 200)), call: call())
+            .save(.create, "b", title: String(repeating: "x", count: 400)), call: call())
         #expect(
             second.map(\.error) == [
                 WireError(
                     .quotaExceeded,
-                    "record 'b' needs \(wanted) bytes more; the private records of the user hold "
-                        + "\(used) of at most 400 bytes (userQuota); delete some first"
+                    "record 'b' needs \(wanted) bytes more; the private records and zones of the user "
+                        + "hold \(StoredZone.overhead + used) of at most 1000 bytes (userQuota); "
+                        + "delete some first"
                 )
             ]
         )
         #expect(second[0].error?.ckErrorCode == 25)
         let uses = try await measured(bench)
-        #expect(uses.known == StorageUse(bytes: used, records: 1))
+        #expect(uses.known == StorageUse(bytes: StoredZone.overhead + used, records: 1))
     }
 
     @Test("ACCT-9: over quota, deletions, reads and saves that do not grow go on")
@@ -195,6 +197,38 @@ struct QuotaTests {
             .save(.create, "a", title: "tide"), zone: "_defaultZone",
             call: bench.call(user, limits: quota, container: elsewhere))
         #expect(other.map(\.summary) == ["a QUOTA_EXCEEDED"])
+    }
+
+    @Test("H8, ACCT-9: empty zones of all containers count for the quota; a deleted one makes room")
+    func emptyZones() async throws {
+        let bench = try await Bench()
+        let elsewhere = ContainerKey(container: "other", environment: .development)
+        let user = try await bench.store.write(.everything) {
+            try $0.makeUser(
+                of: bench.anna.account, in: elsewhere, recordName: "_other",
+                at: Instant(rawValue: 0))
+        }
+        let quota = limits(user: 2 * StoredZone.overhead + 100)
+        func make(_ name: String, _ call: Call) async throws -> WireError? {
+            let answer = try await bench.makeZone(name, call)
+            guard case .failed(_, let error) = answer.zones[0] else { return nil }
+            return error
+        }
+        let here = { bench.call(limits: quota) }
+        let there = { bench.call(user, limits: quota, container: elsewhere) }
+        #expect(try await make("A", here()) == nil)
+        #expect(try await make("B", there()) == nil)
+        // One that is there costs nothing more.
+        #expect(try await make("B", there()) == nil)
+        let refused = WireError(
+            .quotaExceeded,
+            "zone 'C' counts 512 bytes; the private records and zones of the user hold 1024 of at "
+                + "most 1124 bytes (userQuota); delete some first"
+        )
+        #expect(try await make("C", here()) == refused)
+        #expect(try await make("C", there()) == refused)
+        try await bench.deleteZone("A", here())
+        #expect(try await make("C", there()) == nil)
     }
 
     @Test("H8: zones of a database are bounded; a deleted one makes room")

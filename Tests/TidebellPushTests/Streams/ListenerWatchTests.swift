@@ -29,7 +29,7 @@ struct ListenerWatchTests {
                 store: world.store, clock: world.clock, now: { World.noon },
                 logger: world.log.logger
             )
-            let watched = watch.watch(.stream(device.key, try await begin("watched"))) {}
+            let watched = watch.watch([.stream(device.key, try await begin("watched"))]) {}
             defer { withExtendedLifetime(watched) {} }
             let before = world.store.reads
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -38,7 +38,7 @@ extension TokenReading {
 
 extension StoredToken {
     /// Whether the token has not expired.
-    fileprivate func isValid(at now: Instant) -> Bool {
+    package func isValid(at now: Instant) -> Bool {
         expiresAt.map { now < $0 } ?? true
     }
 }

@@ -71,8 +71,8 @@ extension Exchange {
                 .device, Secret.hash(token), of: account, with: source,
                 lifetime: WebTokenRules.signInLifetime, for: self.call
             )
-            let user = try transaction.makeUser(
-                of: account, in: container, recordName: recordName, at: now
+            let user = try transaction.joinContainer(
+                container, as: account, recordName: recordName, limits: self.call.limits, at: now
             )
             return SignIn.Response(
                 webAuthToken: token, userRecordName: user.recordName,

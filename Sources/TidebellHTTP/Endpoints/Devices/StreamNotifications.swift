@@ -19,7 +19,8 @@ extension StreamNotifications: Endpoint {
         let begin = try await registerDevice(exchange)
         // Live before it is announced: nothing that comes now is missed.
         let stream = cloud.streams.open(
-            device: begin.device, after: begin.start, in: exchange.call.session
+            device: begin.device, after: begin.start,
+            as: try exchange.listeners(of: begin.device)
         )
         return WebResponse(
             headers: [
@@ -95,6 +96,16 @@ extension StreamNotifications: Endpoint {
 }
 
 extension Exchange {
+    /// What a stream that is opened with this request ends with.
+    fileprivate func listeners(of device: StoredDevice) throws -> Set<Listener> {
+        var listeners: Set<Listener> = []
+        if let session = call.session { listeners.insert(.stream(device.key, session)) }
+        if let token = try target.parameter(WireProtocol.apiToken) {
+            listeners.insert(.apiToken(hash: Secret.hash(token)))
+        }
+        return listeners
+    }
+
     /// The newest event the device has, if the request names one.
     fileprivate func cursor() throws -> NotificationSequence? {
         let text = try target.parameter(WireProtocol.cursor) ?? request.headers[.lastEventID]
