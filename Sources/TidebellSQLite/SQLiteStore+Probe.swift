@@ -6,16 +6,13 @@ extension SQLiteStore {
     /// The number of an account that no store gives.
     private static let nobody = AccountID(rawValue: -1)
 
-    /// Writes a row, takes it back and waits for the disk; fails where the next write would, and
-    /// also when the file is not at its path any more: what is written then is lost.
+    /// Writes a row, takes it back and waits for the disk; fails where the next write would.
     ///
     /// A row that still fits proves nothing about larger ones: while these meet a full or failing
     /// disk, the probe fails as they do.
     package func probe() async throws {
         do {
-            guard isInPlace else {
-                throw StoreUnavailable(.isGone, detail: "'\(pool.path)' is not the open file")
-            }
+            try files.check()
             try await write(.account(Self.nobody)) { transaction in
                 guard let transaction = transaction as? SQLiteTransaction else { return }
                 // NB: SQLite writes nothing for an update that changes nothing.

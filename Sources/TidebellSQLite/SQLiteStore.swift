@@ -46,7 +46,7 @@ package final class SQLiteStore: OpenedStore {
     let mender = StoreMender()
     package let troubles: StoreTroubles
     private let bounds: StoreBounds
-    private let file: FileIdentity?
+    let files: StoreFiles
     private let reads = Atomic(0)
     private let isClosed = Atomic(false)
 
@@ -64,10 +64,10 @@ package final class SQLiteStore: OpenedStore {
         self.log = log
         self.server = server
         self.bounds = bounds
-        file = FileIdentity(path: pool.path)
+        files = StoreFiles(of: pool.path)
         writes = GroupCommit(
             pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
-            troubles: troubles, note: life.note, bounds: bounds, elapsed: elapsed
+            troubles: troubles, note: life.note, files: files, bounds: bounds, elapsed: elapsed
         )
     }
 
@@ -236,12 +236,13 @@ package final class SQLiteStore: OpenedStore {
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.
         await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [log, server, life] database in
+            pool.asyncWriteWithoutTransaction { [files, log, server, life] database in
                 log.detach(from: database)
                 life.note?.flush()
                 // Only who serves copies the log: see DESIGN.md, "Who checkpoints". Where a
-                // reader is in the way, the next open does it.
-                if server != nil {
+                // reader is in the way, the next open does it. Beside a log of another program it
+                // would damage the database.
+                if server != nil, !files.areReplaced {
                     try? Connection(database).run("PRAGMA wal_checkpoint(TRUNCATE)")
                 }
                 continuation.resume()
@@ -249,9 +250,6 @@ package final class SQLiteStore: OpenedStore {
         }
         try pool.close()
     }
-
-    /// Whether the file at the store's path is still the one that is open.
-    var isInPlace: Bool { file != nil && FileIdentity(path: pool.path) == file }
 
     /// How many writes wait for a transaction.
     var waitingWrites: Int { writes.waitingCount }

@@ -85,6 +85,49 @@ struct BackupCommandTests {
     }
 
     @Test(
+        "W-18: where the log is removed under a server nothing acknowledged is lost, no command fooled",
+        arguments: [["-wal"], ["-shm"], ["-wal", "-shm"]]
+    )
+    func removedLog(suffixes: [String]) async throws {
+        defer { clean() }
+        var server = try await program.serve()
+        let home = try await Household(program: program, user: "anna")
+        try await home.prepare(zone: "Feed")
+        let (_, device) = try home.database()
+        func save(_ name: String) async throws {
+            let record = CKRecord(
+                recordType: "Entry",
+                recordID: CKRecord.ID(recordName: name, zoneID: FetchedState.zoneID)
+            )
+            record["value"] = 1
+            _ = try await device.modifyRecords(
+                saving: [record], deleting: [], savePolicy: .allKeys)
+        }
+        for number in 0..<20 { try await save("r\(number)") }
+        let database = program.dataFolder.appendingPathComponent(SQLiteFactory.fileName).path
+        for suffix in suffixes {
+            try FileManager.default.removeItem(atPath: database + suffix)
+        }
+        // Not before the next write or look of the server.
+        let refused = await #expect(throws: CKError.self) { try await save("late") }
+        #expect(refused?.code == .serviceUnavailable || refused?.code == .requestRateLimited)
+        for command in [["user", "add", "ben"], ["check"], ["backup", backup.path]] {
+            let error = try await failure(command)
+            #expect(error.contains("' was removed while the server, process "), "\(error)")
+        }
+        // What was acknowledged is there, however the server ends.
+        server.signal(SIGKILL)
+        _ = await server.waitUntilExit()
+        server = try await program.serve()
+        let expected = Dictionary(uniqueKeysWithValues: (0..<20).map { ("r\($0)", 1) })
+        #expect(try await home.everything() == expected)
+        try await save("after")
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        #expect(try await program.run(["check"]).joined().hasPrefix("No problem in"))
+    }
+
+    @Test(
         "W-10: a command on a folder without a cloud makes nothing and names the folder",
         arguments: [
             ["user", "list"], ["user", "token", "me"], ["api-token", "create"],

@@ -112,6 +112,43 @@ final class TroubleTests {
         try await store.close()
     }
 
+    @Test(
+        "W-18: no write is acknowledged once a file of the store is gone, and what was is saved",
+        arguments: ["", "-wal", "-shm"], [false, true]
+    )
+    func lostFile(suffix: String, isReplaced: Bool) async throws {
+        let store = try SQLiteStore.open(at: path)
+        @Sendable func add(_ name: String) async throws {
+            _ = try await store.write(.everything) {
+                try $0.createAccount(named: name, at: .noon)
+            }
+        }
+        try await add("before")
+        let lost = path + suffix
+        try FileManager.default.moveItem(atPath: lost, toPath: "\(lost).away")
+        if isReplaced { try Data().write(to: URL(fileURLWithPath: lost)) }
+        for name in ["a", "b"] {
+            let error = try await #require(throws: StoreUnavailable.self) { try await add(name) }
+            #expect(error.cause == .isGone && error.detail.hasPrefix("'\(lost)' was removed"))
+        }
+        #expect(store.troubles.present?.cause == .isGone)
+        // As a kill leaves it: what is in the database file, and nothing else.
+        let database = suffix.isEmpty ? "\(path).away" : path
+        let names = isReplaced ? [] : ["before"]
+        let copy = "\(path).copy"
+        try FileManager.default.copyItem(atPath: database, toPath: copy)
+        let queue = try DatabaseQueue(path: copy)
+        let found = try await queue.read { database in
+            try String.fetchAll(database, sql: "SELECT name FROM account WHERE name = 'before'")
+        }
+        #expect(found == names)
+        try queue.close()
+        if isReplaced { try FileManager.default.removeItem(atPath: lost) }
+        try FileManager.default.moveItem(atPath: "\(lost).away", toPath: lost)
+        try await add("after")
+        try await store.close()
+    }
+
     @Test("M4: a command beside a server leaves the log alone, the server copies it")
     func checkpoints() async throws {
         let server = try SQLiteStore.open(at: path)

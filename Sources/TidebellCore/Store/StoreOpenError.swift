@@ -19,6 +19,8 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
     /// Another server runs on the file, or something keeps it locked; the process is
     /// nil where it is not known.
     case inUse(path: String, process: Int32? = nil)
+    /// A file that the server of the store writes to was removed while it runs.
+    case lost(path: String, process: Int32)
     /// The file has more than one name, under each of which a server could run on it.
     case linked(path: String)
 
@@ -53,6 +55,10 @@ package enum StoreOpenError: Error, Sendable, Hashable, CustomStringConvertible 
         case .inUse(let path, let process?):
             "'\(path)' is in use by another process, number \(process); stop the other server "
                 + "first."
+        case .lost(let path, let process):
+            "'\(path)' was removed while the server, process \(process), runs: it writes where "
+                + "nobody else can read. Stop the server, which saves what it can, and start it "
+                + "again."
         case .linked(let path):
             "'\(path)' has another name on this disk, a hard link, and a server that runs on each "
                 + "would damage it; remove the other name, which 'find FOLDER -samefile \(path)' "

@@ -30,7 +30,9 @@ package struct StoreUnavailable: Error, Sendable, Hashable, CustomStringConverti
         case .isLocked: "another program holds the server's store; nothing was stored, try again"
         case .isReadOnly:
             "the server's store cannot be written; nothing was stored, try again later"
-        case .isGone: "the server's data folder is gone; its operator must bring it back"
+        case .isGone:
+            "files of the server's store were removed; its operator must bring them back or start "
+                + "the server again"
         }
     }
 

@@ -115,6 +115,7 @@ extension SQLiteStore {
     static func queueThatOnlyReads(
         _ path: String, _ configuration: Configuration = onlyReading
     ) throws -> DatabaseQueue {
+        try RunningServer.checkFiles(ofStoreAt: path)
         var configuration = configuration
         configuration.busyMode = .timeout(busyTimeout)
         configuration.readonly = access("\(path)-wal", F_OK) == 0

@@ -36,6 +36,7 @@ final class GroupCommit: Sendable {
     private let access: OutboxSignal
     private let troubles: StoreTroubles
     private let note: StoreNoteFile?
+    private let files: StoreFiles
     private let bounds: StoreBounds
     private let elapsed: @Sendable () -> Duration
 
@@ -43,7 +44,8 @@ final class GroupCommit: Sendable {
     init(
         _ pool: DatabasePool, log: WriteAheadLog, leases: QueueLeases, scopes: ScopeCheck?,
         outbox: OutboxSignal, access: OutboxSignal, troubles: StoreTroubles,
-        note: StoreNoteFile?, bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
+        note: StoreNoteFile?, files: StoreFiles, bounds: StoreBounds,
+        elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.log = log
@@ -53,6 +55,7 @@ final class GroupCommit: Sendable {
         self.access = access
         self.troubles = troubles
         self.note = note
+        self.files = files
         self.bounds = bounds
         self.elapsed = elapsed
     }
@@ -119,6 +122,7 @@ final class GroupCommit: Sendable {
     ) -> ArraySlice<any WaitingWrite> {
         do {
             connection.forgetDamage()
+            try checkFiles(on: connection)
             try connection.run("BEGIN IMMEDIATE")
         } catch {
             fail(writes + (0..<count).compactMap { _ in nextWrite() }, error)
@@ -166,6 +170,8 @@ final class GroupCommit: Sendable {
                 quietChanges = try SQLiteTransaction(connection).countQuietChange()
             }
             try connection.run("COMMIT")
+            // Nothing is acknowledged that only this process can still read.
+            try checkFiles(on: connection)
         } catch {
             // Fails only when SQLite has rolled back already.
             if connection.isInTransaction { try? connection.run("ROLLBACK") }
@@ -180,6 +186,16 @@ final class GroupCommit: Sendable {
         if signalsOutbox { outbox.yield() }
         if endsAccess { access.yield() }
         return rest
+    }
+
+    /// Fails where a file of the store was removed; what was acknowledged before is saved then.
+    private func checkFiles(on connection: Connection) throws {
+        do {
+            try files.check()
+        } catch {
+            if !files.areReplaced { log.save(on: connection) }
+            throw error
+        }
     }
 
     /// Finishes writes that failed, with what an error of SQLite means to them.

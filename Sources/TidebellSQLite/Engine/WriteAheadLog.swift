@@ -72,4 +72,12 @@ final class WriteAheadLog: @unchecked Sendable {
         // and fail themselves where the disk is at fault.
         try? connection.run("PRAGMA wal_checkpoint(\(mode))")
     }
+
+    /// Copies the log to the database, as far as readers let it, because nobody else can read
+    /// it any more.
+    func save(on connection: Connection) {
+        guard isOurs else { return }
+        // What is not copied now is when the store is closed.
+        try? connection.run("PRAGMA wal_checkpoint(PASSIVE)")
+    }
 }

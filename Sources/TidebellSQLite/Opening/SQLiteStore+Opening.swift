@@ -30,7 +30,11 @@ extension SQLiteStore {
         let configuration = Self.configuration(numbers)
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
-        if server != nil { try checkHasOneName(path) }
+        if server != nil {
+            try checkHasOneName(path)
+        } else {
+            try RunningServer.checkFiles(ofStoreAt: path)
+        }
         let arrival = Arrival(at: path, isServers: server != nil, elapsed: time.elapsed)
         do {
             // A running server must not find its tables changed.
