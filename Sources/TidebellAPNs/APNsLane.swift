@@ -65,14 +65,15 @@ final class APNsLane: Sendable {
             guard room > 0 else { return }
             let limit = min(room, configuration.rowsPerLook)
             let claimed = try await surroundings.store.claimDeliveries(
-                DeliveryClaim(
-                    .pushTargets(container), holder: LeaseHolder(rawValue: surroundings.makeUUID()),
+                LeaseClaim(
+                    holder: LeaseHolder(rawValue: surroundings.makeUUID()),
                     now: now, vestingAt: now.advanced(by: configuration.leaseDuration),
                     limit: limit
-                )
+                ),
+                in: .pushTargets(container)
             )
             for lease in claimed.leases {
-                guard case .pushTarget(let key, _) = lease.pointer else { continue }
+                guard case .pushTarget(let key, _) = lease.key else { continue }
                 leases.withLock { $0[key] = lease }
                 backlog.withLock { $0.found(key) }
             }
@@ -89,7 +90,7 @@ final class APNsLane: Sendable {
         }
         // A lease that cannot be given back vests.
         try? await surroundings.store.returnDeliveries(
-            held.map { ReturnedDelivery($0, .untouched) }
+            held.map { ReturnedLease($0, .untouched) }
         )
     }
 
@@ -172,9 +173,9 @@ final class APNsLane: Sendable {
         }
         let isOver = restEnd != nil || !isInBacklog
         if isOver, let lease = leases.withLock({ $0.removeValue(forKey: key) }) {
-            let end = restEnd.map { ReturnedDelivery.Outcome.failed(vestingAt: $0) }
+            let end = restEnd.map { LeaseOutcome.failed(vestingAt: $0) }
             try? await surroundings.store.returnDeliveries([
-                ReturnedDelivery(lease, end ?? .delivered)
+                ReturnedLease(lease, end ?? .done)
             ])
             // What came for it meanwhile may have been passed over by a claim.
             if news.load(ordering: .relaxed) != newsBefore { claimAgain.raise() }

@@ -70,14 +70,14 @@ struct OutboxBatch {
         within bounds: PushConfiguration, goingOnFrom progress: Progress? = nil
     ) throws {
         let outboxes = try reader.outboxes(
-            of: leases.map(\.database), limit: bounds.entriesPerPass,
+            of: leases.map(\.key), limit: bounds.entriesPerPass,
             byteLimit: bounds.changeBytesPerPass
         )
         unneeded = outboxes.filter { $0.entries.isEmpty && !$0.mayHaveMore }
             .map { ($0.database, $0.version.done) }
         let waiting = outboxes.filter { !$0.entries.isEmpty || $0.mayHaveMore }
         let versions = Dictionary(waiting.map { ($0.database, $0.version) }) { first, _ in first }
-        held = leases.compactMap { lease in versions[lease.database].map { (lease, $0) } }
+        held = leases.compactMap { lease in versions[lease.key].map { (lease, $0) } }
         let entries = outboxes.flatMap(\.entries)
         depth = entries.count
         oldest = entries.filter { $0.damage != .row }.map(\.committedAt).min()

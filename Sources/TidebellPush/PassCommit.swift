@@ -27,7 +27,7 @@ struct PassCommit: Sendable {
             (
                 Set(
                     try batch.held.filter { try transaction.holds($0.lease, at: $0.version) }
-                        .map(\.lease.database)
+                        .map(\.lease.key)
                 ),
                 try transaction.reachableUsers(among: Set(notifications.map(\.notification.user)))
             )
@@ -106,10 +106,10 @@ struct PassCommit: Sendable {
         let notified = Dictionary(grouping: appended, by: \.stored.database)
         let parts = plan.byDatabase()
         var settled = held
-        for (lease, version) in batch.held where held.contains(lease.database) {
-            guard let part = parts[lease.database] else { continue }
-            let notified = notified[lease.database] ?? []
-            let isHeld = try steps.write(.databaseWithID(lease.database)) { transaction in
+        for (lease, version) in batch.held where held.contains(lease.key) {
+            guard let part = parts[lease.key] else { continue }
+            let notified = notified[lease.key] ?? []
+            let isHeld = try steps.write(.databaseWithID(lease.key)) { transaction in
                 // Whoever claimed it meanwhile has notified the same, under the same IDs.
                 guard try transaction.holds(lease, at: version) else { return false }
                 try part.settle(in: transaction, keeping: keepsExplanations)
@@ -120,7 +120,7 @@ struct PassCommit: Sendable {
                 }
                 return true
             }
-            if !isHeld { settled.remove(lease.database) }
+            if !isHeld { settled.remove(lease.key) }
         }
         return settled
     }

@@ -5,10 +5,10 @@ import Metrics
 
 extension PushPipeline {
     /// Claims the databases whose turn it is.
-    func claim() async throws -> ClaimedOutboxes {
+    func claim() async throws -> ClaimedLeases<DatabaseID> {
         let now = now()
         let claimed = try await store.claimOutboxes(
-            OutboxClaim(
+            LeaseClaim(
                 holder: LeaseHolder(rawValue: makeUUID()), now: now,
                 vestingAt: now.advanced(by: configuration.leaseDuration),
                 limit: configuration.entriesPerPass
@@ -28,11 +28,11 @@ extension PushPipeline {
     ) async {
         // Without a plan nothing was processed: those that have entries all the same wait.
         let stuck =
-            plan == nil ? batch.heldUp.union(batch.held.map(\.lease.database)) : batch.heldUp
-        let notified = plan?.touched ?? Set(leases.map(\.database)).subtracting(stuck)
+            plan == nil ? batch.heldUp.union(batch.held.map(\.lease.key)) : batch.heldUp
+        let notified = plan?.touched ?? Set(leases.map(\.key)).subtracting(stuck)
         await giveBack(leases) { lease in
-            if stuck.contains(lease.database) { return .failed(vestingAt: retry(lease)) }
-            return notified.contains(lease.database) ? .notified : .untouched
+            if stuck.contains(lease.key) { return .failed(vestingAt: retry(lease)) }
+            return notified.contains(lease.key) ? .done : .untouched
         }
     }
 
@@ -46,7 +46,7 @@ extension PushPipeline {
             throw error
         }
         metrics.failures.increment()
-        if leases.count == 1 { failing.failed(leases[0].database, error) }
+        if leases.count == 1 { failing.failed(leases[0].key, error) }
         let now = now()
         await giveBack(leases) { lease in
             .failed(vestingAt: leases.count > 1 ? now : retry(lease))
@@ -55,7 +55,7 @@ extension PushPipeline {
     }
 
     private func giveBack(
-        _ leases: [OutboxLease], _ outcome: (OutboxLease) -> ReturnedLease.Outcome
+        _ leases: [OutboxLease], _ outcome: (OutboxLease) -> LeaseOutcome
     ) async {
         let returned = leases.map { ReturnedLease($0, outcome($0)) }
         // A lease that cannot be given back vests.

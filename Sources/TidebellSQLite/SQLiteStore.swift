@@ -188,10 +188,10 @@ package final class SQLiteStore: OpenedStore {
         }
     }
 
-    package func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+    package func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
         while true {
             // All that are held may stand before the first that is not.
-            let limit = claim.limit + leases.outboxes.count { _ in true }
+            let limit = claim.limit + leases.outboxes.count
             let queue = try await read { try $0.queuedDatabases(limit: limit) }
             let isWhole = queue.count < limit
             let claimed = leases.outboxes.claim(claim, from: queue, isWhole: isWhole)
@@ -200,22 +200,25 @@ package final class SQLiteStore: OpenedStore {
         }
     }
 
-    package func returnOutboxes(_ leases: [ReturnedLease]) {
+    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) {
         self.leases.outboxes.take(leases)
     }
 
-    package func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+    package func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        let leases = leases.deliveries(in: queue, at: claim.now)
         while true {
-            let limit = claim.limit + leases.deliveries.count(where: claim.queue.isOf)
-            let queue = try await read { try $0.queuedDeliveries(in: claim.queue, limit: limit) }
-            let isWhole = queue.count < limit
-            let claimed = leases.deliveries.claim(claim, from: queue, isWhole: isWhole)
+            let limit = claim.limit + leases.count
+            let waiting = try await read { try $0.queuedDeliveries(in: queue, limit: limit) }
+            let isWhole = waiting.count < limit
+            let claimed = leases.claim(claim, from: waiting, isWhole: isWhole)
             if isWhole || !claimed.leases.isEmpty { return claimed }
         }
     }
 
-    package func returnDeliveries(_ leases: [ReturnedDelivery]) {
-        self.leases.deliveries.take(leases)
+    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {
+        self.leases.takeDeliveries(leases)
     }
 
     package func outboxCommits() -> AsyncStream<Void> {

@@ -27,19 +27,21 @@ extension WrappedStore {
     package var cameBackOlder: Bool { base.cameBackOlder }
     package var troubles: StoreTroubles { base.troubles }
 
-    package func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+    package func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
         try await base.claimOutboxes(claim)
     }
 
-    package func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+    package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
         try await base.returnOutboxes(leases)
     }
 
-    package func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
-        try await base.claimDeliveries(claim)
+    package func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        try await base.claimDeliveries(claim, in: queue)
     }
 
-    package func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+    package func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
         try await base.returnDeliveries(leases)
     }
 

@@ -38,7 +38,7 @@ struct WebhookDelivery: Sendable {
         }
         // What was delivered since the cursor moved last is delivered again.
         try? await route.store.returnDeliveries(
-            queue.leases.map { ReturnedDelivery($0, .untouched) }
+            queue.leases.map { ReturnedLease($0, .untouched) }
         )
         try result.get()
     }
@@ -72,7 +72,7 @@ struct WebhookDelivery: Sendable {
                     }
                     queue.claimed(claimed.leases, of: count)
                     let deadline = now.advanced(by: route.configuration.leaseDuration)
-                    for lease in claimed.leases { deadlines[lease.pointer] = deadline }
+                    for lease in claimed.leases { deadlines[lease.key] = deadline }
                 case .read(let lease):
                     group.addTask { .read(lease, try await page(of: lease)) }
                 case .post(let item, let lease, let delay):
@@ -83,7 +83,7 @@ struct WebhookDelivery: Sendable {
                         return .posted(lease, sequence, await post(item, webhook))
                     }
                 case .end(let lease, let sequence, let ending):
-                    deadlines[lease.pointer] = nil
+                    deadlines[lease.key] = nil
                     group.addTask { try await end(lease, upTo: sequence, ending) }
                 case .receive:
                     guard let done = try await group.next() else { continue }
@@ -104,22 +104,24 @@ struct WebhookDelivery: Sendable {
         return try await route.store.read { try $0.enabledWebhook(id) }
     }
 
-    private func claim(_ count: Int, at now: Instant) async throws -> ClaimedDeliveries {
+    private func claim(_ count: Int, at now: Instant) async throws -> ClaimedLeases<DeliveryPointer>
+    {
         let configuration = route.configuration
         return try await route.store.claimDeliveries(
-            DeliveryClaim(
-                .webhook(id), holder: LeaseHolder(rawValue: route.makeUUID()), now: now,
+            LeaseClaim(
+                holder: LeaseHolder(rawValue: route.makeUUID()), now: now,
                 // What is posted last may take as long as a receiver has.
                 vestingAt: now.advanced(
                     by: configuration.leaseDuration + configuration.requestTimeout),
                 limit: count
-            )
+            ),
+            in: .webhook(id)
         )
     }
 
     /// Reads the next page of a user's log; nil when the webhook is gone.
     private func page(of lease: DeliveryLease) async throws -> WebhookPage? {
-        guard case .webhook(_, let user) = lease.pointer else { return nil }
+        guard case .webhook(_, let user) = lease.key else { return nil }
         let (id, limit, deviceID) = (id, route.configuration.notificationsPerPage, route.deviceID)
         let now = route.now()
         return try await route.store.read { reader in
@@ -138,7 +140,7 @@ struct WebhookDelivery: Sendable {
         // Whose turn brought nothing still waits; when who is postponed may be claimed is found out
         // by a claim.
         var hasMore = ending != .delivered
-        if sequence != nil || ending == .failed, case .webhook(let id, let user) = lease.pointer {
+        if sequence != nil || ending == .failed, case .webhook(let id, let user) = lease.key {
             let isLeft = try await route.store.write(.user(user)) { transaction in
                 guard let cursor = try transaction.webhookCursor(id, of: user) else { return false }
                 try transaction.advanceWebhook(id, of: user, upTo: sequence ?? cursor)
@@ -146,13 +148,13 @@ struct WebhookDelivery: Sendable {
             }
             hasMore = hasMore || isLeft
         }
-        let outcome: ReturnedDelivery.Outcome =
+        let outcome: LeaseOutcome =
             switch ending {
-            case .delivered: .delivered
+            case .delivered: .done
             case .untouched, .failed: .untouched
             case .postponed(let wait): .failed(vestingAt: route.now().advanced(by: wait))
             }
-        try await route.store.returnDeliveries([ReturnedDelivery(lease, outcome)])
+        try await route.store.returnDeliveries([ReturnedLease(lease, outcome)])
         return .ended(lease, hasMore: hasMore)
     }
 
@@ -196,7 +198,7 @@ struct WebhookDelivery: Sendable {
         case .read(let lease, let page?): queue.read(lease, page.items, upTo: page.end)
         case .ended(let lease, let hasMore): queue.ended(lease, hasMore: hasMore)
         case .posted(let lease, let sequence, let outcome):
-            let isOld = deadlines[lease.pointer].map { $0 <= route.now() } ?? true
+            let isOld = deadlines[lease.key].map { $0 <= route.now() } ?? true
             let event = queue.finished(lease, outcome, isOld: isOld, jitter: route.jitter())
             report(event, sequence)
             if outcome == .gone {

@@ -153,11 +153,11 @@ struct WebhookQueue {
                 return .none
             }
             // What was refused before may have left the log.
-            let earlier = refusals[lease.pointer].flatMap {
+            let earlier = refusals[lease.key].flatMap {
                 $0.sequence == sequence ? $0.count : nil
             }
             let count = (earlier ?? 0) + 1
-            refusals[lease.pointer] = (sequence, count)
+            refusals[lease.key] = (sequence, count)
             guard count < configuration.triesOfRefused else {
                 settle(index)
                 if failuresInPassing == nil { pause(retryAfter: nil, jitter) }
@@ -175,7 +175,7 @@ struct WebhookQueue {
     /// Forgets a user whose lease was given back. There may be more of them than one page.
     mutating func ended(_ lease: DeliveryLease, hasMore: Bool) {
         entries.removeAll { $0.lease == lease }
-        if hasMore { mayHaveMore = true } else { refusals[lease.pointer] = nil }
+        if hasMore { mayHaveMore = true } else { refusals[lease.key] = nil }
     }
 
     /// Notes that the wait is over.
@@ -197,7 +197,7 @@ struct WebhookQueue {
 
     /// Notes that the first of a user's notifications is done.
     private mutating func settle(_ index: Int) {
-        refusals[entries[index].lease.pointer] = nil
+        refusals[entries[index].lease.key] = nil
         entries[index].delivered = entries[index].items.removeFirst().notification.sequence
         entries[index].stumbles = 0
         let isDone = entries[index].items.isEmpty || entries[index].isOld

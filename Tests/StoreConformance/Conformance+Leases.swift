@@ -9,16 +9,16 @@ extension StoreConformance {
             store in
             try await store.appendChanges(in: 7, 2, 5)
             let first = try await store.claim(limit: 2)
-            #expect(first.leases.map(\.database.rawValue) == [7, 2])
+            #expect(first.leases.map(\.key.rawValue) == [7, 2])
             #expect(first.nextVesting == nil)
             let second = try await store.claim(limit: 9)
-            #expect(second.leases.map(\.database.rawValue) == [5])
+            #expect(second.leases.map(\.key.rawValue) == [5])
             #expect(second.nextVesting == .vesting)
-            #expect(try await store.claim() == ClaimedOutboxes(leases: [], nextVesting: .vesting))
+            #expect(try await store.claim() == ClaimedLeases(leases: [], nextVesting: .vesting))
             for lease in first.leases + second.leases { #expect(try await store.holds(lease)) }
             // What comes meanwhile to a database that is held waits for its holder.
             try await store.appendChanges(in: 5, 8)
-            #expect(try await store.claim().leases.map(\.database.rawValue) == [8])
+            #expect(try await store.claim().leases.map(\.key.rawValue) == [8])
         },
         Check("H7: a lease vests; who claims next holds it, and the first no more") { store in
             try await store.appendChanges(in: 7)
@@ -30,7 +30,7 @@ extension StoreConformance {
             #expect(try await store.holds(second))
             #expect(try await !store.holds(first))
             // Given back by who has lost it, it stays with the other.
-            try await store.returnOutboxes([ReturnedLease(first, .notified)])
+            try await store.returnOutboxes([ReturnedLease(first, .done)])
             #expect(try await store.holds(second))
             #expect(try await store.claim(at: .vesting).leases == [])
         },
@@ -39,11 +39,11 @@ extension StoreConformance {
             try await store.appendChanges(in: 7, 2)
             let leases = try await store.claim().leases
             try await store.returnOutboxes([
-                ReturnedLease(leases[0], .notified), ReturnedLease(leases[1], .untouched),
+                ReturnedLease(leases[0], .done), ReturnedLease(leases[1], .untouched),
             ])
             for lease in leases { #expect(try await !store.holds(lease)) }
             let again = try await store.claim().leases
-            #expect(again.map(\.database) == leases.map(\.database))
+            #expect(again.map(\.key) == leases.map(\.key))
             #expect(again.map(\.failures) == [0, 0])
         },
         Check("PUSH-14: a lease no longer holds once another pass processed the database") {
@@ -63,9 +63,9 @@ extension StoreConformance {
             let isStillHeld = try await store.write(.everything) { transaction throws in
                 let before = try transaction.holds(lease, at: next.version)
                 let last = next.entries[1].id
-                try transaction.markNotified(upTo: last, in: lease.database, keeping: false)
+                try transaction.markNotified(upTo: last, in: lease.key, keeping: false)
                 // The queue begins anew.
-                try transaction.appendOutbox([.change(of: "new", in: lease.database)])
+                try transaction.appendOutbox([.change(of: "new", in: lease.key)])
                 return [before, try transaction.holds(lease, at: next.version)]
             }
             #expect(isStillHeld == [true, false])
@@ -85,16 +85,16 @@ extension StoreConformance {
             for _ in 0..<4 {
                 let given = try await store.claim()
                 #expect(given.nextVesting == later)
-                claimed.append(given.leases.map(\.database.rawValue))
+                claimed.append(given.leases.map(\.key.rawValue))
                 try await store.returnOutboxes(given.leases.map { ReturnedLease($0, .untouched) })
             }
             #expect(claimed == [[7], [5], [7], [5]])
             let failed = try await store.claim().leases
             #expect(failed.map(\.failures) == [1])
-            try await store.returnOutboxes(failed.map { ReturnedLease($0, .notified) })
-            #expect(try await store.claim().leases.map(\.database.rawValue) == [7, 5])
+            try await store.returnOutboxes(failed.map { ReturnedLease($0, .done) })
+            #expect(try await store.claim().leases.map(\.key.rawValue) == [7, 5])
             let last = try await store.claim(at: later).leases
-            #expect(last.map(\.database.rawValue) == [2])
+            #expect(last.map(\.key.rawValue) == [2])
             #expect(last.map(\.failures) == [1])
         },
         Check("H7: the lease of a claim that the clock has gone back behind vests") { store in
@@ -120,7 +120,7 @@ extension StoreConformance {
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            #expect(claimed.map(\.database.rawValue).sorted() == Array(1...9))
+            #expect(claimed.map(\.key.rawValue).sorted() == Array(1...9))
         },
         Check("PUSH-13: where the logs of users end is found for all of them at once") { store in
             try await store.write(.everything) { transaction throws in
@@ -150,10 +150,11 @@ extension Store {
     }
 
     /// Claims until ``Instant/vesting``, or for half a minute from then on.
-    fileprivate func claim(at now: Instant = .noon, limit: Int = 9) async throws -> ClaimedOutboxes
-    {
+    fileprivate func claim(
+        at now: Instant = .noon, limit: Int = 9
+    ) async throws -> ClaimedLeases<DatabaseID> {
         try await claimOutboxes(
-            OutboxClaim(
+            LeaseClaim(
                 holder: LeaseHolder(rawValue: UUID()), now: now,
                 vestingAt: max(.vesting, now.advanced(by: .seconds(30))), limit: limit
             )
@@ -161,14 +162,14 @@ extension Store {
     }
 
     fileprivate func outbox(of lease: OutboxLease) async throws -> DatabaseOutbox? {
-        try await read { try $0.outboxes(of: [lease.database], limit: 99, byteLimit: .max).first }
+        try await read { try $0.outboxes(of: [lease.key], limit: 99, byteLimit: .max).first }
     }
 
     /// Whether a lease is held, as far as the store knows now.
     fileprivate func holds(_ lease: OutboxLease) async throws -> Bool {
         try await write(.everything) { transaction in
             let outbox = try transaction.outboxes(
-                of: [lease.database], limit: 9, byteLimit: .max
+                of: [lease.key], limit: 9, byteLimit: .max
             ).first
             return try outbox.map { try transaction.holds(lease, at: $0.version) } ?? false
         }

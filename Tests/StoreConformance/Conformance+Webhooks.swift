@@ -116,13 +116,14 @@ extension StoreConformance {
             ) async throws -> (leases: [DeliveryLease], users: [UserID]) {
                 let now = Instant.noon.advanced(by: .seconds(seconds))
                 let claimed = try await store.claimDeliveries(
-                    DeliveryClaim(
-                        .webhook(hook), holder: LeaseHolder(rawValue: UUID()), now: now,
+                    LeaseClaim(
+                        holder: LeaseHolder(rawValue: UUID()), now: now,
                         vestingAt: now.advanced(by: .seconds(30)), limit: limit
-                    )
+                    ),
+                    in: .webhook(hook)
                 )
                 let users: [UserID] = claimed.leases.compactMap { lease in
-                    guard case .webhook(_, let user) = lease.pointer else { return nil }
+                    guard case .webhook(_, let user) = lease.key else { return nil }
                     return user
                 }
                 return (claimed.leases, users)
@@ -132,7 +133,7 @@ extension StoreConformance {
             #expect(first.users == [anna] && second.users == [ben])
             #expect(try await claim(after: 29).users == [])
             try await store.returnDeliveries([
-                ReturnedDelivery(
+                ReturnedLease(
                     second.leases[0],
                     .failed(vestingAt: .noon.advanced(by: .seconds(300))))
             ])
@@ -140,9 +141,9 @@ extension StoreConformance {
             let third = try await claim(after: 30)
             #expect(third.users == [anna])
             // What is given back too late changes nothing.
-            try await store.returnDeliveries([ReturnedDelivery(first.leases[0], .delivered)])
+            try await store.returnDeliveries([ReturnedLease(first.leases[0], .done)])
             #expect(try await claim(after: 31).users == [])
-            try await store.returnDeliveries([ReturnedDelivery(third.leases[0], .untouched)])
+            try await store.returnDeliveries([ReturnedLease(third.leases[0], .untouched)])
             let last = try await claim(after: 300)
             #expect(last.users == [anna, ben])
             #expect(last.leases.map(\.failures) == [0, 1])

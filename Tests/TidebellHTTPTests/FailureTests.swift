@@ -117,10 +117,14 @@ struct FailingStore: Store {
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result { throw error }
 
-    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes { throw error }
-    func returnOutboxes(_ leases: [ReturnedLease]) async throws { throw error }
-    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries { throw error }
-    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws { throw error }
+    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
+        throw error
+    }
+    func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws { throw error }
+    func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> { throw error }
+    func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws { throw error }
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
     func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
     func close() async throws {}

@@ -36,15 +36,17 @@ struct ReadinessTests {
             if let error = trouble.withLock({ $0 }) { throw error }
         }
 
-        func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+        func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
             throw CancellationError()
         }
 
-        func returnOutboxes(_ leases: [ReturnedLease]) {}
-        func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
-            ClaimedDeliveries(leases: [], nextVesting: nil)
+        func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) {}
+        func claimDeliveries(
+            _ claim: LeaseClaim, in queue: DeliveryQueue
+        ) async throws -> ClaimedLeases<DeliveryPointer> {
+            ClaimedLeases(leases: [], nextVesting: nil)
         }
-        func returnDeliveries(_ leases: [ReturnedDelivery]) {}
+        func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {}
         func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func close() async throws {}

@@ -10,7 +10,9 @@ package enum ListWebhooks {
     }
 
     /// Returns all webhooks, oldest first.
-    package static func run(in reader: some WebhookReading) throws -> [Listed] {
+    package static func run(in reader: some WebhookReading & DeliveryQueueReading) throws
+        -> [Listed]
+    {
         try reader.webhooks().map { webhook in
             let next = try reader.queuedDeliveries(in: .webhook(webhook.id), limit: 1)
             return Listed(webhook: webhook, isBehind: !next.isEmpty)

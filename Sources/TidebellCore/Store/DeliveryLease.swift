@@ -7,6 +7,14 @@ package enum DeliveryPointer: Sendable, Hashable {
     case webhook(WebhookID, UserID)
     /// Notifications for one device of a container, for a native push token.
     case pushTarget(PushTargetKey, in: ContainerKey)
+
+    /// The queue that the pointer stands in while it waits.
+    package var queue: DeliveryQueue {
+        switch self {
+        case .webhook(let id, _): .webhook(id)
+        case .pushTarget(_, in: let container): .pushTargets(container)
+        }
+    }
 }
 
 /// The queues that pointers stand in: one for each webhook, one for the native push tokens of
@@ -16,79 +24,8 @@ package enum DeliveryQueue: Sendable, Hashable {
     case pushTargets(ContainerKey)
 }
 
-/// What a route asks a queue for.
-package struct DeliveryClaim: Sendable, Hashable {
-    package var queue: DeliveryQueue
-    package var holder: LeaseHolder
-    package var now: Instant
-    /// When others may have what is claimed, unless it was given back before.
-    package var vestingAt: Instant
-    /// The most pointers.
-    package var limit: Int
-
-    /// Creates a claim.
-    package init(
-        _ queue: DeliveryQueue, holder: LeaseHolder, now: Instant, vestingAt: Instant, limit: Int
-    ) {
-        self.queue = queue
-        self.holder = holder
-        self.now = now
-        self.vestingAt = vestingAt
-        self.limit = limit
-    }
-}
-
-/// The right to deliver what a pointer points to, until it is given back or vests and somebody
-/// else claims it.
-package struct DeliveryLease: Sendable, Hashable {
-    package var pointer: DeliveryPointer
-    package var holder: LeaseHolder
-    /// How many deliveries failed since the latest that did not.
-    package var failures: Int
-
-    /// Creates a lease.
-    package init(pointer: DeliveryPointer, holder: LeaseHolder, failures: Int) {
-        self.pointer = pointer
-        self.holder = holder
-        self.failures = failures
-    }
-}
-
-/// What a claim of a queue gets.
-package struct ClaimedDeliveries: Sendable, Hashable {
-    /// In the order of the queue.
-    package var leases: [DeliveryLease]
-    /// When the next of the pointers that were passed over vests; nil where none was.
-    package var nextVesting: Instant?
-
-    /// Creates an answer.
-    package init(leases: [DeliveryLease], nextVesting: Instant?) {
-        self.leases = leases
-        self.nextVesting = nextVesting
-    }
-}
-
-/// A lease that is given back, and what came of it.
-package struct ReturnedDelivery: Sendable, Hashable {
-    /// What a route did with a pointer.
-    package enum Outcome: Sendable, Hashable {
-        /// Something was delivered: what failed before counts no more.
-        case delivered
-        /// Nothing was tried.
-        case untouched
-        /// The delivery failed: nobody may claim the pointer before this moment.
-        case failed(vestingAt: Instant)
-    }
-
-    package var lease: DeliveryLease
-    package var outcome: Outcome
-
-    /// Creates a value.
-    package init(_ lease: DeliveryLease, _ outcome: Outcome) {
-        self.lease = lease
-        self.outcome = outcome
-    }
-}
+/// The right to deliver what a pointer points to.
+package typealias DeliveryLease = QueueLease<DeliveryPointer>
 
 /// The queues of users who have something to be delivered, which several processes may work
 /// through at once. Like ``OutboxLeasing``, and outside of transactions for the same reason.
@@ -101,9 +38,11 @@ package struct ReturnedDelivery: Sendable, Hashable {
 package protocol DeliveryLeasing: Sendable {
     /// Claims pointers that nobody else holds and that are not postponed, in the order of the
     /// queue. A lease that was not given back vests.
-    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries
+    func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer>
 
     /// Gives leases back after what was done is visible; those that others hold by now stay
     /// with them.
-    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws
+    func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws
 }

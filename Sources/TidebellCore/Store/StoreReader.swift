@@ -8,7 +8,7 @@
 package protocol StoreReader:
     ZoneReading, RecordReading, FieldKeyReading, StorageUseReading, AssetReading, SchemaReading,
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,
-    BadgeReading, DeviceReading, PushTokenReading, WebhookReading, AccountReading, UserReading,
-    ErasureReading, SessionReading, TokenReading, ExplanationReading, KeptAnswerReading,
-    SecretReading, RootKeyReading
+    BadgeReading, DeviceReading, PushTokenReading, WebhookReading, DeliveryQueueReading,
+    AccountReading, UserReading, ErasureReading, SessionReading, TokenReading, ExplanationReading,
+    KeptAnswerReading, SecretReading, RootKeyReading
 {}

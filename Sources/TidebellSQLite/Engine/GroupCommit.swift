@@ -222,8 +222,8 @@ final class GroupCommit: Sendable {
             guard connection.isInTransaction else { throw error }
             try connection.run("ROLLBACK TO write")
             try connection.run("RELEASE write")
-            // It may have struck a table off the list of tables: what the connection remembers of
-            // the list does not come back with the list.
+            // It may have removed a table from the schema and made it anew: the connection's copy
+            // of the schema in memory does not come back with the schema itself.
             if write.runsAlone { try connection.run("PRAGMA writable_schema = RESET") }
             return error
         }

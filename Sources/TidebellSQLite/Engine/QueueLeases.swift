@@ -8,24 +8,32 @@ final class QueueLeases: Sendable {
     /// The databases with pending changes. One that failed is given out alone, so that it fails
     /// no pass over others.
     let outboxes = Leases<DatabaseID>(givesFailedAlone: true)
-    /// What routes have to deliver.
-    let deliveries = Leases<DeliveryPointer>(givesFailedAlone: false)
+    /// What routes have to deliver, by queue.
+    private let deliveries = Mutex<[DeliveryQueue: Leases<DeliveryPointer>]>([:])
+
+    /// The leases of a queue, for a claim.
+    func deliveries(in queue: DeliveryQueue, at now: Instant) -> Leases<DeliveryPointer> {
+        deliveries.withLock { tables in
+            if let known = tables[queue] { return known }
+            // What failed of webhooks that were removed: nobody claims there any more.
+            tables = tables.filter { !$0.value.isAbandoned(at: now) }
+            let new = Leases<DeliveryPointer>(givesFailedAlone: false)
+            tables[queue] = new
+            return new
+        }
+    }
+
+    /// Takes leases back.
+    func takeDeliveries(_ returned: [ReturnedLease<DeliveryPointer>]) {
+        let tables = deliveries.withLock { $0 }
+        for (queue, leases) in Dictionary(grouping: returned, by: \.lease.key.queue) {
+            tables[queue]?.take(leases)
+        }
+    }
 }
 
 /// Who holds which entry of a queue.
 final class Leases<Key: Hashable & Sendable>: Sendable {
-    /// What was claimed.
-    struct Claimed: Sendable {
-        var keys: [(key: Key, failures: Int)]
-        var nextVesting: Instant?
-    }
-
-    /// What became of an entry.
-    enum Outcome {
-        case done, untouched
-        case failed(vestingAt: Instant)
-    }
-
     private struct Entry {
         /// Nil where it was given back after a failure.
         var holder: LeaseHolder?
@@ -42,13 +50,11 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
         var gaveFailed = false
 
         /// Forgets entries that left the queue in another way than by being done.
-        mutating func forgetVested(
-            except queue: [Key], at now: Instant, among belongs: (Key) -> Bool
-        ) {
+        mutating func forgetVested(except queue: [Key], at now: Instant) {
             guard !entries.isEmpty else { return }
             let queued = Set(queue)
             entries = entries.filter {
-                !belongs($0.key) || queued.contains($0.key) || !$0.value.isVested(at: now)
+                queued.contains($0.key) || ($0.value.holder != nil && !$0.value.isVested(at: now))
             }
         }
     }
@@ -61,22 +67,23 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
         self.givesFailedAlone = givesFailedAlone
     }
 
-    /// How many of the entries are held, or failed: so many of a queue may be passed over.
-    func count(where belongs: (Key) -> Bool) -> Int {
-        state.withLock { state in state.entries.keys.count { belongs($0) } }
+    /// How many entries are held, or failed: so many of a queue may be passed over.
+    var count: Int { state.withLock(\.entries.count) }
+
+    /// Whether all entries could be claimed, and nobody did. A table without any is about to
+    /// be used.
+    func isAbandoned(at now: Instant) -> Bool {
+        state.withLock { state in
+            !state.entries.isEmpty && state.entries.values.allSatisfy { $0.isVested(at: now) }
+        }
     }
 
-    /// Claims entries of a queue, given in the order of their turns.
+    /// Claims entries of the queue, given in the order of their turns.
     ///
-    /// - Parameters:
-    ///   - isWhole: Whether there are no others in the queue.
-    ///   - belongs: Whether an entry is of this queue.
-    func claim(
-        as holder: LeaseHolder, at now: Instant, vestingAt: Instant, limit: Int,
-        from queue: [Key], isWhole: Bool, where belongs: (Key) -> Bool
-    ) -> Claimed {
+    /// - Parameter isWhole: Whether there are no others in the queue.
+    func claim(_ claim: LeaseClaim, from queue: [Key], isWhole: Bool) -> ClaimedLeases<Key> {
         state.withLock { state in
-            if isWhole { state.forgetVested(except: queue, at: now, among: belongs) }
+            if isWhole { state.forgetVested(except: queue, at: claim.now) }
             var free: [Key] = []
             var failed: (key: Key, vestingAt: Instant)?
             var next: Instant?
@@ -85,7 +92,7 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
                     free.append(key)
                     continue
                 }
-                if !entry.isVested(at: now) {
+                if !entry.isVested(at: claim.now) {
                     next = min(next ?? entry.vestingAt, entry.vestingAt)
                 } else if entry.failures == 0 || !givesFailedAlone {
                     free.append(key)
@@ -96,107 +103,42 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
             let givesFailed = failed != nil && (free.isEmpty || !state.gaveFailed)
             state.gaveFailed = givesFailed
             let given = givesFailed ? failed.map { [$0.key] } ?? [] : free
-            let keys = given.prefix(limit).map { key in
+            let leases = given.prefix(claim.limit).map { key in
                 let failures = state.entries[key]?.failures ?? 0
                 state.entries[key] = Entry(
-                    holder: holder, since: now, vestingAt: vestingAt, failures: failures
+                    holder: claim.holder, since: claim.now, vestingAt: claim.vestingAt,
+                    failures: failures
                 )
-                return (key: key, failures: failures)
+                return QueueLease(of: key, holder: claim.holder, failures: failures)
             }
-            return Claimed(keys: keys, nextVesting: next)
+            return ClaimedLeases(leases: leases, nextVesting: next)
         }
     }
 
-    /// Takes an entry back; where others hold it by now everything is left as it is.
-    func take(_ key: Key, from holder: LeaseHolder, _ outcome: Outcome) {
+    /// Takes leases back; where others hold an entry by now it stays with them.
+    func take(_ returned: [ReturnedLease<Key>]) {
         state.withLock { state in
-            guard var entry = state.entries[key], entry.holder == holder else { return }
-            entry.holder = nil
-            entry.vestingAt = entry.since
-            switch outcome {
-            case .done: entry.failures = 0
-            case .untouched: break
-            case .failed(let moment):
-                entry.failures += 1
-                entry.vestingAt = moment
+            for item in returned {
+                let key = item.lease.key
+                guard var entry = state.entries[key], entry.holder == item.lease.holder else {
+                    continue
+                }
+                entry.holder = nil
+                entry.vestingAt = entry.since
+                switch item.outcome {
+                case .done: entry.failures = 0
+                case .untouched: break
+                case .failed(let moment):
+                    entry.failures = item.lease.failures + 1
+                    entry.vestingAt = moment
+                }
+                state.entries[key] = entry.failures == 0 ? nil : entry
             }
-            state.entries[key] = entry.failures == 0 ? nil : entry
         }
     }
 
     /// Whether nobody else was given the entry since.
     func holds(_ key: Key, _ holder: LeaseHolder) -> Bool {
         state.withLock { $0.entries[key]?.holder == holder }
-    }
-}
-
-extension Leases<DatabaseID> {
-    /// Claims databases of the queue, given in the order of their turns.
-    func claim(_ claim: OutboxClaim, from queue: [DatabaseID], isWhole: Bool) -> ClaimedOutboxes {
-        let claimed = self.claim(
-            as: claim.holder, at: claim.now, vestingAt: claim.vestingAt, limit: claim.limit,
-            from: queue, isWhole: isWhole, where: { _ in true }
-        )
-        return ClaimedOutboxes(
-            leases: claimed.keys.map {
-                OutboxLease(database: $0.key, holder: claim.holder, failures: $0.failures)
-            },
-            nextVesting: claimed.nextVesting
-        )
-    }
-
-    /// Takes leases back.
-    func take(_ returned: [ReturnedLease]) {
-        for item in returned {
-            let outcome: Outcome =
-                switch item.outcome {
-                case .notified: .done
-                case .untouched: .untouched
-                case .failed(let moment): .failed(vestingAt: moment)
-                }
-            take(item.lease.database, from: item.lease.holder, outcome)
-        }
-    }
-}
-
-extension Leases<DeliveryPointer> {
-    /// Claims pointers of a queue, given in its order.
-    func claim(
-        _ claim: DeliveryClaim, from queue: [DeliveryPointer], isWhole: Bool
-    ) -> ClaimedDeliveries {
-        let claimed = self.claim(
-            as: claim.holder, at: claim.now, vestingAt: claim.vestingAt, limit: claim.limit,
-            from: queue, isWhole: isWhole, where: claim.queue.isOf
-        )
-        return ClaimedDeliveries(
-            leases: claimed.keys.map {
-                DeliveryLease(pointer: $0.key, holder: claim.holder, failures: $0.failures)
-            },
-            nextVesting: claimed.nextVesting
-        )
-    }
-
-    /// Takes leases back.
-    func take(_ returned: [ReturnedDelivery]) {
-        for item in returned {
-            let outcome: Outcome =
-                switch item.outcome {
-                case .delivered: .done
-                case .untouched: .untouched
-                case .failed(let moment): .failed(vestingAt: moment)
-                }
-            take(item.lease.pointer, from: item.lease.holder, outcome)
-        }
-    }
-}
-
-extension DeliveryQueue {
-    /// Whether a pointer stands in this queue, if it waits.
-    func isOf(_ pointer: DeliveryPointer) -> Bool {
-        switch (self, pointer) {
-        case (.webhook(let id), .webhook(let webhook, _)): id == webhook
-        case (.pushTargets(let own), .pushTarget(_, in: let container)): own == container
-        default: false
-        }
     }
 }

@@ -99,7 +99,7 @@ struct EssentialTables {
 
     /// NB: REINDEX would free pages that a wrong page of the index leads to, of other tables.
     private func makeAnew(_ table: String) throws {
-        try TableMending(writer: writer, reader: reader).strikeOff(table)
+        try TableMending(writer: writer, reader: reader).makeAnew(table)
         let rows = try Row.fetchCursor(
             reader.database, sql: "SELECT * FROM \(try itself(table))")
         while let row = try rows.next() {

@@ -5,7 +5,7 @@ import TidebellCore
 /// Makes tables anew of which pages are damaged, with everything in them that can be read.
 ///
 /// SQLite neither writes past a damaged page nor removes what leads to it. So the table is
-/// struck off the list of tables and made again; its pages stay in the file, used by nobody,
+/// removed from the list of tables and made again; its pages stay in the file, used by nobody,
 /// until the file is copied (`VACUUM`).
 struct TableMending {
     /// The tables that can be made anew: their rows stand in indexes too, and show what is
@@ -22,7 +22,7 @@ struct TableMending {
     func run() throws -> StoreMend? {
         var mend = StoreMend()
         for table in try Self.tables.filter({ try !Self.isSound($0, on: reader) }) {
-            try strikeOff(table)
+            try makeAnew(table)
             mend.tables.append(table)
             switch table {
             case "record": try RecordMending(writer: writer, reader: reader).run(&mend)
@@ -49,7 +49,7 @@ struct TableMending {
     }
 
     /// Makes the table and its indexes anew, empty.
-    func strikeOff(_ table: String) throws {
+    func makeAnew(_ table: String) throws {
         let statements = try writer.rows(
             """
             SELECT sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL

@@ -6,10 +6,10 @@ extension SQLiteTransaction {
     func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool {
         // What was claimed in memory may have been processed by a commit that a snapshot of before
         // does not show: the position in the queue knows.
-        guard leases?.outboxes.holds(lease.database, lease.holder) == true else { return false }
+        guard leases?.outboxes.holds(lease.key, lease.holder) == true else { return false }
         return try connection.first(
             "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
-            lease.database, version.done, version.turn
+            lease.key, version.done, version.turn
         ) { _ in true } ?? false
     }
 

@@ -64,7 +64,7 @@ final class MortalStore: Store {
         return result
     }
 
-    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
         try begin()
         let claimed = try await base.claimOutboxes(claim)
         try end()
@@ -72,20 +72,22 @@ final class MortalStore: Store {
         return claimed
     }
 
-    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+    func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
         try begin()
         try await base.returnOutboxes(leases)
         try end()
     }
 
-    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
+    func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
         try begin()
-        let claimed = try await base.claimDeliveries(claim)
+        let claimed = try await base.claimDeliveries(claim, in: queue)
         try end()
         return claimed
     }
 
-    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+    func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
         try begin()
         try await base.returnDeliveries(leases)
         try end()

@@ -44,19 +44,21 @@ final class MeetingStore: Store {
         try await base.read(body)
     }
 
-    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
         try await base.claimOutboxes(claim)
     }
 
-    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+    func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
         try await base.returnOutboxes(leases)
     }
 
-    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
-        try await base.claimDeliveries(claim)
+    func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        try await base.claimDeliveries(claim, in: queue)
     }
 
-    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+    func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
         try await base.returnDeliveries(leases)
     }
 

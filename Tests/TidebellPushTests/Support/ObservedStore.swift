@@ -63,22 +63,24 @@ final class ObservedStore: Store {
         return try await base.read(body)
     }
 
-    func claimOutboxes(_ claim: OutboxClaim) async throws -> ClaimedOutboxes {
+    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
         defer { state.withLock { $0.reads += 1 } }
         let claimed = try await base.claimOutboxes(claim)
-        state.withLock { $0.claimed = claimed.leases.map(\.database) }
+        state.withLock { $0.claimed = claimed.leases.map(\.key) }
         return claimed
     }
 
-    func returnOutboxes(_ leases: [ReturnedLease]) async throws {
+    func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {
         try await base.returnOutboxes(leases)
     }
 
-    func claimDeliveries(_ claim: DeliveryClaim) async throws -> ClaimedDeliveries {
-        try await base.claimDeliveries(claim)
+    func claimDeliveries(
+        _ claim: LeaseClaim, in queue: DeliveryQueue
+    ) async throws -> ClaimedLeases<DeliveryPointer> {
+        try await base.claimDeliveries(claim, in: queue)
     }
 
-    func returnDeliveries(_ leases: [ReturnedDelivery]) async throws {
+    func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws {
         try await base.returnDeliveries(leases)
     }
 

@@ -10,6 +10,6 @@ extension World {
 
     /// Gives back what was claimed for a batch.
     func giveBack(_ batch: OutboxBatch) async throws {
-        try await store.returnOutboxes(batch.held.map { ReturnedLease($0.lease, .notified) })
+        try await store.returnOutboxes(batch.held.map { ReturnedLease($0.lease, .done) })
     }
 }

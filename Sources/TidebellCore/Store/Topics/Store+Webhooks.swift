@@ -12,10 +12,6 @@ package protocol WebhookReading {
     /// Returns the position in a user's log up to which the webhook has it all; nil where
     /// nothing of the user waits for it.
     func webhookCursor(_ id: WebhookID, of user: UserID) throws -> NotificationSequence?
-
-    /// Returns what stands in a queue, whoever holds it, at most `limit` pointers: of a webhook,
-    /// who was delivered something goes behind all others.
-    func queuedDeliveries(in queue: DeliveryQueue, limit: Int) throws -> [DeliveryPointer]
 }
 
 /// Webhooks are made, move in the logs of users, and go.
