@@ -36,7 +36,6 @@ extension StoreConformance {
                     try transaction.pushTarget(
                         PushTargetKey(token: "aa", device: phone.key), at: .noon) == nil
                 )
-                #expect(try transaction.pending() == [])
                 #expect(try transaction.queuedTokens() == [])
             }
         },
@@ -60,16 +59,16 @@ extension StoreConformance {
                 #expect(try isNotified(elsewhere) == true)
             }
         },
-        Check("SUB-46: a target is pending if somebody else's notification lies after it") {
+        Check("SUB-46: a target waits if somebody else's notification lies after it") {
             store in
             try await store.write(.everything) { transaction throws in
                 let phone = try transaction.phone()
                 let pad = try transaction.phone("pad")
                 try transaction.register("aa", for: phone)
                 try transaction.register("bb", for: pad)
-                #expect(try transaction.pending() == [])
+                #expect(try transaction.queuedTokens() == [])
                 let sent = try transaction.appendNotifications([.push("own", from: "phone")])
-                #expect(try transaction.pending() == ["bb"])
+                #expect(try transaction.queuedTokens() == ["bb"])
                 let key = PushTargetKey(token: "bb", device: pad.key)
                 #expect(
                     try transaction.queuedDeliveries(in: .pushTargets(.notes), limit: 9)
@@ -78,7 +77,6 @@ extension StoreConformance {
                 try transaction.movePushTargets([
                     PushTargetKey(token: "bb", device: pad.key): sent[0].sequence
                 ])
-                #expect(try transaction.pending() == [])
                 #expect(try transaction.queuedTokens() == [])
             }
         },
@@ -94,29 +92,6 @@ extension StoreConformance {
                     ])
                 }
                 #expect(try transaction.pushTarget(key, at: .noon)?.delivered.rawValue == 5)
-            }
-        },
-        Check("Pending targets are found page by page, those of the container only") { store in
-            try await store.write(.everything) { transaction throws in
-                for number in 0..<5 {
-                    let phone = try transaction.phone("phone\(number)")
-                    try transaction.register("a\(number)", for: phone)
-                }
-                let chess = try transaction.phone("chess", of: .ben, in: .chess)
-                try transaction.register("cc", for: chess)
-                _ = try transaction.appendNotifications([
-                    .push("p", from: nil), .push("q", to: .ben, from: nil),
-                ])
-                var (pages, after): ([[String]], DeviceKey?) = ([], nil)
-                repeat {
-                    let page = try transaction.pendingPushTargets(
-                        in: .notes, after: after, limit: 2
-                    )
-                    pages.append(page.targets.map(\.token))
-                    after = page.next
-                } while after != nil
-                #expect(pages == [["a0", "a1"], ["a2", "a3"], ["a4"]])
-                #expect(try transaction.pending(in: .chess) == ["cc"])
             }
         },
         Check("Targets stand in the queue of their container until all is delivered to them") {
@@ -142,6 +117,72 @@ extension StoreConformance {
                 #expect(try transaction.queuedTokens() == ["aa", "bb"])
                 try transaction.movePushTargets([key: sent[2].sequence])
                 #expect(try transaction.queuedTokens() == ["bb"])
+            }
+        },
+        Check("SUB-51: what a push token no longer delivers leaves the queue") { store in
+            try await store.write(.everything) { transaction throws in
+                func user(_ name: String) throws -> UserID {
+                    let account = try transaction.createAccount(named: name, at: .noon)
+                    return try transaction.makeUser(
+                        of: account, in: .notes, recordName: "_\(name)",
+                        at: Instant(rawValue: 0)
+                    ).id
+                }
+                let (anna, ben) = (try user("anna"), try user("ben"))
+                let phone = try transaction.phone("phone", of: anna)
+                let pad = try transaction.phone("pad", of: anna)
+                let bens = try transaction.phone("bens", of: ben)
+                var count = 0
+                func queued(
+                    _ prepare: () throws -> Void, after change: () throws -> Void
+                ) throws -> [[String]] {
+                    try prepare()
+                    count += 1
+                    _ = try transaction.appendNotifications([
+                        .push("\(count)", to: anna, from: nil)
+                    ])
+                    let before = try transaction.queuedTokens().sorted()
+                    try change()
+                    return [before, try transaction.queuedTokens()]
+                }
+                #expect(
+                    try queued {
+                        try transaction.register("aa", for: phone)
+                    } after: {
+                        try transaction.register("aa", for: bens)
+                    } == [["aa"], []], "another account's"
+                )
+                #expect(
+                    try queued {
+                        try transaction.register("bb", for: phone)
+                    } after: {
+                        try transaction.register("bb", for: pad)
+                    } == [["bb"], []], "another device's"
+                )
+                let session = SessionID(rawValue: "s")
+                #expect(
+                    try queued {
+                        try transaction.register("cc", for: phone, in: session)
+                    } after: {
+                        try transaction.register("cc", for: phone)
+                        _ = try transaction.removePushToken("bb", registeredUpTo: .noon)
+                    } == [["bb", "cc"], []], "of a session that is over, and dead"
+                )
+                #expect(
+                    try queued {
+                        try transaction.register("dd", for: pad)
+                        _ = try transaction.removePushToken("cc", registeredUpTo: .noon)
+                    } after: {
+                        try transaction.giveUp(clientID: "none", pushToken: "dd", of: anna)
+                    } == [["dd"], []], "given up"
+                )
+                #expect(
+                    try queued {
+                        try transaction.register("ee", for: pad)
+                    } after: {
+                        _ = try transaction.trimPushTokens(of: anna, to: 0)
+                    } == [["ee"], []], "one too many"
+                )
             }
         },
     ]
@@ -245,14 +286,15 @@ extension StoreTransaction {
 
     /// Registers a native token.
     fileprivate func register(
-        _ token: String, for device: StoredDevice, topic: String? = nil, at moment: Instant = .noon
+        _ token: String, for device: StoredDevice, topic: String? = nil, at moment: Instant = .noon,
+        in session: SessionID? = nil
     ) throws {
         try putPushToken(
             StoredPushToken(
                 token: token, apnsEnvironment: .development, courier: nil, topic: topic,
                 registeredAt: moment
             ),
-            notifying: device.key
+            notifying: device.key, in: session
         )
     }
 
@@ -262,10 +304,5 @@ extension StoreTransaction {
             guard case .pushTarget(let key, _) = pointer else { return nil }
             return key.token
         }
-    }
-
-    /// The tokens that have something pending.
-    fileprivate func pending(in container: ContainerKey = .notes) throws -> [String] {
-        try pendingPushTargets(in: container, after: nil, limit: 100).targets.map(\.token)
     }
 }

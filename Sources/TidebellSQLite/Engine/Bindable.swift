@@ -98,6 +98,13 @@ struct JSONText: Bindable {
         }
     }
 
+    /// Writes an array of arrays of numbers, for `json_each`.
+    init(_ rows: [[Int64]]) {
+        bytes = JSONWriter.write(capacity: 2 + 25 * rows.count) { writer in
+            writer.array(rows) { writer, row in writer.array(row) { $0.number($1) } }
+        }
+    }
+
     /// Writes an array of pairs of type and term, for `json_each`; ``string(_:)`` reads
     /// them.
     init(terms triggers: Set<SubscriptionTrigger>) {

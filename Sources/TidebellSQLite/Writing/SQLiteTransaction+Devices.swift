@@ -62,14 +62,7 @@ extension SQLiteTransaction {
         ) { try $0.value(0) }
         for device in devices { try removeDevice(device) }
         guard let token else { return }
-        let ended = try connection.rows(
-            """
-            DELETE FROM push_token_device
-            WHERE token = ? AND device IN (SELECT key FROM device WHERE user = ?) RETURNING 1
-            """,
-            token, user
-        ) { $0.int(0) }
-        if !ended.isEmpty { hasEndedAccess = true }
+        if try endPushToken(token, of: user) { hasEndedAccess = true }
     }
 
     /// Removes a device, and it from its push tokens (SUB-51).

@@ -5,8 +5,8 @@ extension SQLiteTransaction {
     func appendNotifications(
         _ notifications: [StoredNotification], unlessAfter ends: [UserID: NotificationSequence]
     ) throws -> [StoredNotification] {
-        var queued: Set<UserID> = []
-        return try notifications.map { notification in
+        var appended: [StoredNotification] = []
+        let all = try notifications.map { notification in
             var notification = notification
             let user = notification.user
             if let known = try sequence(of: notification, after: ends[user] ?? .start) {
@@ -29,18 +29,20 @@ extension SQLiteTransaction {
             )
             notification.sequence = NotificationSequence(rawValue: connection.lastInsertedID)
             lastNotification = max(lastNotification, notification.sequence)
-            if queued.insert(user).inserted {
-                try queueForWebhooks(user, from: notification.sequence)
-            }
-            try queuePushTargets(of: notification)
+            appended.append(notification)
             return notification
         }
+        try queueForWebhooks(appended)
+        try queuePushTargets(of: appended)
+        return all
     }
 
     /// The next numbers of a user's log, in a store whose users have numbers of their own; nil
     /// where one counter gives them.
     func ownNumbers(_ count: Int, of user: UserID) throws -> Range<Int64>? {
-        guard let head = try ownNotificationHead(of: user) else { return nil }
+        guard try haveOwnNumbers(), let head = try ownNotificationHead(of: user) else {
+            return nil
+        }
         let start: Int64? = try connection.first(
             "SELECT \(NotificationNumbers.function)(?)", user
         ) { $0.int(0) }
@@ -48,6 +50,17 @@ extension SQLiteTransaction {
         hasQuietChange = true
         let first = max(head.rawValue, start ?? 0) + 1
         return first..<first + Int64(count)
+    }
+
+    /// Whether users have numbers of their own.
+    private func haveOwnNumbers() throws -> Bool {
+        if let usersHaveOwnNumbers { return usersHaveOwnNumbers }
+        let answer =
+            try connection.first("SELECT \(NotificationNumbers.function)(0) IS NOT NULL") {
+                $0.bool(0)
+            } ?? false
+        usersHaveOwnNumbers = answer
+        return answer
     }
 
     /// Where a notification stands already, after a position of the log.
@@ -82,12 +95,14 @@ extension SQLiteTransaction {
             """,
             moment, limit
         ) { (try $0.value(0, as: UserID.self), $0.int(1)) }
-        for (user, last) in Dictionary(removed, uniquingKeysWith: max) {
-            try connection.run(
-                "UPDATE user SET notification_floor = max(notification_floor, ?) WHERE id = ?",
-                last, user
-            )
-        }
+        let floors = Dictionary(removed, uniquingKeysWith: max)
+        try connection.run(
+            """
+            UPDATE user SET notification_floor = max(notification_floor, wanted.value ->> 1)
+            FROM json_each(?) AS wanted WHERE user.id = wanted.value ->> 0
+            """,
+            JSONText(floors.map { [$0.rawValue, $1] })
+        )
         return removed.count
     }
 

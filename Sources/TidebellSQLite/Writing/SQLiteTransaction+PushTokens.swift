@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellCore
+import TidebellWire
 
 extension SQLiteTransaction {
     func putPushToken(
@@ -39,16 +40,31 @@ extension SQLiteTransaction {
     private func endPushToken(
         _ token: String, of device: DeviceKey, unlessReceivingAt now: Instant
     ) throws {
-        try connection.run(
+        let ended = try connection.rows(
             """
             DELETE FROM push_token_device
             WHERE token = ?2 AND device = ?3 AND NOT EXISTS (
                 SELECT 1 FROM device
                 WHERE device.key = push_token_device.device AND \(Listener.mayReceive(at: "?1"))
-            )
+            ) RETURNING device
             """,
             now, token, device
-        )
+        ) { $0.int(0) }
+        try unqueue(token, for: ended)
+    }
+
+    /// Ends what a token delivers to devices of a user; returns whether it delivered anything.
+    @discardableResult
+    func endPushToken(_ token: String, of user: UserID) throws -> Bool {
+        let ended = try connection.rows(
+            """
+            DELETE FROM push_token_device
+            WHERE token = ? AND device IN (SELECT key FROM device WHERE user = ?) RETURNING device
+            """,
+            token, user
+        ) { $0.int(0) }
+        try unqueue(token, for: ended)
+        return !ended.isEmpty
     }
 
     /// Ends what a token delivers to devices of other accounts, in whatever container (SUB-51).
@@ -71,11 +87,12 @@ extension SQLiteTransaction {
             token, device
         ) { $0.int(0) }
         if !taken.isEmpty { hasEndedAccess = true }
+        try unqueue(token, for: taken)
     }
 
     /// Ends what a token delivers to other devices of the same container.
     private func takePushToken(_ token: String, fromOthersThan device: DeviceKey) throws {
-        try connection.run(
+        let taken = try connection.rows(
             """
             DELETE FROM push_token_device
             WHERE token = ?1 AND device IN (
@@ -85,10 +102,11 @@ extension SQLiteTransaction {
                     CROSS JOIN device AS own ON own.key = ?2
                 WHERE told.token = ?1 AND other.key <> own.key
                     AND other.container = own.container AND other.environment = own.environment
-            )
+            ) RETURNING device
             """,
             token, device
-        )
+        ) { $0.int(0) }
+        try unqueue(token, for: taken)
     }
 
     func acknowledge(
@@ -103,43 +121,66 @@ extension SQLiteTransaction {
         )
     }
 
-    /// Puts the native push tokens of a user in the queue, but not those of the origin.
-    func queuePushTargets(of notification: StoredNotification) throws {
+    /// Takes targets out of the queue that are none any more: the token no longer reaches these
+    /// devices.
+    func unqueue(_ token: String, for devices: [Int64]) throws {
+        guard !devices.isEmpty else { return }
+        try connection.run(
+            """
+            DELETE FROM push_queue
+            WHERE token = ? AND device IN (SELECT value FROM json_each(?) AS wanted)
+            """,
+            token, JSONText(devices)
+        )
+    }
+
+    /// Puts the native push tokens of the users of notifications in the queue, but not those of
+    /// the origins.
+    func queuePushTargets(of notifications: [StoredNotification]) throws {
+        guard !notifications.isEmpty else { return }
         try connection.run(
             """
             INSERT OR IGNORE INTO push_queue (device, token, container, environment)
             SELECT device.key, push_token_device.token, device.container, device.environment
-            FROM device CROSS JOIN push_token_device ON push_token_device.device = device.key
-            WHERE device.user = ? AND device.client_id IS NOT ?
-                AND push_token_device.delivered IS NOT NULL
+            FROM json_each(?) AS wanted
+                CROSS JOIN device ON device.user = wanted.value ->> 0
+                    AND device.client_id IS NOT \(JSONText.string("wanted.value ->> 1"))
+                CROSS JOIN push_token_device ON push_token_device.device = device.key
+            WHERE push_token_device.delivered IS NOT NULL
             """,
-            notification.user, notification.originClient
+            JSONText(origins: notifications)
         )
     }
 
     func movePushTargets(_ cursors: [PushTargetKey: NotificationSequence]) throws {
-        for (key, sequence) in cursors {
-            try connection.run(
-                """
-                UPDATE push_token_device SET delivered = ?
-                WHERE token = ? AND device = ? AND delivered < ?
-                """,
-                sequence, key.token, key.device, sequence
-            )
-            try connection.run(
-                """
-                DELETE FROM push_queue WHERE token = ?1 AND device = ?2 AND NOT EXISTS (
+        let moved = JSONText(cursors)
+        let token = JSONText.string("wanted.value ->> 1")
+        try connection.run(
+            """
+            UPDATE push_token_device SET delivered = wanted.value ->> 2
+            FROM json_each(?) AS wanted
+            WHERE push_token_device.device = wanted.value ->> 0
+                AND push_token_device.token = \(token)
+                AND push_token_device.delivered < wanted.value ->> 2
+            """,
+            moved
+        )
+        try connection.run(
+            """
+            DELETE FROM push_queue
+            WHERE (device, token) IN (SELECT wanted.value ->> 0, \(token) FROM json_each(?) AS wanted)
+                AND NOT EXISTS (
                     SELECT 1 FROM push_token_device
                         CROSS JOIN device ON device.key = push_token_device.device
                         CROSS JOIN notification ON notification.user = device.user
                             AND notification.sequence > push_token_device.delivered
                             AND notification.origin_client IS NOT device.client_id
-                    WHERE push_token_device.token = ?1 AND push_token_device.device = ?2
+                    WHERE push_token_device.token = push_queue.token
+                        AND push_token_device.device = push_queue.device
                 )
-                """,
-                key.token, key.device
-            )
-        }
+            """,
+            moved
+        )
     }
 
     func withdrawPushTarget(_ key: PushTargetKey, at now: Instant) throws {
@@ -161,14 +202,10 @@ extension SQLiteTransaction {
         guard known.registeredAt <= moment else { return false }
         hasQuietChange = true
         try connection.run("DELETE FROM push_token WHERE token = ?", token)
-        try connection.run(
-            """
-            DELETE FROM push_queue WHERE (device, token) IN
-                (SELECT device, token FROM push_token_device WHERE token = ?)
-            """,
-            token
-        )
-        try connection.run("DELETE FROM push_token_device WHERE token = ?", token)
+        let ended = try connection.rows(
+            "DELETE FROM push_token_device WHERE token = ? RETURNING device", token
+        ) { $0.int(0) }
+        try unqueue(token, for: ended)
         return true
     }
 
@@ -186,13 +223,7 @@ extension SQLiteTransaction {
         ) { $0.text(0) }
         if !tokens.isEmpty { hasEndedAccess = true }
         for token in tokens {
-            try connection.run(
-                """
-                DELETE FROM push_token_device
-                WHERE token = ? AND device IN (SELECT key FROM device WHERE user = ?)
-                """,
-                token, user
-            )
+            try endPushToken(token, of: user)
             try connection.run(
                 """
                 DELETE FROM push_token WHERE token = ?1 AND NOT EXISTS (
@@ -203,5 +234,47 @@ extension SQLiteTransaction {
             )
         }
         return tokens.count
+    }
+}
+
+extension JSONText {
+    /// Writes an array of pairs of user and origin, each once, for `json_each`; ``string(_:)``
+    /// reads the origin, which may be null.
+    fileprivate init(origins notifications: [StoredNotification]) {
+        struct Origin: Hashable {
+            var user: UserID
+            var client: String?
+        }
+        let origins = Set(notifications.map { Origin(user: $0.user, client: $0.originClient) })
+        self.init(
+            bytes: JSONWriter.write(capacity: 2 + 60 * origins.count) { writer in
+                writer.array(origins) { writer, origin in
+                    writer.array { writer in
+                        writer.number(origin.user.rawValue)
+                        if let client = origin.client {
+                            writer.string(Self.escaped(client))
+                        } else {
+                            writer.null()
+                        }
+                    }
+                }
+            }
+        )
+    }
+
+    /// Writes an array of device, token and sequence, for `json_each`; ``string(_:)`` reads the
+    /// token.
+    fileprivate init(_ cursors: [PushTargetKey: NotificationSequence]) {
+        self.init(
+            bytes: JSONWriter.write(capacity: 2 + 100 * cursors.count) { writer in
+                writer.array(cursors) { writer, cursor in
+                    writer.array { writer in
+                        writer.number(cursor.key.device.rawValue)
+                        writer.string(Self.escaped(cursor.key.token))
+                        writer.number(cursor.value.rawValue)
+                    }
+                }
+            }
+        )
     }
 }

@@ -52,20 +52,24 @@ extension SQLiteTransaction {
         )
     }
 
-    /// Puts a user in the queues of the webhooks of their container, where they do not wait.
-    func queueForWebhooks(_ user: UserID, from sequence: NotificationSequence) throws {
+    /// Puts the users of notifications in the queues of the webhooks of their containers, where
+    /// they do not wait, each from the first one on.
+    func queueForWebhooks(_ notifications: [StoredNotification]) throws {
+        guard !notifications.isEmpty else { return }
+        var known: Set<UserID> = []
+        let first = notifications.filter { known.insert($0.user).inserted }
         try connection.run(
             """
             INSERT OR IGNORE INTO webhook_queue (webhook, user, delivered, turn)
-            SELECT webhook.id, user.id, ?1, (
-                SELECT ifnull(max(queue.turn), 0) + 1 FROM webhook_queue AS queue
+            SELECT webhook.id, user.id, wanted.value ->> 1, wanted.key + 1 + (
+                SELECT ifnull(max(queue.turn), 0) FROM webhook_queue AS queue
                 WHERE queue.webhook = webhook.id
             )
-            FROM user CROSS JOIN webhook ON webhook.container = user.container
-                AND webhook.environment = user.environment
-            WHERE user.id = ?2
+            FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value ->> 0
+                CROSS JOIN webhook ON webhook.container = user.container
+                    AND webhook.environment = user.environment
             """,
-            sequence.rawValue - 1, user
+            JSONText(first.map { [$0.user.rawValue, $0.sequence.rawValue - 1] })
         )
     }
 
