@@ -47,8 +47,10 @@ enum WebhookOutcome: Sendable, Hashable {
     case delivered
     /// The receiver does not want this one.
     case refused
-    /// Nobody was there, or not able to take it.
+    /// Nobody was able to take it; the receiver may have asked for a wait.
     case failed(retryAfter: Duration?)
+    /// Nobody was there, or answered in time.
+    case unreachable
     /// The receiver wants nothing more.
     case gone
 }

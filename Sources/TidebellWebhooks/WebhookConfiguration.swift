@@ -5,6 +5,8 @@ package import TidebellScheduling
 package struct WebhookConfiguration: Sendable, Hashable {
     /// Users of one webhook who may have a request under way at a time.
     package var window = 8
+    /// Turns that ended and are not saved yet, at most; they are saved together.
+    package var turnsPerSave = 64
     /// Notifications that a webhook gets of one user before others have their turn.
     package var notificationsPerPage = 64
     /// How long a user's notifications are posted before others have their turn; after that,

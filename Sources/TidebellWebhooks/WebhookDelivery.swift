@@ -11,13 +11,14 @@ import TidebellScheduling
 struct WebhookDelivery: Sendable {
     /// What a task that was under way came to.
     private enum Done: Sendable {
-        case read(DeliveryLease, WebhookPage?)
-        case posted(DeliveryLease, NotificationSequence, WebhookOutcome)
-        case ended(DeliveryLease, hasMore: Bool)
+        case read(DeliveryPointer, WebhookPage?)
+        case posted(DeliveryPointer, NotificationSequence, WebhookOutcome)
+        /// The turns, and those of their users who have nothing more.
+        case saved([WebhookQueue.Turn], done: Set<DeliveryPointer>)
         /// There may be more users.
         case woke
-        /// The first of those who are postponed may be claimed.
-        case vested
+        /// Those may be claimed who were postponed until this moment.
+        case vested(Instant)
     }
 
     let route: WebhookRoute
@@ -36,64 +37,90 @@ struct WebhookDelivery: Sendable {
         } catch {
             result = .failure(error)
         }
-        // What was delivered since the cursor moved last is delivered again.
-        try? await route.store.returnDeliveries(
-            queue.leases.map { ReturnedLease($0, .untouched) }
-        )
+        do {
+            // Before others may claim the users: they would deliver it again.
+            _ = try await save(queue.unsaved)
+        } catch {
+            // Where progress cannot be saved, others need not wait for the leases to vest.
+            try? await giveBack(queue.unsaved)
+        }
         try result.get()
     }
 
     private func deliver(for webhook: StoredWebhook, _ queue: inout WebhookQueue) async throws {
-        /// When those who are postponed are looked for.
-        var alarm: Instant?
-        var deadlines: [DeliveryPointer: Instant] = [:]
         try await withThrowingTaskGroup(of: Done.self) { group in
-            defer { group.cancelAll() }
-            func watch() {
-                group.addTask {
-                    _ = await wake.wait()
-                    return .woke
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await deliver(for: webhook, &queue, in: &group))
+            } catch {
+                result = .failure(error)
+            }
+            group.cancelAll()
+            // What was answered meanwhile counts, and what is being saved need not be once more.
+            while let next = await group.nextResult() {
+                switch next {
+                case .success(.posted(let user, _, .delivered)):
+                    _ = queue.finished(user, .delivered, isOld: true, jitter: 0)
+                case .success(.saved(let turns, let done)): queue.saved(turns, done: done)
+                case .success, .failure: break
                 }
             }
-            watch()
-            while !Task.isCancelled {
-                switch queue.next() {
-                case .claim(let count):
-                    let now = route.now()
-                    let claimed = try await claim(count, at: now)
-                    if claimed.leases.isEmpty, try await enabledWebhook() == nil { return }
-                    if let vesting = claimed.nextVesting, alarm.map({ vesting < $0 }) ?? true {
-                        alarm = vesting
-                        let wait = Duration.milliseconds(max(1, vesting.rawValue - now.rawValue))
-                        group.addTask {
-                            try await route.clock.sleep(for: wait)
-                            return .vested
-                        }
-                    }
-                    queue.claimed(claimed.leases, of: count)
-                    let deadline = now.advanced(by: route.configuration.leaseDuration)
-                    for lease in claimed.leases { deadlines[lease.key] = deadline }
-                case .read(let lease):
-                    group.addTask { .read(lease, try await page(of: lease)) }
-                case .post(let item, let lease, let delay):
+            try result.get()
+        }
+    }
+
+    private func deliver(
+        for webhook: StoredWebhook, _ queue: inout WebhookQueue,
+        in group: inout ThrowingTaskGroup<Done, any Error>
+    ) async throws {
+        var deadlines: [DeliveryPointer: Instant] = [:]
+        /// When those who are postponed are looked for.
+        var alarms: Set<Instant> = []
+        func watch(in group: inout ThrowingTaskGroup<Done, any Error>) {
+            group.addTask {
+                _ = await wake.wait()
+                return .woke
+            }
+        }
+        watch(in: &group)
+        while !Task.isCancelled {
+            switch queue.next() {
+            case .claim(let count):
+                let now = route.now()
+                let claimed = try await claim(count, at: now)
+                if claimed.leases.isEmpty, try await enabledWebhook() == nil { return }
+                // A later one is armed when the earlier ones have gone off.
+                if let vesting = claimed.nextVesting, alarms.allSatisfy({ vesting < $0 }) {
+                    alarms.insert(vesting)
+                    let wait = Duration.milliseconds(max(1, vesting.rawValue - now.rawValue))
                     group.addTask {
-                        // Sleeping fails by cancellation only, which ends the post as well.
-                        if delay > .zero { try? await route.clock.sleep(for: delay) }
-                        let sequence = item.notification.sequence
-                        return .posted(lease, sequence, await post(item, webhook))
+                        try await route.clock.sleep(for: wait)
+                        return .vested(vesting)
                     }
-                case .end(let lease, let sequence, let ending):
-                    deadlines[lease.key] = nil
-                    group.addTask { try await end(lease, upTo: sequence, ending) }
-                case .receive:
-                    guard let done = try await group.next() else { continue }
-                    if case .woke = done { watch() }
-                    if case .vested = done { alarm = nil }
-                    guard try await take(done, of: webhook, deadlines, into: &queue) else { return }
-                case .rest(let delay):
-                    try await route.clock.sleep(for: delay)
-                    queue.rested()
                 }
+                queue.claimed(claimed.leases, of: count)
+                let deadline = now.advanced(by: route.configuration.leaseDuration)
+                for lease in claimed.leases { deadlines[lease.key] = deadline }
+            case .read(let lease):
+                group.addTask { .read(lease.key, try await page(of: lease)) }
+            case .post(let item, let lease, let delay):
+                group.addTask {
+                    // Sleeping fails by cancellation only, which ends the post as well.
+                    if delay > .zero { try? await route.clock.sleep(for: delay) }
+                    let sequence = item.notification.sequence
+                    return .posted(lease.key, sequence, await post(item, webhook))
+                }
+            case .save(let turns):
+                for turn in turns { deadlines[turn.lease.key] = nil }
+                group.addTask { .saved(turns, done: try await save(turns)) }
+            case .receive:
+                guard let done = try await group.next() else { continue }
+                if case .woke = done { watch(in: &group) }
+                if case .vested(let moment) = done { alarms.remove(moment) }
+                guard try await take(done, of: webhook, deadlines, into: &queue) else { return }
+            case .rest(let delay):
+                try await route.clock.sleep(for: delay)
+                queue.rested()
             }
         }
     }
@@ -132,30 +159,47 @@ struct WebhookDelivery: Sendable {
         }
     }
 
-    /// Moves the cursor in a user's log, and gives the lease back. Who lost the lease moves it no
-    /// further than they delivered, and never back.
-    private func end(
-        _ lease: DeliveryLease, upTo sequence: NotificationSequence?, _ ending: WebhookQueue.Ending
-    ) async throws -> Done {
+    /// Moves the cursors in the logs of users, and gives their leases back; returns those users
+    /// who have nothing more. Who lost a lease moves the cursor no further than they delivered,
+    /// and never back.
+    private func save(_ turns: [WebhookQueue.Turn]) async throws -> Set<DeliveryPointer> {
+        var cursors: [UserID: NotificationSequence] = [:]
+        for turn in turns where turn.delivered != nil || turn.ending == .failed {
+            guard case .webhook(_, let user) = turn.lease.key else { continue }
+            cursors[user] = turn.delivered ?? .start
+        }
+        var waiting: Set<UserID> = []
+        if !cursors.isEmpty {
+            waiting = try await route.store.write(.batch) { [id, cursors] in
+                try $0.advanceWebhook(id, to: cursors)
+            }
+        }
+        try await giveBack(turns)
         // Whose turn brought nothing still waits; when who is postponed may be claimed is found out
         // by a claim.
-        var hasMore = ending != .delivered
-        if sequence != nil || ending == .failed, case .webhook(let id, let user) = lease.key {
-            let isLeft = try await route.store.write(.user(user)) { transaction in
-                guard let cursor = try transaction.webhookCursor(id, of: user) else { return false }
-                try transaction.advanceWebhook(id, of: user, upTo: sequence ?? cursor)
-                return try transaction.webhookCursor(id, of: user) != nil
+        return Set(
+            turns.filter { turn in
+                guard case .webhook(_, let user) = turn.lease.key else { return true }
+                return turn.ending == .delivered && !waiting.contains(user)
+            }.map(\.lease.key)
+        )
+    }
+
+    private func giveBack(_ turns: [WebhookQueue.Turn]) async throws {
+        guard !turns.isEmpty else { return }
+        let now = route.now()
+        try await route.store.returnDeliveries(
+            turns.map { turn in
+                var lease = turn.lease
+                if turn.delivered != nil { lease.failures = 0 }
+                return switch turn.ending {
+                case .delivered: ReturnedLease(lease, .done)
+                case .untouched, .failed: ReturnedLease(lease, .untouched)
+                case .postponed(let wait):
+                    ReturnedLease(lease, .failed(vestingAt: now.advanced(by: wait)))
+                }
             }
-            hasMore = hasMore || isLeft
-        }
-        let outcome: LeaseOutcome =
-            switch ending {
-            case .delivered: .done
-            case .untouched, .failed: .untouched
-            case .postponed(let wait): .failed(vestingAt: route.now().advanced(by: wait))
-            }
-        try await route.store.returnDeliveries([ReturnedLease(lease, outcome)])
-        return .ended(lease, hasMore: hasMore)
+        )
     }
 
     /// Posts once and notes what came of it; never fails.
@@ -170,7 +214,7 @@ struct WebhookDelivery: Sendable {
             outcome = answer.outcome(at: route.now())
             text = "\(answer.status)"
         } catch {
-            outcome = .failed(retryAfter: nil)
+            outcome = .unreachable
             text = "\(error)"
         }
         route.journal.record(
@@ -195,27 +239,22 @@ struct WebhookDelivery: Sendable {
         switch done {
         case .woke, .vested: queue.woke()
         case .read(_, nil): return false
-        case .read(let lease, let page?): queue.read(lease, page.items, upTo: page.end)
-        case .ended(let lease, let hasMore): queue.ended(lease, hasMore: hasMore)
-        case .posted(let lease, let sequence, let outcome):
-            let isOld = deadlines[lease.key].map { $0 <= route.now() } ?? true
-            let event = queue.finished(lease, outcome, isOld: isOld, jitter: route.jitter())
+        case .read(let user, let page?): queue.read(user, page.items, upTo: page.end)
+        case .saved(let turns, let done): queue.saved(turns, done: done)
+        case .posted(let user, let sequence, let outcome):
+            let isOld = deadlines[user].map { $0 <= route.now() } ?? true
+            let event = queue.finished(user, outcome, isOld: isOld, jitter: route.jitter())
             report(event, sequence)
             if outcome == .gone {
-                try await disable(webhook, &queue)
+                try await disable(webhook)
                 return false
             }
         }
         return true
     }
 
-    /// Disables the webhook, whose receiver is gone, where each user's log was delivered up to.
-    private func disable(
-        _ webhook: StoredWebhook, _ queue: inout WebhookQueue
-    ) async throws {
-        for (lease, sequence) in queue.unsaved {
-            _ = try await end(lease, upTo: sequence, .delivered)
-        }
+    /// Disables the webhook, whose receiver is gone.
+    private func disable(_ webhook: StoredWebhook) async throws {
         let id = id
         try await route.store.write(.catalogue(webhook.container)) {
             try $0.setWebhook(id, disabledBecause: "the receiver answered 410 Gone")

@@ -18,12 +18,21 @@ struct WebhookQueue {
         case read(DeliveryLease)
         /// Post after a wait, which no other user's wait for.
         case post(WebhookItem, of: DeliveryLease, after: Duration)
-        /// Move the cursor of a user, where it moved, and give the lease back.
-        case end(DeliveryLease, upTo: NotificationSequence?, Ending)
+        /// Move the cursors of users, where they moved, and give their leases back: all at once,
+        /// while others go on.
+        case save([Turn])
         /// Wait for what is under way, or for ``WebhookQueue/woke()``.
         case receive
         /// Wait, then call ``WebhookQueue/rested()``.
         case rest(Duration)
+    }
+
+    /// The turn of a user that has ended.
+    struct Turn: Sendable, Hashable {
+        var lease: DeliveryLease
+        /// Everything up to here was delivered; nil where nothing was.
+        var delivered: NotificationSequence?
+        var ending: Ending
     }
 
     /// How the turn of a user ends.
@@ -47,7 +56,7 @@ struct WebhookQueue {
     }
 
     private struct Entry {
-        enum Phase: Hashable { case claimed, waiting, underWay, ended(Ending), ending }
+        enum Phase: Hashable { case claimed, waiting, underWay, ended(Ending), saving }
 
         var lease: DeliveryLease
         var phase = Phase.claimed
@@ -58,14 +67,39 @@ struct WebhookQueue {
         var stumbles = 0
         /// Whether the lease is too old for another post.
         var isOld = false
+
+        var canGoOn: Bool { phase == .claimed || phase == .waiting }
+        /// Whether it takes a place in the window.
+        var isActive: Bool { canGoOn || phase == .underWay }
+
+        mutating func end() { phase = .ended(delivered == nil ? .untouched : .delivered) }
+    }
+
+    /// Whose notifications failed since the latest delivery.
+    private enum Failing {
+        case nobody, one(DeliveryPointer), several
+
+        var areSeveral: Bool { if case .several = self { true } else { false } }
+
+        mutating func add(_ user: DeliveryPointer) {
+            switch self {
+            case .nobody: self = .one(user)
+            case .one(let other) where other != user: self = .several
+            case .one, .several: break
+            }
+        }
     }
 
     private let configuration: WebhookConfiguration
     private var entries: [Entry] = []
     private var mayHaveMore = true
+    private var isSaving = false
+    /// Whether others may have been passed over by a claim because they are being saved.
+    private var wokeWhileSaving = false
     private var failures = 0
     /// Failures since the last delivery; nil before the first, and after a wait.
     private var failuresInPassing: Int?
+    private var failing = Failing.nobody
     private var delay: Duration?
     /// What the receiver refused of a user, and how often.
     private var refusals: [DeliveryPointer: (sequence: NotificationSequence, count: Int)] = [:]
@@ -75,32 +109,23 @@ struct WebhookQueue {
         self.configuration = configuration
     }
 
-    /// The leases that are held.
-    var leases: [DeliveryLease] { entries.map(\.lease) }
-
-    /// How far users were delivered whose cursor was not moved so far yet.
-    var unsaved: [(DeliveryLease, NotificationSequence)] {
-        entries.compactMap { entry in
-            guard entry.phase != .ending, let delivered = entry.delivered else { return nil }
-            return (entry.lease, delivered)
+    /// All turns that are not saved, as they are.
+    var unsaved: [Turn] {
+        entries.map {
+            Turn(
+                lease: $0.lease, delivered: $0.delivered,
+                ending: $0.delivered == nil ? .untouched : .delivered)
         }
     }
 
     /// Decides; a user who is returned counts as under way.
     mutating func next() -> Step {
-        for index in entries.indices {
-            if delay != nil, [.claimed, .waiting].contains(entries[index].phase) {
-                entries[index].phase = .ended(
-                    entries[index].delivered == nil ? .untouched : .delivered)
-            }
-            guard case .ended(let ending) = entries[index].phase else { continue }
-            entries[index].phase = .ending
-            let entry = entries[index]
-            return .end(entry.lease, upTo: entry.delivered, ending)
+        if delay != nil {
+            for index in entries.indices where entries[index].canGoOn { entries[index].end() }
         }
+        if !isSaving, case let turns = takeEnded(), !turns.isEmpty { return .save(turns) }
         if let delay { return entries.isEmpty ? .rest(delay) : .receive }
-        let window = failures > 0 ? 1 : configuration.window
-        if let index = entries.firstIndex(where: { [.claimed, .waiting].contains($0.phase) }) {
+        if let index = entries.firstIndex(where: \.canGoOn) {
             let entry = entries[index]
             entries[index].phase = .underWay
             guard entry.phase == .waiting, let item = entry.items.first else {
@@ -109,21 +134,32 @@ struct WebhookQueue {
             let wait = configuration.quickDelay(after: entry.stumbles)
             return .post(item, of: entry.lease, after: wait)
         }
-        if mayHaveMore, entries.count < window { return .claim(window - entries.count) }
-        return .receive
+        let window = failures > 0 ? 1 : configuration.window
+        let room = min(
+            window - entries.count(where: \.isActive),
+            configuration.window + configuration.turnsPerSave - entries.count
+        )
+        return mayHaveMore && room > 0 ? .claim(room) : .receive
     }
 
     /// Takes what was claimed of so many that were asked for.
     mutating func claimed(_ leases: [DeliveryLease], of count: Int) {
-        entries += leases.map { Entry(lease: $0) }
+        for lease in leases {
+            if let index = index(of: lease.key) {
+                // Its own lease vested meanwhile: what is under way goes on with the new one.
+                entries[index].lease = lease
+            } else {
+                entries.append(Entry(lease: lease))
+            }
+        }
         mayHaveMore = leases.count == count
     }
 
     /// Takes a page of a user's log, which ends at `end`.
     mutating func read(
-        _ lease: DeliveryLease, _ items: [WebhookItem], upTo end: NotificationSequence
+        _ user: DeliveryPointer, _ items: [WebhookItem], upTo end: NotificationSequence
     ) {
-        guard let index = index(of: lease) else { return }
+        guard let index = index(of: user) else { return }
         entries[index].items = items[...]
         // What was replaced or has left the log is passed over.
         if items.isEmpty { entries[index].delivered = end }
@@ -136,46 +172,53 @@ struct WebhookQueue {
     ///   - isOld: Whether the lease is too old for another post.
     ///   - jitter: A random number from 0 to 1.
     mutating func finished(
-        _ lease: DeliveryLease, _ outcome: WebhookOutcome, isOld: Bool, jitter: Double
+        _ user: DeliveryPointer, _ outcome: WebhookOutcome, isOld: Bool, jitter: Double
     ) -> Event {
-        guard let index = index(of: lease) else { return .none }
+        guard let index = index(of: user) else { return .none }
         entries[index].isOld = isOld
         switch outcome {
         case .delivered:
             settle(index)
-            if delay == nil { failuresInPassing = 0 }
             // One that was under way when another failed shows nothing new.
-            guard failures > 0, delay == nil else { return .none }
+            guard delay == nil else { return .none }
+            failuresInPassing = 0
+            failing = .nobody
+            guard failures > 0 else { return .none }
             failures = 0
             return .recovered
         case .refused:
-            guard let sequence = entries[index].items.first?.notification.sequence else {
-                return .none
-            }
-            // What was refused before may have left the log.
-            let earlier = refusals[lease.key].flatMap {
-                $0.sequence == sequence ? $0.count : nil
-            }
-            let count = (earlier ?? 0) + 1
-            refusals[lease.key] = (sequence, count)
-            guard count < configuration.triesOfRefused else {
+            guard countRefusal(index) < configuration.triesOfRefused else {
                 settle(index)
-                if failuresInPassing == nil { pause(retryAfter: nil, jitter) }
                 return .skipped
             }
-            return failed(index, retryAfter: nil, jitter)
-        case .failed(let retryAfter): return failed(index, retryAfter: retryAfter, jitter)
+            return failed(index, jitter)
+        case .failed(nil): return failed(index, jitter)
+        case .failed(let wait?): return blameReceiver(index, retryAfter: wait, jitter)
+        case .unreachable: return blameReceiver(index, retryAfter: nil, jitter)
         // Nothing follows: the webhook is disabled.
         case .gone:
-            entries[index].phase = .ended(entries[index].delivered == nil ? .untouched : .delivered)
+            entries[index].end()
             return .none
         }
     }
 
-    /// Forgets a user whose lease was given back. There may be more of them than one page.
-    mutating func ended(_ lease: DeliveryLease, hasMore: Bool) {
-        entries.removeAll { $0.lease == lease }
-        if hasMore { mayHaveMore = true } else { refusals[lease.key] = nil }
+    /// Forgets users whose turns were saved, and who have nothing more where they are among
+    /// `done`.
+    mutating func saved(_ turns: [Turn], done: Set<DeliveryPointer>) {
+        isSaving = false
+        for turn in turns {
+            let user = turn.lease.key
+            if done.contains(user) { refusals[user] = nil } else { mayHaveMore = true }
+            guard let index = index(of: user) else { continue }
+            if entries[index].lease == turn.lease {
+                entries.remove(at: index)
+            } else {
+                // Claimed once more meanwhile.
+                entries[index] = Entry(lease: entries[index].lease)
+            }
+        }
+        if wokeWhileSaving { mayHaveMore = true }
+        wokeWhileSaving = false
     }
 
     /// Notes that the wait is over.
@@ -187,12 +230,26 @@ struct WebhookQueue {
     /// Notes that there may be more users.
     mutating func woke() {
         mayHaveMore = true
+        wokeWhileSaving = isSaving
     }
 
     // MARK: -
 
-    private func index(of lease: DeliveryLease) -> Int? {
-        entries.firstIndex { $0.lease == lease }
+    private func index(of user: DeliveryPointer) -> Int? {
+        entries.firstIndex { $0.lease.key == user }
+    }
+
+    /// Takes the turns that have ended, to be saved.
+    private mutating func takeEnded() -> [Turn] {
+        var turns: [Turn] = []
+        for index in entries.indices {
+            guard case .ended(let ending) = entries[index].phase else { continue }
+            let entry = entries[index]
+            turns.append(Turn(lease: entry.lease, delivered: entry.delivered, ending: ending))
+            entries[index].phase = .saving
+        }
+        isSaving = !turns.isEmpty
+        return turns
     }
 
     /// Notes that the first of a user's notifications is done.
@@ -204,15 +261,25 @@ struct WebhookQueue {
         entries[index].phase = isDone ? .ended(.delivered) : .waiting
     }
 
-    /// Takes a failure for one of this user alone, or of the receiver itself.
-    private mutating func failed(_ index: Int, retryAfter: Duration?, _ jitter: Double) -> Event {
-        guard retryAfter == nil, delay == nil, let count = failuresInPassing,
-            count < configuration.window
-        else {
-            entries[index].phase = .ended(entries[index].delivered == nil ? .failed : .delivered)
-            return pause(retryAfter: retryAfter, jitter)
+    /// Counts how often the first of a user's notifications was refused.
+    private mutating func countRefusal(_ index: Int) -> Int {
+        guard let sequence = entries[index].items.first?.notification.sequence else { return 0 }
+        let user = entries[index].lease.key
+        // What was refused before may have left the log.
+        let earlier = refusals[user].flatMap { $0.sequence == sequence ? $0.count : nil } ?? 0
+        refusals[user] = (sequence, earlier + 1)
+        return earlier + 1
+    }
+
+    /// Takes a failure for one of this user alone, or of the receiver itself: where those of
+    /// several users fail and no other is delivered.
+    private mutating func failed(_ index: Int, _ jitter: Double) -> Event {
+        failing.add(entries[index].lease.key)
+        let count = failuresInPassing ?? configuration.window
+        guard delay == nil, !failing.areSeveral || count < configuration.window else {
+            return blameReceiver(index, retryAfter: nil, jitter)
         }
-        failuresInPassing = count + 1
+        failuresInPassing = failuresInPassing.map { $0 + 1 }
         guard entries[index].stumbles >= configuration.quickTries || entries[index].isOld else {
             entries[index].stumbles += 1
             entries[index].phase = .waiting
@@ -224,8 +291,11 @@ struct WebhookQueue {
         return earlier == 0 ? .postponed : .none
     }
 
-    @discardableResult
-    private mutating func pause(retryAfter: Duration?, _ jitter: Double) -> Event {
+    /// Takes a failure for one of the receiver, which rests.
+    private mutating func blameReceiver(
+        _ index: Int, retryAfter: Duration?, _ jitter: Double
+    ) -> Event {
+        entries[index].phase = .ended(entries[index].delivered == nil ? .failed : .delivered)
         failuresInPassing = nil
         // Several that fail together are one failure, with the longest wait.
         let isFirst = delay == nil

@@ -63,6 +63,7 @@ extension StoreConformance {
                 let anna = try user("anna", .notes)
                 let ben = try user("ben", .notes)
                 let carl = try user("carl", .chess)
+                let dora = try user("dora", .notes)
                 let before = try transaction.appendNotifications([.push("0", to: anna)])[0]
                 let hook = try transaction.createWebhook(
                     for: .notes, url: "https://a.example", secret: [1], at: .noon
@@ -80,16 +81,32 @@ extension StoreConformance {
                 let start = try #require(try transaction.webhookCursor(hook, of: anna))
                 #expect(start >= before.sequence && start < log[0].sequence)
                 #expect(try transaction.webhookCursor(hook, of: carl) == nil)
-                try transaction.advanceWebhook(hook, of: anna, upTo: log[0].sequence)
+                func advance(_ cursors: [UserID: NotificationSequence]) throws -> Set<UserID> {
+                    try transaction.advanceWebhook(hook, to: cursors)
+                }
+                #expect(try advance([anna: log[0].sequence, carl: log[1].sequence]) == [anna])
                 #expect(try transaction.webhookCursor(hook, of: anna) == log[0].sequence)
                 #expect(try queue() == [.webhook(hook, ben), .webhook(hook, anna)])
                 let unmoved = try #require(try transaction.webhookCursor(hook, of: ben))
-                try transaction.advanceWebhook(hook, of: ben, upTo: unmoved)
+                #expect(try advance([ben: unmoved]) == [ben])
                 #expect(try transaction.webhookCursor(hook, of: ben) == unmoved)
                 #expect(try queue() == [.webhook(hook, anna), .webhook(hook, ben)])
-                try transaction.advanceWebhook(hook, of: anna, upTo: start)
+                #expect(try advance([anna: start]) == [anna])
                 #expect(try transaction.webhookCursor(hook, of: anna) == log[0].sequence)
-                try transaction.advanceWebhook(hook, of: anna, upTo: log[3].sequence)
+                #expect(try queue() == [.webhook(hook, ben), .webhook(hook, anna)])
+                // Several go behind all others in their order.
+                let later = try transaction.appendNotifications([
+                    .push("5", to: dora), .push("6", to: anna),
+                ])
+                #expect(try advance([anna: .start, ben: .start]) == [anna, ben])
+                #expect(
+                    try queue()
+                        == [.webhook(hook, dora), .webhook(hook, ben), .webhook(hook, anna)]
+                )
+                #expect(
+                    try advance([anna: later[1].sequence, dora: later[0].sequence, ben: .start])
+                        == [ben]
+                )
                 #expect(try queue() == [.webhook(hook, ben)])
                 #expect(try transaction.removeWebhook(hook))
                 #expect(try queue() == [])
@@ -147,6 +164,47 @@ extension StoreConformance {
             let last = try await claim(after: 300)
             #expect(last.users == [anna, ben])
             #expect(last.leases.map(\.failures) == [0, 1])
+            // Failures are counted on from those of the lease, which may have had success first.
+            var lease = last.leases[1]
+            lease.failures = 0
+            try await store.returnDeliveries([
+                ReturnedLease(lease, .failed(vestingAt: .noon.advanced(by: .seconds(300))))
+            ])
+            #expect(try await claim(after: 301).leases.map(\.failures) == [1])
+        },
+        Check("What failed and left its queue is forgotten: what comes next does not wait") {
+            store in
+            let (hook, first) = try await store.write(.everything) { transaction throws in
+                let hook = try transaction.createWebhook(
+                    for: .notes, url: "https://a.example", secret: [1], at: .noon
+                ).id
+                let account = try transaction.createAccount(named: "anna", at: .noon)
+                let anna = try transaction.makeUser(
+                    of: account, in: .notes, recordName: "_a", at: Instant(rawValue: 0))
+                return (hook, try transaction.appendNotifications([.push("1", to: anna.id)])[0])
+            }
+            func claim() async throws -> ClaimedLeases<DeliveryPointer> {
+                try await store.claimDeliveries(
+                    LeaseClaim(
+                        holder: LeaseHolder(rawValue: UUID()), now: .noon,
+                        vestingAt: .noon.advanced(by: .seconds(30)), limit: 9
+                    ),
+                    in: .webhook(hook)
+                )
+            }
+            let later = Instant.noon.advanced(by: .seconds(300))
+            try await store.returnDeliveries(
+                try await claim().leases.map { ReturnedLease($0, .failed(vestingAt: later)) })
+            #expect(try await claim() == ClaimedLeases(leases: [], nextVesting: later))
+            try await store.write(.user(first.user)) {
+                let waiting = try $0.advanceWebhook(hook, to: [first.user: first.sequence])
+                #expect(waiting == [])
+            }
+            #expect(try await claim() == ClaimedLeases(leases: [], nextVesting: nil))
+            _ = try await store.write(.user(first.user)) {
+                try $0.appendNotifications([.push("2", to: first.user)])
+            }
+            #expect(try await claim().leases.map(\.failures) == [0])
         },
         Check("The devices of users come with their native tokens, without those of couriers") {
             store in

@@ -11,8 +11,8 @@ extension WebhookRouteTests {
             let webhook = try await world.webhook()
             try await world.push(["before"])
             try await world.store.write(.user(world.anna.id)) {
-                try $0.advanceWebhook(
-                    webhook.id, of: world.anna.id, upTo: NotificationSequence(rawValue: .max)
+                _ = try $0.advanceWebhook(
+                    webhook.id, to: [world.anna.id: NotificationSequence(rawValue: .max)]
                 )
             }
             let after = try await world.push(["after"])

@@ -31,25 +31,44 @@ extension SQLiteTransaction {
     }
 
     func advanceWebhook(
-        _ id: WebhookID, of user: UserID, upTo sequence: NotificationSequence
-    ) throws {
+        _ id: WebhookID, to cursors: [UserID: NotificationSequence]
+    ) throws -> Set<UserID> {
+        let users = JSONText(cursors.keys.map(\.rawValue))
+        let inOrder: [UserID] = try connection.rows(
+            """
+            SELECT user FROM webhook_queue
+            WHERE webhook = ? AND user IN (SELECT value FROM json_each(?) AS wanted)
+            ORDER BY turn, user
+            """,
+            id, users
+        ) { try $0.value(0) }
+        let moves = inOrder.enumerated().map { index, user in
+            [user.rawValue, cursors[user]?.rawValue ?? 0, Int64(index) + 1]
+        }
         try connection.run(
             """
-            UPDATE webhook_queue SET delivered = ?1,
-                turn = (SELECT ifnull(max(turn), 0) + 1 FROM webhook_queue WHERE webhook = ?2)
-            WHERE webhook = ?2 AND user = ?3 AND delivered <= ?1
+            UPDATE webhook_queue
+            SET delivered = max(delivered, wanted.value ->> 1),
+                turn = wanted.value ->> 2
+                    + (SELECT max(queue.turn) FROM webhook_queue AS queue WHERE queue.webhook = ?1)
+            FROM json_each(?2) AS wanted
+            WHERE webhook_queue.webhook = ?1 AND webhook_queue.user = wanted.value ->> 0
             """,
-            sequence, id, user
+            id, JSONText(moves)
         )
-        try connection.run(
+        let done: [UserID] = try connection.rows(
             """
-            DELETE FROM webhook_queue WHERE webhook = ?1 AND user = ?2 AND NOT EXISTS (
-                SELECT 1 FROM notification
-                WHERE notification.user = ?2 AND notification.sequence > webhook_queue.delivered
-            )
+            DELETE FROM webhook_queue
+            WHERE webhook = ?1 AND user IN (SELECT value FROM json_each(?2) AS wanted)
+                AND NOT EXISTS (
+                    SELECT 1 FROM notification WHERE notification.user = webhook_queue.user
+                        AND notification.sequence > webhook_queue.delivered
+                )
+            RETURNING user
             """,
-            id, user
-        )
+            id, users
+        ) { try $0.value(0) }
+        return Set(inOrder).subtracting(done)
     }
 
     /// Puts the users of notifications in the queues of the webhooks of their containers, where

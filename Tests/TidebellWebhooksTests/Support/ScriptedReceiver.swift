@@ -10,6 +10,8 @@ final class ScriptedReceiver: WebhookPoster {
         case unreachable
         /// Answers nothing until ``ScriptedReceiver/release()``.
         case hold
+        /// Answers nothing, and is gone after ``ScriptedReceiver/release()``.
+        case holdAndFail
     }
 
     private struct State {
@@ -61,10 +63,11 @@ final class ScriptedReceiver: WebhookPoster {
         case .answer(let status, let retryAfter):
             return WebhookAnswer(status: status, retryAfter: retryAfter)
         case .unreachable: throw WebhookUnreachable("connection refused")
-        case .hold:
+        case .hold, .holdAndFail:
             await withCheckedContinuation { continuation in
                 state.withLock { $0.held.append(continuation) }
             }
+            if case .holdAndFail = reaction { throw WebhookUnreachable("connection lost") }
             return WebhookAnswer(status: 200)
         }
     }

@@ -45,6 +45,7 @@ final class World: Sendable {
     /// Runs a route while `body` runs.
     func running(
         poster: (any WebhookPoster)? = nil,
+        store watched: (any Store)? = nil,
         _ configure: (inout WebhookConfiguration) -> Void = { _ in },
         _ body: (WebhookRoute) async throws -> Void
     ) async throws {
@@ -53,7 +54,8 @@ final class World: Sendable {
         configure(&configuration)
         let clock = clock
         let route = WebhookRoute(
-            store: store, naming: { "\($0) of \($1)" }, poster: poster ?? receiver, clock: clock,
+            store: watched ?? store, naming: { "\($0) of \($1)" }, poster: poster ?? receiver,
+            clock: clock,
             now: { World.noon.advanced(by: clock.now.offset) }, jitter: { 0.5 },
             makeUUID: Randomness.system.makeUUID,
             journal: DeliveryJournal(store: nil, clock: clock, logger: log.logger),

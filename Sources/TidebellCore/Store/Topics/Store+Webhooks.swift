@@ -25,12 +25,13 @@ package protocol WebhookWriting: WebhookReading {
     /// Removes a webhook; false if there was none.
     func removeWebhook(_ id: WebhookID) throws -> Bool
 
-    /// Moves the webhook's cursor in a user's log forward, never back, and the user behind all
-    /// others in its queue, or out of it where their log has nothing more. A cursor that is at
-    /// `sequence` already stays, and the user goes behind all the same.
+    /// Moves the webhook's cursors in the logs of users forward, never back. These users go
+    /// behind all others in its queue, in their order, or out of it where their log has nothing
+    /// more; those whose cursor stays go behind all the same. Returns who still stands in the
+    /// queue; who did not is ignored.
     func advanceWebhook(
-        _ id: WebhookID, of user: UserID, upTo sequence: NotificationSequence
-    ) throws
+        _ id: WebhookID, to cursors: [UserID: NotificationSequence]
+    ) throws -> Set<UserID>
 
     /// Disables a webhook for a reason, or enables it with nil.
     func setWebhook(_ id: WebhookID, disabledBecause reason: String?) throws
