@@ -4,8 +4,8 @@ import TidebellScheduling
 
 /// What one container's lane has to do, and when: pure, with the time as an input.
 ///
-/// It holds targets, not pushes: the log has those. What does not fit is let go and
-/// found again by looking through the store, so memory is bounded whatever happens.
+/// It holds targets, not pushes: the log has those. Only so many are claimed as there is room
+/// for, and what rests is given back to the queue, so memory is bounded whatever happens.
 struct APNsBacklog {
     /// How a target's turn ended.
     enum Outcome: Sendable, Hashable {
@@ -15,13 +15,20 @@ struct APNsBacklog {
         case more
         /// It failed and rests.
         case rests(atLeast: Duration, atMost: Duration)
-        /// It is no target any more.
+        /// It is no target any more, or not this lane's.
         case gone
     }
 
+    /// That a target failed and is to be left alone.
+    struct Rest: Hashable {
+        var end: Instant
+        /// Turns that had failed in a row before.
+        var failuresBefore: Int
+    }
+
     private enum Phase {
-        case waiting, busy, resting(until: Instant)
-        /// Busy, and something new came for it.
+        case waiting, busy
+        /// Busy, and it was claimed once more meanwhile.
         case busyAgain
     }
 
@@ -31,8 +38,8 @@ struct APNsBacklog {
         var failures = 0
     }
 
-    /// Rests end together in steps of this, so that ending thousands of them does not
-    /// mean going through all targets for each.
+    /// Rests end together in steps of this, in milliseconds, so that thousands of them are not
+    /// claimed one by one.
     private static let step: Int64 = 100
 
     private let configuration: APNsConfiguration
@@ -40,26 +47,12 @@ struct APNsBacklog {
     private var queue: [PushTargetKey] = []
     private var queueStart = 0
     private var busyCount = 0
-    private var restingCount = 0
-    /// No rest ends before.
-    private var nextRestEnd: Instant?
-    /// Where to look for further targets; nil when nothing is overlooked.
-    private var look: Look? = Look()
-    private var lookAgainAt: Instant?
     private var pausedUntil: Instant?
     /// Failures of the service since it worked last, and pauses because of them.
     private var failures = 0
     private var pauses = 0
 
-    /// A look through the store for targets, page by page.
-    struct Look: Hashable {
-        /// The device the next page begins after.
-        var after: DeviceKey?
-        /// Something was overlooked before that position: start over at the end.
-        var isRepeated = false
-    }
-
-    /// Creates a backlog that looks through the whole store first.
+    /// Creates a backlog without any targets.
     init(_ configuration: APNsConfiguration) {
         self.configuration = configuration
     }
@@ -68,18 +61,12 @@ struct APNsBacklog {
 
     /// Whether nothing can be done now: what is left waits for the time.
     func isIdle(at now: Instant) -> Bool {
-        guard busyCount == 0 else { return false }
-        if isPaused(at: now) { return true }
-        let isDue = [nextRestEnd, lookAgainAt].contains { $0.map { $0 <= now } ?? false }
-        return waitingCount == 0 && look == nil && !isDue
+        busyCount == 0 && (isPaused(at: now) || waitingCount == 0)
     }
 
     /// When something can be done again that cannot be done now; nil when only
     /// something new can change that.
-    var deadline: Instant? {
-        if let pausedUntil { return pausedUntil }
-        return [nextRestEnd, lookAgainAt].compactMap(\.self).min()
-    }
+    var deadline: Instant? { pausedUntil }
 
     /// Whether everything waits for the service.
     func isPaused(at now: Instant) -> Bool { pausedUntil.map { now < $0 } ?? false }
@@ -93,34 +80,15 @@ extension APNsBacklog {
         isPaused(at: now) ? 0 : max(0, configuration.waitingTargets - waitingCount)
     }
 
-    /// Takes in a target that has something pending.
-    mutating func found(_ key: PushTargetKey) {
+    /// Takes in a target that was claimed.
+    ///
+    /// - Parameter failures: Turns of it that failed in a row.
+    mutating func found(_ key: PushTargetKey, failures: Int = 0) {
         switch entries[key]?.phase {
-        case .waiting, .resting, .busyAgain: break
+        case .waiting, .busyAgain: break
         case .busy: entries[key]?.phase = .busyAgain
-        case nil:
-            if waitingCount < configuration.waitingTargets {
-                enqueue(key, failures: 0)
-            } else if look == nil {
-                look = Look()
-            } else {
-                look?.isRepeated = true
-            }
+        case nil: enqueue(key, failures: failures)
         }
-    }
-
-    /// The look to go on with now; nil when there is no need or no room.
-    func lookNeeded(at now: Instant) -> Look? {
-        guard let look, !isPaused(at: now) else { return nil }
-        return waitingCount <= configuration.waitingTargets / 2 ? look : nil
-    }
-
-    /// Takes in what a look found, and where the next goes on.
-    mutating func looked(_ found: [PushTargetKey], next: DeviceKey?) {
-        let isRepeated = look?.isRepeated ?? false
-        look = next.map { Look(after: $0, isRepeated: isRepeated) }
-        if look == nil, isRepeated { look = Look() }
-        for key in found { self.found(key) }
     }
 
     /// Takes the next target whose turn it is; nil when none may go now.
@@ -129,7 +97,6 @@ extension APNsBacklog {
             guard until <= now else { return nil }
             pausedUntil = nil
         }
-        wake(at: now)
         // After a pause one goes ahead and tries.
         let limit = pauses > 0 ? 1 : configuration.requestsInFlight
         guard busyCount < limit, waitingCount > 0 else { return nil }
@@ -144,11 +111,11 @@ extension APNsBacklog {
         return key
     }
 
-    /// Ends the turn of a target; returns when its rest ends, if it rests.
+    /// Ends the turn of a target; returns how it rests, if it does.
     @discardableResult
     mutating func finished(
         _ key: PushTargetKey, _ outcome: Outcome, at now: Instant, jitter: Double
-    ) -> Instant? {
+    ) -> Rest? {
         guard let entry = entries.removeValue(forKey: key) else { return nil }
         busyCount -= 1
         switch (outcome, entry.phase) {
@@ -160,54 +127,19 @@ extension APNsBacklog {
             let wait = configuration.wait(
                 failures: entry.failures + 1, atLeast: least, atMost: most, jitter: jitter
             )
-            let end = now.advanced(by: wait)
-            rest(key, failures: entry.failures + 1, until: end)
-            return end
+            let steps = (now.advanced(by: wait).rawValue + Self.step - 1) / Self.step
+            return Rest(
+                end: Instant(rawValue: steps * Self.step), failuresBefore: entry.failures)
         }
         return nil
     }
 
-    /// Whether a target waits, is busy or rests.
+    /// Whether a target waits or is busy.
     func holds(_ key: PushTargetKey) -> Bool { entries[key] != nil }
 
     private mutating func enqueue(_ key: PushTargetKey, failures: Int) {
         entries[key] = Entry(phase: .waiting, failures: failures)
         queue.append(key)
-    }
-
-    private mutating func rest(_ key: PushTargetKey, failures: Int, until end: Instant) {
-        let steps = (end.rawValue + Self.step - 1) / Self.step
-        let until = Instant(rawValue: steps * Self.step)
-        guard restingCount < configuration.restingTargets else {
-            lookAgainAt = max(lookAgainAt ?? until, until)
-            return
-        }
-        entries[key] = Entry(phase: .resting(until: until), failures: failures)
-        restingCount += 1
-        nextRestEnd = min(nextRestEnd ?? until, until)
-    }
-
-    /// Lets those whose rest is over queue again.
-    private mutating func wake(at now: Instant) {
-        if let again = lookAgainAt, again <= now {
-            lookAgainAt = nil
-            if look == nil { look = Look() } else { look?.isRepeated = true }
-        }
-        guard let end = nextRestEnd, end <= now else { return }
-        nextRestEnd = nil
-        var due: [(end: Instant, key: PushTargetKey, failures: Int)] = []
-        for (key, entry) in entries {
-            guard case .resting(let until) = entry.phase else { continue }
-            if until <= now {
-                due.append((until, key, entry.failures))
-            } else {
-                nextRestEnd = min(nextRestEnd ?? until, until)
-            }
-        }
-        restingCount -= due.count
-        for (_, key, failures) in due.sorted(by: { $0.end < $1.end }) {
-            enqueue(key, failures: failures)
-        }
     }
 }
 

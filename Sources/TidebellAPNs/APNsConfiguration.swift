@@ -34,15 +34,10 @@ package struct APNsConfiguration: Sendable {
     package var requestsInFlight = 256
     /// Targets that wait in memory for their turn; more stay in the store.
     package var waitingTargets = 1024
-    /// Targets of one container that rest after a failure at a time; more are
-    /// found again by reading the store.
-    package var restingTargets = 10_000
-    /// Targets of one container that are in memory at a time.
-    var heldTargets: Int { requestsInFlight + waitingTargets + restingTargets }
     /// Notifications that one read of the log gives a target.
     package var notificationsPerPage = 16
-    /// Devices that one look for targets reads, and targets that one claim takes.
-    package var rowsPerLook = 256
+    /// Targets that one claim takes.
+    package var targetsPerClaim = 256
     /// How long a claimed target is nobody else's, unless it is given back before.
     package var leaseDuration = Duration.seconds(60)
     /// How long a lost wake-up can delay a push.

@@ -12,6 +12,11 @@ import Logging
 /// Each target has its notifications sent in log order, one at a time; targets do
 /// not wait for one another. What goes wrong with one container stays in its lane.
 final class APNsLane: Sendable {
+    private struct Held {
+        var lease: DeliveryLease
+        var vestingAt: Instant
+    }
+
     let container: ContainerKey
     let app: APNsConfiguration.App
     let configuration: APNsConfiguration
@@ -23,8 +28,10 @@ final class APNsLane: Sendable {
     /// What was logged and is not logged again until pushes go through.
     let reported = Mutex<Set<String>>([])
     private let backlog: Mutex<APNsBacklog>
-    /// Of the targets in the backlog that came from the queue.
-    private let leases = Mutex<[PushTargetKey: DeliveryLease]>([:])
+    /// Of the targets in the backlog.
+    private let leases = Mutex<[PushTargetKey: Held]>([:])
+    /// When targets can be claimed that could not be by the latest claim.
+    private let nextClaim = Mutex<Instant?>(nil)
     /// How often the log has got more.
     private let news = Atomic(0)
     /// Whether the latest claim left targets in the queue, for which there was no room.
@@ -56,37 +63,46 @@ final class APNsLane: Sendable {
     func noteNews() { news.add(1, ordering: .relaxed) }
 
     /// Claims the targets that something waits for and that nobody else has, as many as there is
-    /// room for; the others when there is room again, or at the next poll.
-    func claim() async throws {
+    /// room for; the others when there is room again, or at the next poll. Returns when others
+    /// can be claimed, as far as that is known.
+    @discardableResult
+    func claim() async throws -> Instant? {
+        var next: Instant?
         while !isStopped {
             let now = surroundings.now()
-            let room = backlog.withLock { $0.room(at: now) }
+            let (room, pauseEnd) = backlog.withLock { ($0.room(at: now), $0.deadline) }
             leftSome.store(room == 0, ordering: .relaxed)
-            guard room > 0 else { return }
-            let limit = min(room, configuration.rowsPerLook)
+            guard room > 0 else {
+                next = pauseEnd
+                break
+            }
+            let limit = min(room, configuration.targetsPerClaim)
+            let vestingAt = now.advanced(by: configuration.leaseDuration)
             let claimed = try await surroundings.store.claimDeliveries(
                 LeaseClaim(
-                    holder: LeaseHolder(rawValue: surroundings.makeUUID()),
-                    now: now, vestingAt: now.advanced(by: configuration.leaseDuration),
-                    limit: limit
+                    holder: LeaseHolder(rawValue: surroundings.makeUUID()), now: now,
+                    vestingAt: vestingAt, limit: limit
                 ),
                 in: .pushTargets(container)
             )
             for lease in claimed.leases {
                 guard case .pushTarget(let key, _) = lease.key else { continue }
-                leases.withLock { $0[key] = lease }
-                backlog.withLock { $0.found(key) }
+                leases.withLock { $0[key] = Held(lease: lease, vestingAt: vestingAt) }
+                backlog.withLock { $0.found(key, failures: lease.failures) }
             }
             if !claimed.leases.isEmpty { wake.raise() }
-            guard claimed.leases.count == limit else { return }
+            next = claimed.nextVesting
+            guard claimed.leases.count == limit else { break }
         }
+        nextClaim.withLock { $0 = next }
+        return next
     }
 
     /// Gives back what is still claimed.
     func giveBack() async {
         let held = leases.withLock { leases in
             defer { leases = [:] }
-            return Array(leases.values)
+            return leases.values.map(\.lease)
         }
         // A lease that cannot be given back vests.
         try? await surroundings.store.returnDeliveries(
@@ -94,23 +110,13 @@ final class APNsLane: Sendable {
         )
     }
 
-    /// Whether nothing can be done at this moment, and nothing waits to be claimed.
+    /// Claims what can be claimed, and returns whether nothing can be done at this moment.
     func isSettled() async throws -> Bool {
-        // A target more than the lane holds at most is one that can be claimed.
-        let (container, limit) = (container, configuration.heldTargets + 1)
-        let queue = try await surroundings.store.read {
-            try $0.queuedDeliveries(in: .pushTargets(container), limit: limit)
-        }
-        return backlog.withLock { backlog in
-            let now = surroundings.now()
-            guard backlog.isIdle(at: now) else { return false }
-            // Nothing is claimed during a pause.
-            if backlog.isPaused(at: now) { return true }
-            return queue.allSatisfy { pointer in
-                guard case .pushTarget(let key, _) = pointer else { return true }
-                return backlog.holds(key)
-            }
-        }
+        try await claim()
+        let now = surroundings.now()
+        let (isIdle, isPaused) = backlog.withLock { ($0.isIdle(at: now), $0.isPaused(at: now)) }
+        // A target whose lease is being given back may have something more.
+        return isIdle && (isPaused || leases.withLock(\.isEmpty))
     }
 
     /// Lets what is under way end and begins nothing more.
@@ -125,7 +131,6 @@ final class APNsLane: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             while !isStopped {
-                await look()
                 while let key = backlog.withLock({ $0.next(at: surroundings.now()) }) {
                     group.addTask { await self.takeTurn(key) }
                 }
@@ -137,10 +142,7 @@ final class APNsLane: Sendable {
     /// Waits for something to do.
     private func rest() async {
         let now = surroundings.now()
-        let (deadline, isIdle, looksOn) = backlog.withLock {
-            ($0.deadline, $0.isIdle(at: now), $0.lookNeeded(at: now) != nil)
-        }
-        if looksOn { return }
+        let (deadline, isIdle) = backlog.withLock { ($0.deadline, $0.isIdle(at: now)) }
         if isIdle { surroundings.onIdle() }
         await wake.wait(
             atMost: deadline.map { max(.milliseconds(1), now.duration(to: $0)) },
@@ -148,41 +150,51 @@ final class APNsLane: Sendable {
         )
     }
 
-    /// Reads the store for targets that nobody named.
-    private func look() async {
-        guard let look = backlog.withLock({ $0.lookNeeded(at: surroundings.now()) }) else { return }
-        let (container, limit) = (container, configuration.rowsPerLook)
-        do {
-            let (targets, next) = try await surroundings.store.read {
-                try $0.pendingPushTargets(in: container, after: look.after, limit: limit)
-            }
-            backlog.withLock { $0.looked(targets, next: next) }
-        } catch {
-            guard !Task.isCancelled else { return }
-            brokeDown(error)
-        }
-    }
-
     private func takeTurn(_ key: PushTargetKey) async {
         let newsBefore = news.load(ordering: .relaxed)
-        let outcome = await deliver(to: key)
-        let (restEnd, isInBacklog, room) = backlog.withLock { backlog in
+        let held = leases.withLock { $0[key] }
+        let isHeld = held.map { surroundings.now() < $0.vestingAt } ?? false
+        // After a long wait others may have it by now: then it is claimed once more first.
+        let outcome = isHeld ? await deliver(to: key) : .gone
+        let (rest, isInBacklog, room) = backlog.withLock { backlog in
             let now = surroundings.now()
-            let end = backlog.finished(key, outcome, at: now, jitter: surroundings.jitter())
-            return (end, backlog.holds(key), backlog.room(at: now))
+            let rest = backlog.finished(key, outcome, at: now, jitter: surroundings.jitter())
+            return (rest, backlog.holds(key), backlog.room(at: now))
         }
-        let isOver = restEnd != nil || !isInBacklog
-        if isOver, let lease = leases.withLock({ $0.removeValue(forKey: key) }) {
-            let end = restEnd.map { LeaseOutcome.failed(vestingAt: $0) }
-            try? await surroundings.store.returnDeliveries([
-                ReturnedLease(lease, end ?? .done)
-            ])
+        if !isInBacklog, let held {
+            await giveBack(held, of: key, isHeld ? rest : nil, or: isHeld ? .done : .untouched)
             // What came for it meanwhile may have been passed over by a claim.
-            if news.load(ordering: .relaxed) != newsBefore { claimAgain.raise() }
+            let hasNews = news.load(ordering: .relaxed) != newsBefore
+            if hasNews || !isHeld || isNext(rest) { claimAgain.raise() }
         }
         let isRoomy = room > configuration.waitingTargets / 2
         if isRoomy, leftSome.exchange(false, ordering: .relaxed) { claimAgain.raise() }
         wake.raise()
+    }
+
+    /// Gives the lease of a target back that rests, or that something else came of.
+    private func giveBack(
+        _ held: Held, of key: PushTargetKey, _ rest: APNsBacklog.Rest?, or outcome: LeaseOutcome
+    ) async {
+        var (lease, outcome) = (held.lease, outcome)
+        if let rest {
+            lease.failures = rest.failuresBefore
+            outcome = .failed(vestingAt: rest.end)
+        }
+        // A lease that cannot be given back vests.
+        try? await surroundings.store.returnDeliveries([ReturnedLease(lease, outcome)])
+        // It may have been claimed once more already.
+        leases.withLock { if $0[key]?.lease.holder == lease.holder { $0[key] = nil } }
+    }
+
+    /// Whether a rest ends before anything else can be claimed.
+    private func isNext(_ rest: APNsBacklog.Rest?) -> Bool {
+        guard let rest else { return false }
+        return nextClaim.withLock { next in
+            guard next.map({ rest.end < $0 }) ?? true else { return false }
+            next = rest.end
+            return true
+        }
     }
 
     /// Sends a target a page of what it did not get yet.
@@ -292,7 +304,7 @@ extension PushTokenReading where Self: NotificationLogReading {
 
 extension Instant {
     /// The time from this moment to a later one.
-    fileprivate func duration(to later: Instant) -> Duration {
+    func duration(to later: Instant) -> Duration {
         .milliseconds(later.rawValue - rawValue)
     }
 }

@@ -141,21 +141,33 @@ extension APNsRoute {
     private func follow(_ configuration: APNsConfiguration) async {
         var failures = 0
         while !Task.isCancelled {
-            var wait = configuration.pollInterval
-            do {
-                for lane in lanes.values { try await lane.claim() }
-                failures = 0
-            } catch {
-                guard !Task.isCancelled else { return }
-                failures += 1
-                wait = configuration.wait(
-                    failures: failures, atLeast: .zero, atMost: configuration.longestWait,
-                    jitter: surroundings.jitter()
+            var waits: [Duration] = []
+            var problem: (any Error)?
+            for lane in lanes.values {
+                do {
+                    let next = try await lane.claim()
+                    let now = surroundings.now()
+                    waits.append(configuration.pollInterval)
+                    if let next { waits.append(max(.milliseconds(1), now.duration(to: next))) }
+                } catch {
+                    guard !Task.isCancelled else { return }
+                    // The others have queues of their own.
+                    problem = error
+                }
+            }
+            failures = problem == nil ? 0 : failures + 1
+            if let problem {
+                reportUnreadable(problem, isFirst: failures == 1)
+                waits.append(
+                    configuration.wait(
+                        failures: failures, atLeast: .zero, atMost: configuration.longestWait,
+                        jitter: surroundings.jitter()
+                    )
                 )
-                reportUnreadable(error, isFirst: failures == 1)
             }
             surroundings.onIdle()
-            await wake.wait(atMost: wait, on: surroundings.clock)
+            await wake.wait(
+                atMost: waits.min() ?? configuration.pollInterval, on: surroundings.clock)
         }
     }
 

@@ -60,24 +60,6 @@ extension SQLiteReading {
     package func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget? {
         try connection.first(PushTarget.byKey, now, key.token, key.device, read: PushTarget.init)
     }
-
-    package func pendingPushTargets(
-        in container: ContainerKey, after device: DeviceKey?, limit: Int
-    ) throws -> (targets: [PushTargetKey], next: DeviceKey?) {
-        let start = device ?? DeviceKey(rawValue: 0)
-        let devices: [DeviceKey] = try connection.rows(
-            """
-            SELECT key FROM device WHERE container = ? AND environment = ? AND key > ?
-            ORDER BY key LIMIT ?
-            """,
-            container.container, container.environment, start, limit
-        ) { try $0.value(0) }
-        guard let last = devices.last else { return ([], nil) }
-        let targets = try connection.rows(
-            PushTarget.pending, container.container, container.environment, start, last
-        ) { PushTargetKey(token: $0.text(0), device: try $0.value(1)) }
-        return (targets, devices.count < limit ? nil : last)
-    }
 }
 
 extension StoredDevice {
@@ -117,20 +99,6 @@ extension PushTarget {
             CROSS JOIN device ON device.key = push_token_device.device
         WHERE push_token_device.token = ?2 AND push_token_device.device = ?3
             AND push_token_device.delivered IS NOT NULL AND \(Listener.mayReceive(at: "?1"))
-        """
-
-    fileprivate static let pending = """
-        SELECT push_token_device.token, push_token_device.device
-        FROM device CROSS JOIN push_token_device ON push_token_device.device = device.key
-        WHERE device.container = ? AND device.environment = ? AND device.key > ?
-            AND device.key <= ? AND push_token_device.delivered IS NOT NULL
-            AND EXISTS (
-                SELECT 1 FROM notification
-                WHERE notification.user = device.user
-                    AND notification.sequence > push_token_device.delivered
-                    AND notification.origin_client IS NOT device.client_id
-            )
-        ORDER BY device.key, push_token_device.token
         """
 
     fileprivate init(_ columns: Columns) throws {

@@ -57,10 +57,9 @@ struct RandomTroubleTests {
     /// Bounds so small that everything overflows.
     private static func tight(_ configuration: inout APNsConfiguration) {
         configuration.waitingTargets = 2
-        configuration.restingTargets = 2
         configuration.requestsInFlight = 3
         configuration.notificationsPerPage = 2
-        configuration.rowsPerLook = 2
+        configuration.targetsPerClaim = 2
         configuration.failuresBeforePause = 3
     }
 

@@ -16,15 +16,13 @@ struct BacklogTests {
         PushTargetKey(token: "a\(number)", device: DeviceKey(rawValue: Int64(number)))
     }
 
-    /// A backlog that has looked through the store and found nothing.
+    /// A backlog without targets.
     private static func backlog(
         _ configure: (inout APNsConfiguration) -> Void = { _ in }
     ) -> APNsBacklog {
         var configuration = APNsConfiguration(apps: [])
         configure(&configuration)
-        var backlog = APNsBacklog(configuration)
-        backlog.looked([], next: nil)
-        return backlog
+        return APNsBacklog(configuration)
     }
 
     private static let rests = APNsBacklog.Outcome.rests(atLeast: .zero, atMost: .seconds(60))
@@ -85,7 +83,7 @@ struct BacklogTests {
     func room() {
         var backlog = Self.backlog { $0.waitingTargets = 2 }
         #expect(backlog.room(at: Self.noon) == 2)
-        for number in 1...3 { backlog.found(Self.key(number)) }
+        for number in 1...2 { backlog.found(Self.key(number)) }
         #expect(backlog.room(at: Self.noon) == 0)
         #expect(backlog.next(at: Self.noon) == Self.key(1))
         #expect(backlog.room(at: Self.noon) == 1)
@@ -98,35 +96,41 @@ struct BacklogTests {
     @Test("a target that fails rests for longer each time, the others go on")
     func resting() {
         var backlog = Self.backlog()
-        backlog.found(Self.key(1))
-        var now = Self.noon
-        for wait in [1, 2, 4, 8, 16, 32, 60, 60] {
-            #expect(backlog.next(at: now) == Self.key(1))
-            backlog.finished(Self.key(1), Self.rests, at: now, jitter: 0)
-            #expect(backlog.isIdle(at: now))
-            #expect(backlog.deadline == now.advanced(by: .seconds(wait)))
+        for (failures, wait) in [1, 2, 4, 8, 16, 32, 60, 60].enumerated() {
+            backlog.found(Self.key(1), failures: failures)
+            #expect(backlog.next(at: Self.noon) == Self.key(1))
+            let rest = backlog.finished(Self.key(1), Self.rests, at: Self.noon, jitter: 0)
+            #expect(rest == .init(end: Self.at(Double(wait)), failuresBefore: failures))
+            #expect(backlog.isIdle(at: Self.noon) && !backlog.holds(Self.key(1)))
             backlog.found(Self.key(2))
-            #expect(backlog.next(at: now) == Self.key(2))
-            backlog.finished(Self.key(2), .done, at: now, jitter: 0)
-            now = now.advanced(by: .seconds(wait))
+            #expect(backlog.next(at: Self.noon) == Self.key(2))
+            backlog.finished(Self.key(2), .done, at: Self.noon, jitter: 0)
         }
+    }
+
+    @Test("a turn that brought something ends a row of failures")
+    func failuresAfterProgress() {
+        var backlog = Self.backlog()
+        backlog.found(Self.key(1), failures: 5)
+        #expect(backlog.next(at: Self.noon) == Self.key(1))
+        backlog.finished(Self.key(1), .more, at: Self.noon, jitter: 0)
+        #expect(backlog.next(at: Self.noon) == Self.key(1))
+        let rest = backlog.finished(Self.key(1), Self.rests, at: Self.noon, jitter: 0)
+        #expect(rest == .init(end: Self.at(1), failuresBefore: 0))
     }
 
     @Test("a rest is as long as asked for, and jitter makes it up to a quarter longer")
     func asked() {
         var backlog = Self.backlog()
-        for (number, jitter) in [(1, 0.0), (2, 1.0)] {
+        for (number, jitter, wait) in [(1, 0.0, 100.0), (2, 1.0, 125.0)] {
             backlog.found(Self.key(number))
             #expect(backlog.next(at: Self.noon) == Self.key(number))
-            backlog.finished(
+            let rest = backlog.finished(
                 Self.key(number), .rests(atLeast: .seconds(100), atMost: .seconds(60)),
                 at: Self.noon, jitter: jitter
             )
+            #expect(rest?.end == Self.at(wait))
         }
-        #expect(backlog.next(at: Self.at(99)) == nil)
-        #expect(backlog.next(at: Self.at(100)) == Self.key(1))
-        #expect(backlog.next(at: Self.at(124.9)) == nil)
-        #expect(backlog.next(at: Self.at(125)) == Self.key(2))
     }
 
     @Test("failures in a row pause everything; then one goes ahead, and its success ends it")
@@ -148,49 +152,5 @@ struct BacklogTests {
         #expect(backlog.worked() == true)
         #expect(backlog.worked() == false)
         #expect(backlog.next(at: Self.at(3)) == Self.key(3))
-    }
-
-    @Test("memory is bounded: what does not fit is found again by looking")
-    func overflow() {
-        var backlog = Self.backlog {
-            $0.waitingTargets = 2
-            $0.restingTargets = 1
-        }
-        #expect(backlog.lookNeeded(at: Self.noon) == nil)
-        for number in 1...3 { backlog.found(Self.key(number)) }
-        #expect(backlog.lookNeeded(at: Self.noon) == nil, "there is no room yet")
-        for number in 1...2 {
-            #expect(backlog.next(at: Self.noon) == Self.key(number))
-            backlog.finished(Self.key(number), .done, at: Self.noon, jitter: 0)
-        }
-        #expect(backlog.lookNeeded(at: Self.noon) != nil)
-        backlog.looked([Self.key(3)], next: nil)
-        #expect(backlog.next(at: Self.noon) == Self.key(3))
-        backlog.finished(Self.key(3), Self.rests, at: Self.noon, jitter: 0)
-        backlog.found(Self.key(4))
-        #expect(backlog.next(at: Self.noon) == Self.key(4))
-        backlog.finished(Self.key(4), Self.rests, at: Self.noon, jitter: 0)
-        #expect(backlog.lookNeeded(at: Self.noon) == nil)
-        #expect(backlog.next(at: Self.at(1)) == Self.key(3))
-        #expect(backlog.lookNeeded(at: Self.at(1)) != nil)
-    }
-
-    @Test("a look that missed something is repeated")
-    func repeatedLook() {
-        var backlog = Self.backlog { $0.waitingTargets = 1 }
-        backlog.found(Self.key(1))
-        backlog.found(Self.key(2))
-        #expect(backlog.next(at: Self.noon) == Self.key(1))
-        backlog.looked([Self.key(5)], next: DeviceKey(rawValue: 5))
-        // Found behind the position the scan has come to, and there is no room.
-        backlog.found(Self.key(2))
-        #expect(backlog.next(at: Self.noon) == Self.key(5))
-        #expect(backlog.lookNeeded(at: Self.noon)?.after == DeviceKey(rawValue: 5))
-        backlog.looked([], next: nil)
-        #expect(backlog.lookNeeded(at: Self.noon) != nil)
-        #expect(backlog.lookNeeded(at: Self.noon)?.after == nil)
-        backlog.looked([Self.key(2)], next: nil)
-        #expect(backlog.next(at: Self.noon) == Self.key(2))
-        #expect(backlog.lookNeeded(at: Self.noon) == nil)
     }
 }

@@ -77,7 +77,9 @@ final class LaneWorld: Sendable {
     static func token(_ number: Int) -> String { "a\(number)" }
 
     /// Makes the route anew, as a start of the server does.
-    func makeRoute(_ configure: (inout APNsConfiguration) -> Void = { _ in }) -> APNsRoute {
+    func makeRoute(
+        on wrapped: (any Store)? = nil, _ configure: (inout APNsConfiguration) -> Void = { _ in }
+    ) -> APNsRoute {
         let credentials = ProviderCredentials(
             keyID: "TESTKEY123", teamID: "TESTTEAM12", key: P256.Signing.PrivateKey()
         )
@@ -92,7 +94,7 @@ final class LaneWorld: Sendable {
         return APNsRoute(
             configuration,
             APNsSurroundings(
-                store: store, journal: journal, clock: clock, now: { clock.instant },
+                store: wrapped ?? store, journal: journal, clock: clock, now: { clock.instant },
                 jitter: { [self] in Double(random.withLock { $0.next() } % 1000) / 1000 },
                 makeUUID: Randomness.system.makeUUID, logger: log.logger
             ),
@@ -135,10 +137,10 @@ final class LaneWorld: Sendable {
         return deliveries.map { "\($0.clientID ?? "nobody") \($0.route.rawValue) \($0.answer)" }
     }
 
-    /// The targets that have something pending.
-    func pending() async throws -> [PushTargetKey] {
+    /// What stands in the queue.
+    func pending() async throws -> [DeliveryPointer] {
         try await store.read {
-            try $0.pendingPushTargets(in: Self.container, after: nil, limit: 1000).targets
+            try $0.queuedDeliveries(in: .pushTargets(Self.container), limit: 1000)
         }
     }
 }

@@ -22,15 +22,6 @@ package protocol PushTokenReading {
 
     /// Returns a target as it is now, or nil if it is gone, or its session has ended.
     func pushTarget(_ key: PushTargetKey, at now: Instant) throws -> PushTarget?
-
-    /// Looks at the next `limit` devices of a container after `device` and
-    /// returns those of their targets that have something pending, and where to
-    /// look on; nil when there are no further devices.
-    func pendingPushTargets(
-        in container: ContainerKey,
-        after device: DeviceKey?,
-        limit: Int
-    ) throws -> (targets: [PushTargetKey], next: DeviceKey?)
 }
 
 /// Push tokens are registered, move in the log, and go.
