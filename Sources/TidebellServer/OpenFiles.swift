@@ -36,11 +36,13 @@ package enum OpenFiles {
     }
 
     /// Opens standard input, output and error where they were closed: another file would
-    /// get their number, and then what is printed.
+    /// get their number, and then what is printed. To be called before anything else is opened,
+    /// also by the system's libraries.
     package static func openStandardFiles() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 {
-            // It gets the lowest free number, this one. Without /dev nothing can be done.
-            _ = open("/dev/null", O_RDWR)
+            // It gets the lowest free number, this one. Without /dev nothing can be done. Not to
+            // write to: a command whose output was closed still fails.
+            _ = open("/dev/null", O_RDONLY)
         }
     }
 

@@ -26,7 +26,9 @@ package struct TidebellServer: Sendable {
     package init(_ configuration: ServerConfiguration) async throws {
         self.configuration = configuration
         let apns = try configuration.apns.configuration()
-        var logger = Logger(label: "tidebell") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "tidebell") {
+            StreamLogHandler(label: $0, stream: QueuedOutput.standardError)
+        }
         logger.logLevel = configuration.logLevel
         self.logger = logger
         let folder = DataFolder(configuration.dataFolder)

@@ -21,7 +21,7 @@ func printDone(_ text: String) {
     printLine(text, orElse: "It was done all the same: \(text)")
 }
 
-/// Prints a text like ``printLine(_:orElse:)``, for a server, which goes on where nobody reads.
+/// Prints a text that is no result: the command goes on where it cannot be written.
 func announce(_ text: String) {
     _ = write(text, to: .standardOutput)
 }

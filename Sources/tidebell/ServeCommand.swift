@@ -120,7 +120,11 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         // A reader of the output, or a client, may go away at any time.
         signal(SIGPIPE, SIG_IGN)
-        OpenFiles.openStandardFiles()
+        // However the process ends. An output that nobody reads does not keep it.
+        atexit {
+            QueuedOutput.standardOutput.flush()
+            QueuedOutput.standardError.flush()
+        }
         OpenFiles.raiseLimit()
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)
@@ -152,42 +156,48 @@ struct ServeCommand: AsyncParsableCommand {
                 if let firstRun = try await server.cloud.accounts.prepareFirstRun() {
                     try welcome(listening, url, firstRun)
                 } else if try await server.cloud.accounts.tokens(.api).isEmpty {
-                    announce(
+                    report(
                         "\(listening) It has no API token yet, which every program needs: "
                             + "tidebell api-token create\(data.hint)"
                     )
                 } else {
-                    announce("\(listening) For a token: tidebell user token NAME\(data.hint)")
+                    report("\(listening) For a token: tidebell user token NAME\(data.hint)")
                 }
             } catch {
-                printError("The first user and API token could not be created: \(error)")
+                reportError("The first user and API token could not be created: \(error)")
             }
         }
-        announce("Tidebell has stopped.")
+        report("Tidebell has stopped.")
     }
+
+    /// Prints a text, which nobody need read.
+    private func report(_ text: String) { QueuedOutput.standardOutput.write(text + "\n") }
+
+    /// Prints a sentence about something that is wrong, likewise.
+    private func reportError(_ text: String) { QueuedOutput.standardError.write(text + "\n") }
 
     /// Prints what the operator should know or do about the way the server runs.
     private func warn(_ server: TidebellServer) {
         let configuration = server.configuration
         let folder = DataFolder(data.folder)
         for warning in folder.permissionWarnings(rootKey: configuration.rootKey) {
-            printError(warning)
+            reportError(warning)
         }
         if let warning = folder.orphanedRootKeyWarning(rootKey: configuration.rootKey) {
-            printError(warning)
+            reportError(warning)
         }
         if !server.givenUp.isEmpty {
-            printError("Deleted for good, since their keys are lost: \(server.givenUp).")
+            reportError("Deleted for good, since their keys are lost: \(server.givenUp).")
         }
         if let warning = PlainText.warning(
             servingAt: configuration.host, publicURL: configuration.publicURL
         ) {
-            printError(warning)
+            reportError(warning)
         }
         if let warning = ProxyNotice.warning(
             publicURL: configuration.publicURL, trusting: configuration.shares.trustedProxies
         ) {
-            printError(warning)
+            reportError(warning)
         }
     }
 
@@ -198,7 +208,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// others read.
     private func welcome(_ listening: String, _ url: String, _ firstRun: FirstRun) throws {
         guard isatty(STDOUT_FILENO) == 0 else {
-            return announce(
+            return report(
                 welcomeText(listening, url, firstRun, keeping: "The tokens are shown only now.")
             )
         }
@@ -207,7 +217,7 @@ struct ServeCommand: AsyncParsableCommand {
             keeping: "The tokens are written here alone: remove this file when you have them."
         )
         let path = try DataFolder(data.folder).write(text, named: Self.firstRunFile)
-        announce(
+        report(
             "\(listening) This is its first run: an API token and the user '\(firstRun.userName)' were made. The tokens are in "
                 + "\(path), which only you can read; remove it when you have them."
         )

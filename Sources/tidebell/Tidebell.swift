@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import TidebellServer
+
+@main
+enum Program {
+    /// Runs the command line.
+    static func main() async {
+        OpenFiles.openStandardFiles()
+        await Tidebell.main()
+    }
+}
 
 /// The command line.
-@main
 struct Tidebell: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidebell",

@@ -86,6 +86,45 @@ struct FewFilesTests {
         return try #require(value)
     }
 
+    @Test("W-5: a log that nobody reads any more holds up neither requests nor SIGTERM")
+    func unreadLog() async throws {
+        let pipe = program.dataFolder.path + ".pipe"
+        defer {
+            for path in [program.dataFolder.path, pipe] {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDWR | O_CLOEXEC)
+        defer { close(reader) }
+        // One page, the least that Linux gives.
+        #expect(fcntl(reader, 1031 /* F_SETPIPE_SZ */, 4096) == 4096)
+        let server = try serve("exec \"$0\" \"$@\" --log-level debug > '\(pipe)' 2>&1")
+        await waitUntilItAnswers(server)
+        let home = try await Household(program: program, user: "anna")
+        try await home.prepare(zone: "Feed")
+        for _ in 0..<100 { _ = try await home.everything() }
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        // It is full: the server wrote as much as fits.
+        var unread: Int32 = 0
+        #expect(ioctl(reader, UInt(FIONREAD), &unread) == 0 && unread > 2048)
+    }
+
+    @Test("W-5: closed standard files are nobody else's: what is printed goes nowhere")
+    func closedFiles() async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let server = try serve("exec \"$0\" \"$@\" <&- >&- 2>&-")
+        await waitUntilItAnswers(server)
+        let files = try (0...2).map { number in
+            try FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(server.processID)/fd/\(number)")
+        }
+        #expect(files == ["/dev/null", "/dev/null", "/dev/null"])
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+    }
+
     @Test(
         "W-5: output that is closed or full neither ends nor hangs the server",
         arguments: ["| head -n 1", "> /dev/full", ">&-"]

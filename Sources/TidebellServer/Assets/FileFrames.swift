@@ -78,12 +78,15 @@ enum DamagedFile: Error, CustomStringConvertible {
     case otherKey
     /// The name in the database is not one that is given to files.
     case otherName
+    /// Something else stands there, as a folder or a pipe.
+    case noFile
 
     var description: String {
         switch self {
         case .changed: "what is in it is not what was written"
         case .cutShort: "it is shorter than it was"
         case .otherName: "its name in the database is none"
+        case .noFile: "what stands there is no file"
         case .otherKey: "its key in the database is not one of the root key's"
         }
     }

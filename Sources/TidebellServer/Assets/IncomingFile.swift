@@ -119,10 +119,14 @@ final class OpenFile: Sendable {
     init?(path: String, size: Int64, frames: FileFrames?) throws {
         self.frames = frames
         self.size = size
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor < 0 else { return }
-        guard errno == ENOENT else { throw DiskError("open") }
-        return nil
+        // Without waiting: what stands there may be a pipe.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw DiskError("open") }
+            return nil
+        }
+        guard let status = FileStatus(descriptor) else { throw DiskError("look at") }
+        guard status.kind == .file else { throw DamagedFile.noFile }
     }
 
     deinit {

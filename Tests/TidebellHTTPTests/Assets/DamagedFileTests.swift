@@ -67,6 +67,17 @@ struct DamagedFileTests {
         #expect(api.log.detailedLines == [try line(Self.changed)])
     }
 
+    @Test("What blocks whoever opens it, such as a pipe, is a damaged file like others")
+    func pipe() async throws {
+        let path = api.folder.appendingPathComponent(try file).path
+        try FileManager.default.removeItem(atPath: path)
+        #expect(mkfifo(path, 0o600) == 0)
+        let answer = try await api.download(asset)
+        #expect(answer.status == 500)
+        #expect(answer.error?.reason.contains("'tidebell check'") == true)
+        #expect(api.log.detailedLines == [try line("what stands there is no file")])
+    }
+
     @Test(
         "A size in the database that no file has is an error, and ends nothing",
         arguments: [-1, Int64.max]
