@@ -123,10 +123,11 @@ extension StoreConformance {
             try await store.write(.everything) { transaction throws in
                 func user(_ name: String) throws -> UserID {
                     let account = try transaction.createAccount(named: name, at: .noon)
-                    return try transaction.makeUser(
+                    let user = try transaction.makeUser(
                         of: account, in: .notes, recordName: "_\(name)",
                         at: Instant(rawValue: 0)
-                    ).id
+                    )
+                    return user.id
                 }
                 let (anna, ben) = (try user("anna"), try user("ben"))
                 let phone = try transaction.phone("phone", of: anna)

@@ -39,7 +39,7 @@ struct LeaseTests {
         let store = OthersFirst(world.store)
         let route = world.makeRoute(on: store)
         let run = Task { try await route.run() }
-        try await eventually { world.sender.answerCount == 1 }
+        await eventually { world.sender.answerCount == 1 }
         store.areOthersFirst = true
         for _ in 0..<20 { await world.clock.advance(by: .seconds(2)) }
         #expect(world.sender.answerCount == 1 && store.taken.count == 1)
@@ -60,7 +60,7 @@ struct LeaseTests {
         try await world.append([(id: "n0", origin: nil)])
         let route = world.makeRoute { $0.requestsInFlight = 1 }
         let run = Task { try await route.run() }
-        try await eventually { world.sender.answerCount == 1 }
+        await eventually { world.sender.answerCount == 1 }
         while try await !world.pending().isEmpty { await world.clock.advance(by: .seconds(60)) }
         run.cancel()
         _ = await run.result

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TidebellWire
+import TidebellWire
 
 /// Push tokens: those of couriers, which we issue, and native ones, with the targets they make.
 package protocol PushTokenReading {
