@@ -102,7 +102,7 @@ struct SchemaSteps: Sendable {
                     );
                 """
         ),
-        // Custom zones that live; NULL until the next one is created or deleted.
+        // Custom zones that live; NULL until the next one is created.
         Step(
             name: "databases count their zones",
             sql: "ALTER TABLE database ADD COLUMN zones INTEGER"

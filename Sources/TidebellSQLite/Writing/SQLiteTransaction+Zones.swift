@@ -9,8 +9,8 @@ extension StoredZone {
             AND zone.name <> '\(ZoneID.defaultName)'
         """
 
-    /// What the custom zones of the row of `database` take, which are counted from the first
-    /// that a version wrote that counts them.
+    /// What the custom zones of the row of `database` take: nothing where an older version
+    /// made them, until the next one is created.
     static let customBytes = "\(overhead) * ifnull(database.zones, 0)"
 }
 
@@ -66,7 +66,7 @@ extension SQLiteTransaction {
                 database, zone.name
             )
             let created = try insertZone(zone.name, at: zone.position, in: database)
-            try countZones(of: database, changedBy: 1)
+            if zone.name != ZoneID.defaultName { try countNewZone(in: database) }
             return created
         }
     }
@@ -80,14 +80,13 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 UPDATE database
-                SET bytes = database.bytes - zone.bytes, records = database.records - zone.records
+                SET bytes = database.bytes - zone.bytes, records = database.records - zone.records,
+                    zones = database.zones
+                        - (zone.deletion IS NULL AND zone.name <> '\(ZoneID.defaultName)')
                 FROM zone WHERE zone.key = ? AND database.id = zone.database
                 """,
                 zone.key
             )
-            let database: DatabaseID? = try connection.first(
-                "SELECT database FROM zone WHERE key = ?", zone.key
-            ) { try $0.value(0) }
             try removeFieldKey(of: zone.key)
             try connection.run(
                 """
@@ -98,7 +97,6 @@ extension SQLiteTransaction {
                 """,
                 zone.position, reason, now, zone.key
             )
-            if let database { try countZones(of: database, changedBy: -1) }
             try removeRowsSoon(of: zone.key, at: now)
         }
     }
@@ -125,15 +123,12 @@ extension SQLiteTransaction {
         )
     }
 
-    /// Where an older version wrote, they are counted anew.
-    private func countZones(of database: DatabaseID, changedBy change: Int) throws {
+    /// Counts a custom zone that was created; with those of an older version, which did not
+    /// count them.
+    private func countNewZone(in database: DatabaseID) throws {
         try connection.run(
-            """
-            UPDATE database SET zones = CASE WHEN zones IS NULL THEN (\(StoredZone.customCount))
-                ELSE zones + ? END
-            WHERE id = ?
-            """,
-            change, database
+            "UPDATE database SET zones = ifnull(zones + 1, (\(StoredZone.customCount))) WHERE id = ?",
+            database
         )
     }
 
