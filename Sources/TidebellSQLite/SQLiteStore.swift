@@ -52,7 +52,8 @@ package final class SQLiteStore: OpenedStore {
 
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
-        pool: DatabasePool, identity: UInt64, incarnation: Incarnation, log: WriteAheadLog,
+        pool: DatabasePool, files: StoreFiles, identity: UInt64, incarnation: Incarnation,
+        log: WriteAheadLog,
         server: ServerLock?, life: StoreLife, scopes: ScopeCheck?, troubles: StoreTroubles,
         bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
@@ -64,7 +65,7 @@ package final class SQLiteStore: OpenedStore {
         self.log = log
         self.server = server
         self.bounds = bounds
-        files = StoreFiles(of: pool.path)
+        self.files = files
         writes = GroupCommit(
             pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
             troubles: troubles, note: life.note, files: files, bounds: bounds, elapsed: elapsed

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 import TidebellCore
 import TidebellScheduling
@@ -129,7 +131,8 @@ final class TroubleTests {
         if isReplaced { try Data().write(to: URL(fileURLWithPath: lost)) }
         for name in ["a", "b"] {
             let error = try await #require(throws: StoreUnavailable.self) { try await add(name) }
-            #expect(error.cause == .isGone && error.detail.hasPrefix("'\(lost)' was removed"))
+            let what = isReplaced ? "replaced" : "removed"
+            #expect(error.cause == .isGone && error.detail.hasPrefix("'\(lost)' was \(what) "))
         }
         #expect(store.troubles.present?.cause == .isGone)
         // As a kill leaves it: what is in the database file, and nothing else.
@@ -146,6 +149,44 @@ final class TroubleTests {
         if isReplaced { try FileManager.default.removeItem(atPath: lost) }
         try FileManager.default.moveItem(atPath: "\(lost).away", toPath: lost)
         try await add("after")
+        try await store.close()
+    }
+
+    /// Reads under way.
+    private final class Reads: Sendable {
+        let begun = Mutex(0)
+        let failed = Mutex(0)
+        let end = DispatchSemaphore(value: 0)
+    }
+
+    @Test("W-18: no reader makes a log anew that was removed, also one that is opened later")
+    func laterReader() async throws {
+        let store = try SQLiteStore.open(at: path)
+        _ = try await store.write(.everything) { try $0.createAccount(named: "before", at: .noon) }
+        try FileManager.default.removeItem(atPath: "\(path)-wal")
+        // Each keeps its connection, so that the next one needs another.
+        let reads = Reads()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<SQLiteStore.readers {
+                group.addTask {
+                    do {
+                        try await store.read(.long) { _ in
+                            reads.begun.withLock { $0 += 1 }
+                            reads.end.wait()
+                        }
+                    } catch {
+                        #expect((error as? StoreUnavailable)?.cause == .isGone, "\(error)")
+                        reads.failed.withLock { $0 += 1 }
+                    }
+                }
+            }
+            await eventually {
+                reads.begun.withLock(\.self) + reads.failed.withLock(\.self) == SQLiteStore.readers
+            }
+            for _ in 0..<SQLiteStore.readers { reads.end.signal() }
+        }
+        #expect(reads.failed.withLock(\.self) > 0)
+        #expect(!FileManager.default.fileExists(atPath: "\(path)-wal"))
         try await store.close()
     }
 

@@ -96,7 +96,7 @@ final class GroupCommit: Sendable {
         while let count = waitingNow() {
             var rest = commit([], and: count, on: connection)
             while !rest.isEmpty { rest = commit(rest, and: 0, on: connection) }
-            log.keepShort(on: connection)
+            log.keepShort(on: connection, of: files)
         }
     }
 

@@ -59,11 +59,11 @@ final class WriteAheadLog: @unchecked Sendable {
         return isLonger
     }
 
-    /// Copies the log to the database if it has grown enough.
-    func keepShort(on connection: Connection) {
+    /// Copies the log to the database if it has grown enough, and no other program has made one.
+    func keepShort(on connection: Connection, of files: StoreFiles) {
         guard isOurs else { return }
         if pages < Self.checkpointPages { nextCheckpoint = Self.checkpointPages }
-        guard pages >= nextCheckpoint else { return }
+        guard pages >= nextCheckpoint, !files.areReplaced else { return }
         let waits = pages >= Self.restartPages
         // Who reads for that long is a backup, and writers wait for it a few times at most.
         nextCheckpoint = waits ? 2 * pages : pages + Self.checkpointPages

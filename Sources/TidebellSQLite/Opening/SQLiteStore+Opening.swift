@@ -27,7 +27,8 @@ extension SQLiteStore {
         randomness: Randomness,
         numbers: NotificationNumbers = .shared
     ) throws(StoreOpenError) -> SQLiteStore {
-        let configuration = Self.configuration(numbers)
+        let files = StoreFiles()
+        let configuration = Self.configuration(numbers, files)
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
         if server != nil {
@@ -60,8 +61,10 @@ extension SQLiteStore {
                     ScopeCheck.isOn ? try ScopeCheck(database) : nil
                 )
             }
+            files.remember(ofStoreAt: path)
             return SQLiteStore(
-                pool: pool, identity: identity, incarnation: incarnation, log: log, server: server,
+                pool: pool, files: files, identity: identity, incarnation: incarnation, log: log,
+                server: server,
                 life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
                 scopes: scopes, troubles: troubles, bounds: bounds, elapsed: time.elapsed
             )
@@ -93,7 +96,9 @@ extension SQLiteStore {
         throw .linked(path: path)
     }
 
-    private static func configuration(_ numbers: NotificationNumbers) -> Configuration {
+    private static func configuration(
+        _ numbers: NotificationNumbers, _ files: StoreFiles
+    ) -> Configuration {
         var configuration = Configuration()
         configuration.label = "tidebell"
         configuration.busyMode = .timeout(busyTimeout)
@@ -101,6 +106,8 @@ extension SQLiteStore {
         // Nothing refers to anything by foreign key: see DESIGN.md.
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
+            // A reader that is opened later would make a log anew that was removed.
+            try files.check()
             FieldChecksum.define(in: database)
             numbers.define(in: database)
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
