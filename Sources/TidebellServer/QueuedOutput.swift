@@ -11,7 +11,8 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
     /// The standard error of the process, where the log goes.
     package static let standardError = QueuedOutput(STDERR_FILENO)
 
-    /// Bytes that wait to be written; a text that comes beyond is dropped and counted.
+    /// Bytes that wait or are being written. A text that comes beyond is dropped and counted,
+    /// and so is what follows it, until what waits is being written.
     package static let capacity = 1 << 20
     /// Seconds that the end of the process waits for what is not written yet.
     package static let flushTime = 1.0
@@ -20,7 +21,7 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
     private let condition = NSCondition()
     private var waiting: [UInt8] = []
     private var dropped = 0
-    private var isWriting = false
+    private var writing = 0
     private var hasThread = false
 
     /// Creates an output to an open file.
@@ -31,7 +32,8 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
     /// Takes a text, which is written as soon as somebody reads.
     package func write(_ text: String) {
         condition.withLock {
-            guard waiting.count + text.utf8.count <= Self.capacity else {
+            let room = Self.capacity - waiting.count - writing
+            guard dropped == 0, text.utf8.count <= room else {
                 dropped += 1
                 return
             }
@@ -44,11 +46,13 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
         }
     }
 
-    /// Waits until everything is written, but no longer than ``flushTime``.
-    package func flush() {
-        let end = Date(timeIntervalSinceNow: Self.flushTime)
-        condition.withLock {
-            while hasWork || isWriting, condition.wait(until: end) {}
+    /// Waits until everything is written to all outputs, but no longer than ``flushTime``.
+    package static func flush(_ outputs: QueuedOutput...) {
+        let end = Date(timeIntervalSinceNow: flushTime)
+        for output in outputs {
+            output.condition.withLock {
+                while output.hasWork || output.writing > 0, output.condition.wait(until: end) {}
+            }
         }
     }
 
@@ -57,14 +61,15 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
     private func run() {
         while true {
             let bytes = condition.withLock {
-                isWriting = false
+                writing = 0
                 // Who flushes waits for it.
                 condition.broadcast()
                 while !hasWork { condition.wait() }
-                isWriting = true
-                defer { (waiting, dropped) = ([], 0) }
                 // What was dropped came after what waits.
-                return dropped == 0 ? waiting : waiting + Self.gap(of: dropped).utf8
+                let gap = dropped == 0 ? "" : Self.gap(of: dropped)
+                writing = waiting.count
+                defer { (waiting, dropped) = ([], 0) }
+                return waiting + gap.utf8
             }
             put(bytes)
         }
@@ -88,7 +93,7 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&wait, 1, -1)
                 } else if errno != EINTR {
-                    // Nobody reads any more, or the disk is full: a server goes on.
+                    // Nobody can read any more, or the disk is full: a server goes on.
                     return
                 }
             }

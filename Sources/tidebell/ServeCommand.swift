@@ -121,10 +121,7 @@ struct ServeCommand: AsyncParsableCommand {
         // A reader of the output, or a client, may go away at any time.
         signal(SIGPIPE, SIG_IGN)
         // However the process ends. An output that nobody reads does not keep it.
-        atexit {
-            QueuedOutput.standardOutput.flush()
-            QueuedOutput.standardError.flush()
-        }
+        atexit { QueuedOutput.flush(.standardOutput, .standardError) }
         OpenFiles.raiseLimit()
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)

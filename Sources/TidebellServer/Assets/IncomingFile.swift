@@ -122,8 +122,12 @@ final class OpenFile: Sendable {
         // Without waiting: what stands there may be a pipe.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw DiskError("open") }
-            return nil
+            switch errno {
+            case ENOENT: return nil
+            // A socket.
+            case ENXIO: throw DamagedFile.noFile
+            default: throw DiskError("open")
+            }
         }
         guard let status = FileStatus(descriptor) else { throw DiskError("look at") }
         guard status.kind == .file else { throw DamagedFile.noFile }

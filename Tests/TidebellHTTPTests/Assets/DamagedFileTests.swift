@@ -67,11 +67,14 @@ struct DamagedFileTests {
         #expect(api.log.detailedLines == [try line(Self.changed)])
     }
 
-    @Test("What blocks whoever opens it, such as a pipe, is a damaged file like others")
-    func pipe() async throws {
+    @Test(
+        "What is no file, such as a pipe that blocks whoever opens it, is damaged like others",
+        arguments: [S_IFIFO, S_IFSOCK, S_IFDIR]
+    )
+    func noFile(kind: mode_t) async throws {
         let path = api.folder.appendingPathComponent(try file).path
         try FileManager.default.removeItem(atPath: path)
-        #expect(mkfifo(path, 0o600) == 0)
+        #expect((kind == S_IFDIR ? mkdir(path, 0o700) : mknod(path, kind | 0o600, 0)) == 0)
         let answer = try await api.download(asset)
         #expect(answer.status == 500)
         #expect(answer.error?.reason.contains("'tidebell check'") == true)
