@@ -3,13 +3,20 @@ import Foundation
 package import TidebellCore
 package import TidebellScheduling
 
-/// A store that does something of its own with writes, and hands on everything else.
+/// A store that does something of its own with some calls, and hands on everything else.
 package protocol WrappedStore: OpenedStore {
     /// The store that keeps everything.
     var base: any OpenedStore { get }
 }
 
 extension WrappedStore {
+    package func writeInSteps<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
+    ) async throws -> Result {
+        try await base.writeInSteps(for: caller, body)
+    }
+
     package func read<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {

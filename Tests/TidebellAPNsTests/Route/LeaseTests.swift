@@ -76,13 +76,6 @@ private struct OneReadableQueue: WrappedStore {
 
     let base: any OpenedStore
 
-    func writeInSteps<Result: Sendable>(
-        for caller: AccountID?,
-        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
-    ) async throws -> Result {
-        try await base.writeInSteps(for: caller, body)
-    }
-
     func claimDeliveries(
         _ claim: LeaseClaim, in queue: DeliveryQueue
     ) async throws -> ClaimedLeases<DeliveryPointer> {
@@ -111,13 +104,6 @@ private final class OthersFirst: WrappedStore {
     }
     /// What others have claimed.
     var taken: [DeliveryLease] { state.withLock(\.taken) }
-
-    func writeInSteps<Result: Sendable>(
-        for caller: AccountID?,
-        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
-    ) async throws -> Result {
-        try await base.writeInSteps(for: caller, body)
-    }
 
     func claimDeliveries(
         _ claim: LeaseClaim, in queue: DeliveryQueue
