@@ -24,7 +24,7 @@ package protocol SessionReading {
     func end(of session: SessionID, at now: Instant) throws -> Instant?
 
     /// Returns those of the listeners who may go on hearing. Cost grows with the
-    /// listeners, in a bounded number of statements.
+    /// listeners, in a bounded number of statements and one for each API token.
     func listening(among listeners: Set<Listener>, at now: Instant) throws -> Set<Listener>
 }
 
