@@ -13,23 +13,29 @@ package enum NotificationNumbers: Sendable {
     /// one costs more.
     case perUser
 
-    /// The SQL function that gives where a user's numbers begin; NULL where all share a counter.
-    static let function = "tidebell_first_number"
+    /// The SQL function that gives the first number behind another one that the log of a user may
+    /// have; NULL where all share a counter.
+    static let function = "tidebell_next_number"
+
+    /// Users whose numbers can be told from one another's.
+    private static let users: Int64 = 1 << 20
 
     /// Adds the function to a connection.
     func define(in database: Database) {
         let isPerUser = self == .perUser
         database.add(
-            function: DatabaseFunction(Self.function, argumentCount: 1, pure: true) { values in
+            function: DatabaseFunction(Self.function, argumentCount: 2, pure: true) { values in
                 guard isPerUser, let user = Int64.fromDatabaseValue(values[0]) else { return nil }
-                return Self.first(of: user)
+                return Self.next(of: user, after: Int64.fromDatabaseValue(values[1]) ?? 0)
             }
         )
     }
 
-    /// A number that reveals nothing of the user's, 2^40 from that of any other or the same.
-    private static func first(of user: Int64) -> Int64 {
+    /// The first number behind `last` that no other user has. A log begins at a number that
+    /// reveals nothing of the user's, 2^40 from that of any other or the same.
+    private static func next(of user: Int64, after last: Int64) -> Int64 {
         let mixed = UInt64(bitPattern: user) &* 0x9E37_79B9_7F4A_7C15
-        return Int64((mixed >> 46) + 1) << 40
+        let least = max(last + 1, Int64((mixed >> 46) + 1) << 40)
+        return least + ((user - least) % users + users) % users
     }
 }

@@ -72,7 +72,7 @@ extension SQLiteReading {
     func ownNotificationHead(of user: UserID) throws -> NotificationSequence? {
         try connection.first(
             """
-            SELECT CASE WHEN \(NotificationNumbers.function)(?1) IS NOT NULL THEN max(
+            SELECT CASE WHEN \(NotificationNumbers.function)(?1, 0) IS NOT NULL THEN max(
                 ifnull((SELECT max(sequence) FROM notification WHERE user = ?1), 0),
                 ifnull((SELECT max(read_place) FROM notification WHERE user = ?1), 0),
                 ifnull((SELECT notification_floor FROM user WHERE id = ?1), 0),

@@ -37,14 +37,14 @@ extension SQLiteTransaction {
 
     /// Takes the next numbers of the user's log, which notifications and marks share so
     /// that one number stands for what a reader of the history has.
-    private func takePositions(_ count: Int, of user: UserID) throws -> Range<Int64> {
-        guard count > 0 else { return 0..<0 }
+    private func takePositions(_ count: Int, of user: UserID) throws -> [Int64] {
+        guard count > 0 else { return [] }
         if let own = try ownNumbers(count, of: user) { return own }
         let last = try connection.first(
             "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'notification' RETURNING seq",
             count
         ) { $0.int(0) }
         guard let last else { preconditionFailure("a log with notifications has no sequence") }
-        return last - Int64(count) + 1..<last + 1
+        return Array(last - Int64(count) + 1..<last + 1)
     }
 }

@@ -39,24 +39,27 @@ extension SQLiteTransaction {
 
     /// The next numbers of a user's log, in a store whose users have numbers of their own; nil
     /// where one counter gives them.
-    func ownNumbers(_ count: Int, of user: UserID) throws -> Range<Int64>? {
+    func ownNumbers(_ count: Int, of user: UserID) throws -> [Int64]? {
         guard try haveOwnNumbers(), let head = try ownNotificationHead(of: user) else {
             return nil
         }
-        let start: Int64? = try connection.first(
-            "SELECT \(NotificationNumbers.function)(?)", user
-        ) { $0.int(0) }
         // What is noted beside the store knows the greatest number of all only.
         hasQuietChange = true
-        let first = max(head.rawValue, start ?? 0) + 1
-        return first..<first + Int64(count)
+        var numbers: [Int64] = []
+        for _ in 0..<count {
+            let next = try connection.first(
+                "SELECT \(NotificationNumbers.function)(?, ?)", user, numbers.last ?? head.rawValue
+            ) { $0.int(0) }
+            numbers += next.map { [$0] } ?? []
+        }
+        return numbers
     }
 
     /// Whether users have numbers of their own.
     private func haveOwnNumbers() throws -> Bool {
         if let usersHaveOwnNumbers { return usersHaveOwnNumbers }
         let answer =
-            try connection.first("SELECT \(NotificationNumbers.function)(0) IS NOT NULL") {
+            try connection.first("SELECT \(NotificationNumbers.function)(0, 0) IS NOT NULL") {
                 $0.bool(0)
             } ?? false
         usersHaveOwnNumbers = answer

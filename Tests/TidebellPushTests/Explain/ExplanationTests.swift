@@ -17,11 +17,11 @@ struct ExplanationTests {
             try await world.subscribe(anna, .zone, id: "feed-changes", zone: "feed")
             try await world.create(["a"], of: anna, origin: "laptop")
             _ = try await world.pipeline.drain()
-            try await world.deliver(1, to: anna, on: "phone", "sent", after: 2)
-            try await world.deliver(1, to: anna, on: "phone", "acknowledged", after: 9)
-            try await world.deliver(1, to: anna, on: "tablet", "200", by: .apns, after: 1_541)
-            try await world.deliver(1, to: anna, on: nil, "503", by: .webhook, after: 180_000)
-            try await world.deliver(1, to: anna, on: "old", "410", by: .apns, after: 8_000_000)
+            try await world.deliver(to: anna, on: "phone", "sent", after: 2)
+            try await world.deliver(to: anna, on: "phone", "acknowledged", after: 9)
+            try await world.deliver(to: anna, on: "tablet", "200", by: .apns, after: 1_541)
+            try await world.deliver(to: anna, on: nil, "503", by: .webhook, after: 180_000)
+            try await world.deliver(to: anna, on: "old", "410", by: .apns, after: 8_000_000)
             #expect(
                 try await world.text() == """
                     iCloud.org.example.feed · development
@@ -50,7 +50,7 @@ struct ExplanationTests {
             try await world.subscribe(anna, .zone, id: "a\u{1B}[2Jb\n\u{202E}", zone: "feed")
             try await world.create(["a"], of: anna)
             _ = try await world.pipeline.drain()
-            try await world.deliver(1, to: anna, on: nil, "\u{9B}1m\r", after: 1)
+            try await world.deliver(to: anna, on: nil, "\u{9B}1m\r", after: 1)
             let lines = try await world.lines()
             #expect(lines.first?.hasPrefix("  ✓ a\u{FFFD}[2Jb\u{FFFD}\u{FFFD} (zone feed)") == true)
             #expect(lines.last == "        stream +1 ms \u{FFFD}1m\u{FFFD}")

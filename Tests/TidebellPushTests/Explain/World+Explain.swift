@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Testing
 import TidebellCore
 import TidebellPush
 import TidebellWire
@@ -32,13 +33,14 @@ extension World {
         ).replacing(/\d+ bytes/, with: "N bytes")
     }
 
-    /// Notes what a route did, milliseconds after noon.
+    /// Notes what a route did with the oldest notification of a log, milliseconds after noon.
     func deliver(
-        _ sequence: Int64, to person: Person, on client: String?, _ answer: String,
+        to person: Person, on client: String?, _ answer: String,
         by route: Delivery.Route = .stream, after milliseconds: Int64
     ) async throws {
+        let oldest = try #require(try await log(of: person).first)
         let delivery = Delivery(
-            notification: NotificationSequence(rawValue: sequence), user: person.user.id,
+            notification: oldest.sequence, user: person.user.id,
             clientID: client, route: route,
             at: Instant(rawValue: World.noon.rawValue + milliseconds), answer: answer
         )

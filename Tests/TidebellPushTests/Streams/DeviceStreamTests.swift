@@ -47,7 +47,7 @@ import TidebellWire
             try await world.create(["old"], of: anna)
             _ = try await world.pipeline.drain()
             let stream = world.streams.open(
-                device: phone, after: NotificationSequence(rawValue: 1_000_000))
+                device: phone, after: NotificationSequence(rawValue: .max))
             try await withThrowingTaskGroup(of: [DeliveredPayload].self) { group in
                 let reads = world.store.reads
                 group.addTask { try await stream.delivered(1) }
