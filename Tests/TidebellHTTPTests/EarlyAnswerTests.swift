@@ -28,6 +28,22 @@ struct EarlyAnswerTests {
         }
     }
 
+    @Test("A user's connection outlives an early refusal, once all of the body has come")
+    func connectionGoesOn() async throws {
+        let api = try await TestAPI()
+        try await api.serving { [self] port in
+            let connection = try RawConnection(port)
+            let count = 8 << 20
+            let refused = try await connection.request(
+                post(api.target("private/records/modify"), "Content-Length: \(count)"))
+            #expect(refused.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(!refused.contains("Connection: close"))
+            try connection.send(String(repeating: "x", count: count))
+            let next = try await connection.request("GET /health HTTP/1.1\r\nHost: here\r\n\r\n")
+            #expect(next.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
     @Test(
         "A head beyond its bounds is refused, also to a client that sends all of it first",
         arguments: ["a field", "fields", "the target"]

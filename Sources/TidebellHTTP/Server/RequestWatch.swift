@@ -9,9 +9,9 @@ import TidebellWire
 /// Watches one connection: how long its requests take to arrive, how long it is idle, and
 /// what comes of a body that nobody wants any more.
 ///
-/// A request that is answered before its body has come ends the connection, unless little
-/// is missing: the rest is thrown away for a while, since closing at once would take the
-/// answer from a client that still sends (RFC 9112, 9.6).
+/// A request that is answered before its body has come ends the connection, unless little is
+/// missing, or a user's client sends it: the rest is thrown away for a while, since closing at
+/// once would take the answer from a client that still sends (RFC 9112, 9.6).
 ///
 /// A client that asks first (`Expect: 100-continue`) gets `100 Continue` when somebody reads
 /// the body, ``WantsBody``; until then it may be refused, which costs it no upload.
@@ -28,7 +28,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     static let headFields = 1000
     /// How many bytes of an unwanted body, or head, are thrown away: the longest file of a web client.
     private static let lingerBytes = 64 << 20
-    /// The rest of an unwanted body that a connection outlives.
+    /// The rest of an unwanted body that a stranger's connection outlives.
     private static let smallRest = 64 * 1024
 
     private enum Phase {
@@ -224,7 +224,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         if head.status == .notImplemented { return true }
         guard case .receiving = phase, unanswered == 1 else { return false }
         // A client that got no `100 Continue` may send another request instead of the body.
-        return awaitsContinue || !isRestSmall
+        return awaitsContinue || !isRestBounded
     }
 
     private func answerIsSent(_ context: ChannelHandlerContext) {
@@ -233,10 +233,13 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         becomeIdle(context)
     }
 
-    /// Whether what is missing of the request is soon there.
-    private var isRestSmall: Bool {
+    /// Whether the connection outlives what is missing of the request.
+    private var isRestBounded: Bool {
         guard let announced else { return false }
-        return announced - received <= Self.smallRest
+        // NB: an HTTP client that has queued all of a body and is told that the connection ends may
+        // close it at once, and report its own broken request instead of the answer.
+        let bound = connection?.isFromUser == true ? Self.lingerBytes : Self.smallRest
+        return announced - received <= bound
     }
 
     private func becomeIdle(_ context: ChannelHandlerContext) {
