@@ -76,7 +76,7 @@ package final class QueuedOutput: TextOutputStream, @unchecked Sendable {
     }
 
     /// The line that stands for texts that nobody will see.
-    static func gap(of dropped: Int) -> String {
+    private static func gap(of dropped: Int) -> String {
         "(\(dropped) lines are missing here: nobody read them in time)\n"
     }
 
