@@ -306,7 +306,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
-            name: "tidebell-simulate", dependencies: ["Simulation", "TidebellProcesses"],
+            name: "tidebell-simulate",
+            dependencies: [
+                "Simulation", "TidebellProcesses",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             path: "Tests/Simulate", swiftSettings: strict
         ),
         .testTarget(

@@ -1,26 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Simulation
 import TidebellProcesses
 
-/// Goes through many walks: `tidebell-simulate --seeds 1-2000`; with `--pipelines 3` so many
-/// share the work, with `--returns` at the end the store comes back from older moments, with
-/// `--wide` requests are sent again, files are uploaded, and the pipeline runs by itself.
+/// Goes through many walks; fails where one of them does.
 @main
-struct Simulate {
-    static func main() async throws {
-        var arguments = CommandLine.arguments.dropFirst().map(\.self)
-        let hasReturns = arguments.last == "--returns"
-        let isWide = arguments.last == "--wide"
-        if hasReturns || isWide { arguments.removeLast() }
-        let pipelines = try pipelines(&arguments)
-        let seeds = try seeds(arguments)
+struct Simulate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tidebell-simulate",
+        abstract: "Goes through simulated clouds that walk at random, each by its seed."
+    )
+
+    @Option(help: "The seeds, such as 7 or 1-2000.", transform: seeds)
+    var seeds: ClosedRange<UInt64>
+
+    @Option(help: "How many pipelines share the work.")
+    var pipelines = 1
+
+    @Flag(help: "The store comes back from older moments.")
+    var returns = false
+
+    @Flag(
+        help: "Requests are sent again, files are uploaded, and the pipeline runs by itself.")
+    var wide = false
+
+    func validate() throws {
+        guard pipelines > 0 else { throw ValidationError("--pipelines is at least 1.") }
+        guard !(returns && wide) else {
+            throw ValidationError("--returns and --wide are two kinds of walks; give one of them.")
+        }
+    }
+
+    func run() async throws {
         let clock = ContinuousClock()
         let start = clock.now
         var failed: [UInt64] = []
         var total = Simulation.Tally()
         for seed in seeds {
-            let walk = Walk(
-                seed: seed, hasReturns: hasReturns, isWide: isWide, pipelines: pipelines)
+            let walk = Walk(seed: seed, hasReturns: returns, isWide: wide, pipelines: pipelines)
             do {
                 total += try await Simulation.run(walk)
             } catch {
@@ -34,32 +51,17 @@ struct Simulate {
         printLine(
             "\(seeds.count) walks, \(rate) a second: \(total.changes) changes processed, "
                 + "\(total.notifications) notifications, \(total.delivered) deliveries, "
-                + "\(total.returns) returns; "
-                + "failed: \(failed)"
+                + "\(total.returns) returns; failed: \(failed)"
         )
+        if !failed.isEmpty { throw ExitCode.failure }
     }
 
-    /// Takes `--pipelines 3` from the end; one where it is not there.
-    private static func pipelines(_ arguments: inout [String]) throws -> Int {
-        guard arguments.count == 4, arguments[2] == "--pipelines" else { return 1 }
-        guard let count = Int(arguments[3]), count > 0 else { throw Usage() }
-        arguments.removeLast(2)
-        return count
-    }
-
-    /// Reads `--seeds 7` or `--seeds 1-2000`.
-    private static func seeds(_ arguments: [String]) throws -> ClosedRange<UInt64> {
-        guard arguments.count == 2, arguments[0] == "--seeds" else { throw Usage() }
-        let bounds = arguments[1].split(separator: "-").compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, bounds.count <= 2, first <= last
-        else { throw Usage() }
+    /// Reads `7` or `1-2000`.
+    private static func seeds(_ text: String) throws -> ClosedRange<UInt64> {
+        let bounds = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
+        guard bounds.count <= 2, let first = bounds.first ?? nil, let last = bounds.last ?? nil,
+            first <= last
+        else { throw ValidationError("'\(text)' is neither a seed nor a range such as 1-2000.") }
         return first...last
-    }
-
-    private struct Usage: Error, CustomStringConvertible {
-        let description = """
-            usage: tidebell-simulate --seeds <first>[-<last>] [--pipelines <count>] \
-            [--returns | --wide]
-            """
     }
 }

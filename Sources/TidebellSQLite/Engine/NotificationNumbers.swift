@@ -18,7 +18,7 @@ package enum NotificationNumbers: Sendable {
     static let function = "tidebell_next_number"
 
     /// Users whose numbers can be told from one another's.
-    private static let users: Int64 = 1 << 20
+    private static let users: Int64 = 1 << 12
 
     /// Adds the function to a connection.
     func define(in database: Database) {
@@ -32,10 +32,11 @@ package enum NotificationNumbers: Sendable {
     }
 
     /// The first number behind `last` that no other user has. A log begins at a number that
-    /// reveals nothing of the user's, 2^40 from that of any other or the same.
+    /// reveals nothing of the user's, 2^24 from that of any other or the same, and far below those
+    /// that a new life begins with.
     private static func next(of user: Int64, after last: Int64) -> Int64 {
         let mixed = UInt64(bitPattern: user) &* 0x9E37_79B9_7F4A_7C15
-        let least = max(last + 1, Int64((mixed >> 46) + 1) << 40)
+        let least = max(last + 1, Int64((mixed >> 46) + 1) << 24)
         return least + ((user - least) % users + users) % users
     }
 }
