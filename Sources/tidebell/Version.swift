@@ -3,5 +3,5 @@
 /// What `tidebell --version` prints.
 enum Version {
     /// The version of this build; CHANGELOG.md lists what is in it.
-    static let text = "0.1.0-dev"
+    static let text = "0.1.0"
 }
