@@ -5,14 +5,19 @@ import TidebellWire
 /// What filters compare of a record's fields: made of each field once, when the first
 /// filter asks for it, however many ask.
 final class FieldForms: Sendable {
+    /// What was made of one field, or of all text.
+    private struct Forms {
+        var key: ComparisonKey??
+        var elements: ValueSet<ComparisonKey>?
+        /// Its text as it is written, or those of its elements.
+        var texts: [CanonicalText]?
+        var tokens: ValueSet<String>?
+        var size: Int?
+    }
+
     private struct State {
-        var keys: [String: ComparisonKey?] = [:]
-        var elements: [String: ValueSet<ComparisonKey>] = [:]
-        /// Texts as they are written, and those of lists.
-        var texts: [String: [CanonicalText]] = [:]
         /// Those of all text are under nil.
-        var tokens: [String?: ValueSet<String>] = [:]
-        var sizes: [String: Int] = [:]
+        var forms: [String?: Forms] = [:]
         var foldedBytes = 0
     }
 
@@ -29,76 +34,76 @@ final class FieldForms: Sendable {
     /// Whether the form of a field, or of all text, was made.
     func has(_ kind: Kind, of field: String?) -> Bool {
         state.withLock { state in
-            switch kind {
-            case .key: field.map { state.keys[$0] != nil } ?? false
-            case .elements: field.map { state.elements[$0] != nil } ?? false
-            case .texts: field.map { state.texts[$0] != nil } ?? false
-            case .tokens: state.tokens[field] != nil
+            guard let forms = state.forms[field] else { return false }
+            return switch kind {
+            case .key: forms.key != nil
+            case .elements: forms.elements != nil
+            case .texts: forms.texts != nil
+            case .tokens: forms.tokens != nil
             }
         }
     }
 
     func key(of field: String, _ value: FieldValue) -> ComparisonKey? {
-        state.withLock { state in
-            if let key = state.keys[field] { return key }
-            state.foldedBytes += value.textBytes
-            let key = ComparisonKey(value)
-            state.keys[field] = .some(key)
-            return key
+        form(\.key, of: field) { foldedBytes in
+            foldedBytes += value.textBytes
+            return ComparisonKey(value)
         }
     }
 
     func elements(of field: String, _ elements: [FieldValue]) -> ValueSet<ComparisonKey> {
-        state.withLock { state in
-            if let keys = state.elements[field] { return keys }
-            state.foldedBytes += elements.reduce(0) { $0 + $1.textBytes }
-            let keys = ValueSet(Set(elements.compactMap { ComparisonKey($0) }))
-            state.elements[field] = keys
-            return keys
+        form(\.elements, of: field) { foldedBytes in
+            foldedBytes += elements.reduce(0) { $0 + $1.textBytes }
+            return ValueSet(Set(elements.compactMap { ComparisonKey($0) }))
         }
     }
 
     /// The text of a field, or the texts of its elements, as they are written.
     func texts(of field: String, _ value: FieldValue) -> [CanonicalText] {
-        state.withLock { state in
-            if let texts = state.texts[field] { return texts }
-            state.foldedBytes += value.textBytes
-            let texts = (value.elements ?? [value]).compactMap { element in
+        form(\.texts, of: field) { foldedBytes in
+            foldedBytes += value.textBytes
+            return (value.elements ?? [value]).compactMap { element in
                 if case .string(let text) = element { CanonicalText(text) } else { nil }
             }
-            state.texts[field] = texts
-            return texts
         }
     }
 
     /// The words of a field, or of all text, where `values` are those that are searched.
     func tokens(of field: String?, _ values: some Sequence<FieldValue>) -> ValueSet<String> {
-        state.withLock { state in
-            if let tokens = state.tokens[field] { return tokens }
+        form(\.tokens, of: field) { foldedBytes in
             var words: Set<String> = []
             for value in values {
-                state.foldedBytes += value.textBytes
+                foldedBytes += value.textBytes
                 value.addTokens(to: &words)
             }
-            let tokens = ValueSet(words)
-            state.tokens[field] = tokens
-            return tokens
+            return ValueSet(words)
         }
     }
 
     /// See ``FieldValue/comparedBytes``.
     func size(of field: String, _ value: FieldValue) -> Int {
-        state.withLock { state in
-            if let size = state.sizes[field] { return size }
-            let size = value.comparedBytes
-            state.sizes[field] = size
-            return size
-        }
+        // Of anything else it is there already.
+        guard case .list = value else { return value.comparedBytes }
+        return form(\.size, of: field) { _ in value.comparedBytes }
     }
 
     /// Forgets all, which can be made again.
     func clear() {
         state.withLock { $0 = State() }
+    }
+
+    /// Returns a form of a field, or of all text, which is made when it is asked for first.
+    @inline(__always)  // The paths cost nothing where they are known.
+    private func form<Form: Sendable>(
+        _ path: WritableKeyPath<Forms, Form?>, of field: String?,
+        made make: (_ foldedBytes: inout Int) -> Form
+    ) -> Form {
+        state.withLock { state in
+            if let form = state.forms[field]?[keyPath: path] { return form }
+            let form = make(&state.foldedBytes)
+            state.forms[field, default: Forms()][keyPath: path] = form
+            return form
+        }
     }
 }
 

@@ -5,10 +5,13 @@ extension JSONReader {
     mutating func scanString() throws -> String {
         position += 1
         let start = position
+        var bits: UInt8 = 0
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let text = try self.text(UnsafeBufferPointer(rebasing: bytes[start..<position]))
+                let utf8 = UnsafeBufferPointer(rebasing: bytes[start..<position])
+                // Nearly all are ASCII, which is valid UTF-8 and has no marks.
+                let text = bits < 0x80 ? String(decoding: utf8, as: UTF8.self) : try text(utf8)
                 position += 1
                 return text
             }
@@ -16,6 +19,7 @@ extension JSONReader {
             guard byte >= 0x20 else {
                 throw JSONError("control character in a string at byte \(position)")
             }
+            bits |= byte
             position += 1
         }
         throw JSONError("unterminated string")

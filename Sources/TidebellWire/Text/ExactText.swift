@@ -24,12 +24,16 @@ package struct ExactText: Sendable, Hashable, ExpressibleByStringLiteral,
     package var description: String { text }
 
     package static func == (left: ExactText, right: ExactText) -> Bool {
-        left.text.utf8.count == right.text.utf8.count
-            && left.text.utf8.elementsEqual(right.text.utf8)
+        left.withBytes { left in right.withBytes { left.elementsEqual($0) } }
     }
 
     package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(UInt8(0xFF))
+    }
+
+    private func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
+        return Array(text.utf8).withUnsafeBufferPointer(body)
     }
 }

@@ -50,9 +50,13 @@ package struct RecordFields: Sendable, Hashable {
     package func decoded(only names: Set<String>) throws -> [String: Field] {
         var fields: [String: Field] = [:]
         guard !names.isEmpty else { return fields }
+        // A query looks into every record of a type: few names are compared faster than hashed.
+        let few = names.count <= 8 ? Array(names) : nil
         try JSONReader.read(json, ordersMarks: false) { reader in
             try reader.readObject { reader, name in
-                guard names.contains(name.text) else { return try reader.skipValue() }
+                guard few?.contains(name.text) ?? names.contains(name.text) else {
+                    return try reader.skipValue()
+                }
                 fields[name.text] = try Field.read(from: &reader)
             }
         }

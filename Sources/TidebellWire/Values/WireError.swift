@@ -116,7 +116,7 @@ package struct WireError: Error, Sendable, Hashable {
     ///
     /// Takes no longer for a long text; a character may have any number of bytes.
     package static func shortened(_ text: some StringProtocol, to length: Int = 60) -> String {
-        guard text.utf8.dropFirst(length).first != nil else { return String(text) }
+        guard text.utf8.count > length else { return String(text) }
         let mark = "..."
         var cut = String.UnicodeScalarView()
         var room = length - mark.utf8.count
