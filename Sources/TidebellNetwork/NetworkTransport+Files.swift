@@ -11,6 +11,7 @@ extension NetworkTransport {
     func upload(
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
+        let stallTimeout = max(stallTimeout, leastTimeout)
         let moved = Locked(0)
         let failure = Locked<(any Error)?>(nil)
         var message = httpRequest(request)
@@ -32,11 +33,11 @@ extension NetworkTransport {
     }
 
     func download(_ request: TransportRequest) async throws -> TransportStream {
-        let response = try await within(Self.streamHeadTimeout) {
+        let response = try await within(headTimeout) {
             try await Self.client.execute(httpRequest(request), deadline: .distantFuture)
         }
         guard response.status == .ok || response.status == .partialContent else {
-            let refusal = try await within(Self.streamHeadTimeout) {
+            let refusal = try await within(headTimeout) {
                 try await collect(response, upTo: Self.maximumRefusalSize)
             }
             return TransportStream(refusal: refusal)

@@ -13,8 +13,11 @@ import NIOHTTP1
 /// module imports shows its extensions of `Array`, `URL` and so on to every program that
 /// imports the latter, and an app's own `uniqued()` would be ambiguous beside them.
 @c(tidebell_network_transport)
-public func makeNetworkTransport(_ server: UnsafePointer<CChar>) -> UnsafeMutableRawPointer {
-    let transport = NetworkTransport(server: String(cString: server))
+public func makeNetworkTransport(
+    _ server: UnsafePointer<CChar>, leastTimeout: Double
+) -> UnsafeMutableRawPointer {
+    let transport = NetworkTransport(
+        server: String(cString: server), leastTimeout: .seconds(leastTimeout))
     return Unmanaged.passRetained(MadeTransport(transport)).toOpaque()
 }
 
@@ -33,6 +36,8 @@ struct NetworkTransport: Transport {
 
     /// The server's address, whose path is put before every request's.
     let server: String
+    /// What every wait for the server takes at least, however short its own time is.
+    let leastTimeout: Duration
 
     // One client for the process: it owns connections and is never shut down.
     static let client: HTTPClient = {
@@ -52,7 +57,8 @@ struct NetworkTransport: Transport {
         _ request: TransportRequest,
         timeout: Duration
     ) async throws -> TransportResponse {
-        try await within(timeout) {
+        let timeout = max(timeout, leastTimeout)
+        return try await within(timeout) {
             let response = try await Self.client.execute(
                 httpRequest(request),
                 timeout: TimeAmount(timeout)
@@ -62,11 +68,11 @@ struct NetworkTransport: Transport {
     }
 
     func stream(_ request: TransportRequest) async throws -> TransportStream {
-        let response = try await within(Self.streamHeadTimeout) {
+        let response = try await within(headTimeout) {
             try await Self.client.execute(httpRequest(request), deadline: .distantFuture)
         }
         guard response.status == .ok else {
-            let refusal = try await within(Self.streamHeadTimeout) {
+            let refusal = try await within(headTimeout) {
                 try await collect(response, upTo: Self.maximumRefusalSize)
             }
             return TransportStream(refusal: refusal)
@@ -79,6 +85,9 @@ struct NetworkTransport: Transport {
     }
 
     // MARK: -
+
+    /// The longest time until the head of a stream.
+    var headTimeout: Duration { max(Self.streamHeadTimeout, leastTimeout) }
 
     /// The request as the HTTP client takes it.
     func httpRequest(_ request: TransportRequest) -> HTTPClientRequest {

@@ -3,6 +3,8 @@
 #define TIDEBELL_NETWORK_H
 
 /// Returns the transport to a server, as a retained `MadeTransport`; TidebellNetwork has it.
-void *_Nonnull tidebell_network_transport(const char *_Nonnull server);
+///
+/// Every wait for the server is `leastTimeout` seconds at least.
+void *_Nonnull tidebell_network_transport(const char *_Nonnull server, double leastTimeout);
 
 #endif

@@ -8,22 +8,20 @@ import Foundation
 /// app sees nothing of the modules an HTTP client needs.
 package struct HTTPTransport: Transport {
     private let network: any Transport
-    private let leastTimeout: Duration
 
     /// Creates a transport to a server, whose path is put before every request's.
     ///
-    /// - Parameter leastTimeout: What every request gets at least, however short its own time is: for
-    ///   tests, where time stands still and the machine may be slow.
+    /// - Parameter leastTimeout: What every wait for the server takes at least, however short its own
+    ///   time is: for tests, where time stands still and the machine may be slow.
     package init(server: URL, leastTimeout: Duration = .zero) {
-        self.leastTimeout = leastTimeout
-        let made = tidebell_network_transport(server.absoluteString)
+        let made = tidebell_network_transport(server.absoluteString, leastTimeout / .seconds(1))
         network = Unmanaged<MadeTransport>.fromOpaque(made).takeRetainedValue().transport
     }
 
     package func send(
         _ request: TransportRequest, timeout: Duration
     ) async throws -> TransportResponse {
-        try await network.send(request, timeout: max(timeout, leastTimeout))
+        try await network.send(request, timeout: timeout)
     }
 
     package func stream(_ request: TransportRequest) async throws -> TransportStream {
@@ -33,8 +31,7 @@ package struct HTTPTransport: Transport {
     package func upload(
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
-        try await network.upload(
-            request, of: file, stallTimeout: max(stallTimeout, leastTimeout))
+        try await network.upload(request, of: file, stallTimeout: stallTimeout)
     }
 
     package func download(_ request: TransportRequest) async throws -> TransportStream {
