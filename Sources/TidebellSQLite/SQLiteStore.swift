@@ -53,9 +53,8 @@ package final class SQLiteStore: OpenedStore {
     /// Takes over an open pool; see ``open(at:for:identity:)``.
     init(
         pool: DatabasePool, files: StoreFiles, identity: UInt64, incarnation: Incarnation,
-        log: WriteAheadLog,
-        server: ServerLock?, life: StoreLife, scopes: ScopeCheck?, troubles: StoreTroubles,
-        bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
+        log: WriteAheadLog, server: ServerLock?, life: StoreLife, scopes: ScopeCheck?,
+        troubles: StoreTroubles, bounds: StoreBounds, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
         self.identity = identity

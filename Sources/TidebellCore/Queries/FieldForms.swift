@@ -82,7 +82,7 @@ final class FieldForms: Sendable {
 
     /// See ``FieldValue/comparedBytes``.
     func size(of field: String, _ value: FieldValue) -> Int {
-        // Of anything else it is there already.
+        // Only that of a list is counted element by element.
         guard case .list = value else { return value.comparedBytes }
         return form(\.size, of: field) { _ in value.comparedBytes }
     }
@@ -93,7 +93,8 @@ final class FieldForms: Sendable {
     }
 
     /// Returns a form of a field, or of all text, which is made when it is asked for first.
-    @inline(__always)  // The paths cost nothing where they are known.
+    // Inlined, so that the path is known where it is used, and needs no look-up.
+    @inline(__always)
     private func form<Form: Sendable>(
         _ path: WritableKeyPath<Forms, Form?>, of field: String?,
         made make: (_ foldedBytes: inout Int) -> Form

@@ -224,7 +224,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
         if head.status == .notImplemented { return true }
         guard case .receiving = phase, unanswered == 1 else { return false }
         // A client that got no `100 Continue` may send another request instead of the body.
-        return awaitsContinue || !isRestBounded
+        return awaitsContinue || !outlivesRest
     }
 
     private func answerIsSent(_ context: ChannelHandlerContext) {
@@ -234,7 +234,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Whether the connection outlives what is missing of the request.
-    private var isRestBounded: Bool {
+    private var outlivesRest: Bool {
         guard let announced else { return false }
         // NB: an HTTP client that has queued all of a body and is told that the connection ends may
         // close it at once, and report its own broken request instead of the answer.

@@ -17,8 +17,8 @@ package enum NotificationNumbers: Sendable {
     /// have; NULL where all share a counter.
     static let function = "tidebell_next_number"
 
-    /// Users whose numbers can be told from one another's.
-    private static let users: Int64 = 1 << 12
+    /// From one number of a user to the next; as many users have numbers that differ. A power of 2.
+    static let step: Int64 = 1 << 12
 
     /// Adds the function to a connection.
     func define(in database: Database) {
@@ -37,6 +37,6 @@ package enum NotificationNumbers: Sendable {
     private static func next(of user: Int64, after last: Int64) -> Int64 {
         let mixed = UInt64(bitPattern: user) &* 0x9E37_79B9_7F4A_7C15
         let least = max(last + 1, Int64((mixed >> 46) + 1) << 24)
-        return least + ((user - least) % users + users) % users
+        return least + ((user - least) & (step - 1))
     }
 }

@@ -64,8 +64,7 @@ extension SQLiteStore {
             files.remember(ofStoreAt: path)
             return SQLiteStore(
                 pool: pool, files: files, identity: identity, incarnation: incarnation, log: log,
-                server: server,
-                life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
+                server: server, life: StoreLife(note: arrival.note, cameBackOlder: cameBackOlder),
                 scopes: scopes, troubles: troubles, bounds: bounds, elapsed: time.elapsed
             )
         } catch let error as StoreOpenError {

@@ -40,19 +40,15 @@ extension SQLiteTransaction {
     /// The next numbers of a user's log, in a store whose users have numbers of their own; nil
     /// where one counter gives them.
     func ownNumbers(_ count: Int, of user: UserID) throws -> [Int64]? {
-        guard try haveOwnNumbers(), let head = try ownNotificationHead(of: user) else {
-            return nil
-        }
+        guard try haveOwnNumbers(), let head = try ownNotificationHead(of: user),
+            let first = try connection.first(
+                "SELECT \(NotificationNumbers.function)(?, ?)", user, head,
+                read: { $0.int(0) }
+            )
+        else { return nil }
         // What is noted beside the store knows the greatest number of all only.
         hasQuietChange = true
-        var numbers: [Int64] = []
-        for _ in 0..<count {
-            let next = try connection.first(
-                "SELECT \(NotificationNumbers.function)(?, ?)", user, numbers.last ?? head.rawValue
-            ) { $0.int(0) }
-            numbers += next.map { [$0] } ?? []
-        }
-        return numbers
+        return (0..<Int64(count)).map { first + $0 * NotificationNumbers.step }
     }
 
     /// Whether users have numbers of their own.
