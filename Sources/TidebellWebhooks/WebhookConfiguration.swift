@@ -9,8 +9,12 @@ package struct WebhookConfiguration: Sendable, Hashable {
     package var turnsPerSave = 64
     /// Notifications that a webhook gets of one user before others have their turn.
     package var notificationsPerPage = 64
-    /// How long a user's notifications are posted before others have their turn; after that,
-    /// and an answer, others may claim the user.
+    /// How long a user's notifications are posted, to the end of the one that is under way, before
+    /// it is saved what was delivered, and others have their turn: so much is posted again after a
+    /// crash at most.
+    package var turnDuration = Duration.seconds(1)
+    /// How long a user is held, where answers take their time; after that, and one answer more,
+    /// others may claim the user.
     package var leaseDuration = Duration.seconds(30)
     /// The time a receiver has to answer; the standard recommends 15 to 30 s.
     package var requestTimeout = Duration.seconds(20)

@@ -60,7 +60,7 @@ struct WebhookDelivery: Sendable {
             while let next = await group.nextResult() {
                 switch next {
                 case .success(.posted(let user, _, .delivered)):
-                    _ = queue.finished(user, .delivered, isOld: true, jitter: 0)
+                    _ = queue.finished(user, .delivered, isOld: true, isLong: true, jitter: 0)
                 case .success(.saved(let turns, let done)): queue.saved(turns, done: done)
                 case .success, .failure: break
                 }
@@ -73,7 +73,8 @@ struct WebhookDelivery: Sendable {
         for webhook: StoredWebhook, _ queue: inout WebhookQueue,
         in group: inout ThrowingTaskGroup<Done, any Error>
     ) async throws {
-        var deadlines: [DeliveryPointer: Instant] = [:]
+        /// When the turns began that are not over.
+        var beginnings: [DeliveryPointer: Instant] = [:]
         /// When those who are postponed are looked for.
         var alarms: Set<Instant> = []
         func watch(in group: inout ThrowingTaskGroup<Done, any Error>) {
@@ -99,8 +100,7 @@ struct WebhookDelivery: Sendable {
                     }
                 }
                 queue.claimed(claimed.leases, of: count)
-                let deadline = now.advanced(by: route.configuration.leaseDuration)
-                for lease in claimed.leases { deadlines[lease.key] = deadline }
+                for lease in claimed.leases { beginnings[lease.key] = now }
             case .read(let lease):
                 group.addTask { .read(lease.key, try await page(of: lease)) }
             case .post(let item, let lease, let delay):
@@ -111,13 +111,13 @@ struct WebhookDelivery: Sendable {
                     return .posted(lease.key, sequence, await post(item, webhook))
                 }
             case .save(let turns):
-                for turn in turns { deadlines[turn.lease.key] = nil }
+                for turn in turns { beginnings[turn.lease.key] = nil }
                 group.addTask { .saved(turns, done: try await save(turns)) }
             case .receive:
                 guard let done = try await group.next() else { continue }
                 if case .woke = done { watch(in: &group) }
                 if case .vested(let moment) = done { alarms.remove(moment) }
-                guard try await take(done, of: webhook, deadlines, into: &queue) else { return }
+                guard try await take(done, of: webhook, beginnings, into: &queue) else { return }
             case .rest(let delay):
                 try await route.clock.sleep(for: delay)
                 queue.rested()
@@ -233,7 +233,7 @@ struct WebhookDelivery: Sendable {
 
     /// Takes what a task came to; false when the webhook is gone, or disabled by it.
     private func take(
-        _ done: Done, of webhook: StoredWebhook, _ deadlines: [DeliveryPointer: Instant],
+        _ done: Done, of webhook: StoredWebhook, _ beginnings: [DeliveryPointer: Instant],
         into queue: inout WebhookQueue
     ) async throws -> Bool {
         switch done {
@@ -242,8 +242,13 @@ struct WebhookDelivery: Sendable {
         case .read(let user, let page?): queue.read(user, page.items, upTo: page.end)
         case .saved(let turns, let done): queue.saved(turns, done: done)
         case .posted(let user, let sequence, let outcome):
-            let isOld = deadlines[user].map { $0 <= route.now() } ?? true
-            let event = queue.finished(user, outcome, isOld: isOld, jitter: route.jitter())
+            func hasLasted(_ duration: Duration) -> Bool {
+                beginnings[user].map { $0.advanced(by: duration) <= route.now() } ?? true
+            }
+            let event = queue.finished(
+                user, outcome, isOld: hasLasted(route.configuration.leaseDuration),
+                isLong: hasLasted(route.configuration.turnDuration), jitter: route.jitter()
+            )
             report(event, sequence)
             if outcome == .gone {
                 try await disable(webhook)

@@ -67,6 +67,8 @@ struct WebhookQueue {
         var stumbles = 0
         /// Whether the lease is too old for another post.
         var isOld = false
+        /// Whether others have their turn, once something was delivered.
+        var isLong = false
 
         var canGoOn: Bool { phase == .claimed || phase == .waiting }
         /// Whether it takes a place in the window.
@@ -170,12 +172,15 @@ struct WebhookQueue {
     ///
     /// - Parameters:
     ///   - isOld: Whether the lease is too old for another post.
+    ///   - isLong: Whether others have their turn, once something was delivered.
     ///   - jitter: A random number from 0 to 1.
     mutating func finished(
-        _ user: DeliveryPointer, _ outcome: WebhookOutcome, isOld: Bool, jitter: Double
+        _ user: DeliveryPointer, _ outcome: WebhookOutcome, isOld: Bool, isLong: Bool,
+        jitter: Double
     ) -> Event {
         guard let index = index(of: user) else { return .none }
         entries[index].isOld = isOld
+        entries[index].isLong = isLong
         switch outcome {
         case .delivered:
             settle(index)
@@ -257,7 +262,8 @@ struct WebhookQueue {
         refusals[entries[index].lease.key] = nil
         entries[index].delivered = entries[index].items.removeFirst().notification.sequence
         entries[index].stumbles = 0
-        let isDone = entries[index].items.isEmpty || entries[index].isOld
+        let entry = entries[index]
+        let isDone = entry.items.isEmpty || entry.isOld || entry.isLong
         entries[index].phase = isDone ? .ended(.delivered) : .waiting
     }
 

@@ -65,6 +65,23 @@ extension WebhookRouteTests {
         }
     }
 
+    @Test("What was delivered is saved within a second, however long the backlog of a user is")
+    func savedMeanwhile() async throws {
+        try await World.run { world in
+            let webhook = try await world.webhook()
+            world.receiver.react { id, _ in id == "a" ? .answer(200) : .hold }
+            let pushed = try await world.push(["a", "b", "c", "d"])
+            try await world.running { _ in
+                await eventually { world.receiver.arrived == ["a", "b"] }
+                await world.clock.advance(by: .seconds(1))
+                world.receiver.release()
+                // The one behind it is under way, and not answered.
+                await eventually { world.receiver.arrived == ["a", "b", "c"] }
+                try await world.waitUntilDelivered(webhook, pushed[1])
+            }
+        }
+    }
+
     @Test("Who was delivered something before a push failed waits as after a first failure")
     func failuresAfterProgress() async throws {
         try await World.run { world in
