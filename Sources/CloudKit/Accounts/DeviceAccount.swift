@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
 import Foundation
+import TidebellWire
 
 /// Who uses a container on a device: stays the same when the user's token is renewed.
 struct DeviceAccount: Hashable, Sendable {
@@ -18,6 +19,9 @@ struct DeviceAccount: Hashable, Sendable {
     var digest: Data {
         Data(SHA256.hash(data: Data("\(server)\n\(isRecordName)\n\(user)".utf8)))
     }
+
+    /// The beginning of ``digest``, for the names of files.
+    var shortDigest: String { Hex.text(Array(digest.prefix(8))) }
 }
 
 /// Whom work was planned for. What was begun for one user is not sent for another.

@@ -17,8 +17,8 @@ struct NotificationCursor: Sendable {
         on session: DeviceSession
     ) {
         self.session = session
-        // Each user's log is another one.
-        let user = address.account?.recordName.map { "-\($0)" } ?? ""
+        // Each user's log is another one, also where nobody knows the name of their record.
+        let user = address.account.map { "-\($0.recordName ?? $0.shortDigest)" } ?? ""
         let suffix = listener == .app ? "" : "-sync"
         let name = "\(address.container)-\(address.configuration.environment)\(user)\(suffix)"
         fileName = "notifications-\(name).cursor"

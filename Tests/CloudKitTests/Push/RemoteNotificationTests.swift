@@ -244,8 +244,39 @@ import Testing
             registration.cancel()
             await registration.waitUntilEnded()
         }
-        let file = home.url.appendingPathComponent("notifications-iCloud.notes-development.cursor")
-        #expect(try String(contentsOf: file, encoding: .utf8) == "12\n")
+        let cursors = try FileManager.default.contentsOfDirectory(
+            at: home.url, includingPropertiesForKeys: nil
+        )
+        .filter { $0.pathExtension == "cursor" }
+        #expect(try cursors.map { try String(contentsOf: $0, encoding: .utf8) } == ["12\n"])
+    }
+
+    @Test("SUB-51: a user whose record nobody knows has a cursor of their own")
+    func cursorsOfUsers() async throws {
+        let home = try TemporaryFolder()
+        let server = StreamServer()
+        let begins: [(token: String, start: String?)] = [
+            ("annas", nil), ("bens", nil), ("annas", "11"),
+        ]
+        for (token, start) in begins {
+            let device = TestDevice(
+                server.transport(),
+                clock: ManualClock(),
+                webAuthToken: token,
+                stateFolder: home.url
+            )
+            let pushes = PushLog()
+            async let registering = device.container.registerForRemoteNotifications {
+                await pushes.add($0)
+            }
+            let connection = await server.nextConnection()
+            #expect(connection.request.query["cursor"] == start)
+            connection.send(Self.ready(start ?? "10") + Self.push("11", #"{"n":11}"#))
+            let registration = try await registering
+            _ = await pushes.next()
+            registration.cancel()
+            await registration.waitUntilEnded()
+        }
     }
 
     @Test("A log that is another one is followed from where the server's stream begins")
