@@ -36,7 +36,7 @@ struct NetworkTransport: Transport {
 
     /// The server's address, whose path is put before every request's.
     let server: String
-    /// What every wait for the server takes at least, however short its own time is.
+    /// How long every answer is waited for at least, however short its own time is.
     let leastTimeout: Duration
 
     // One client for the process: it owns connections and is never shut down.
@@ -86,7 +86,7 @@ struct NetworkTransport: Transport {
 
     // MARK: -
 
-    /// The longest time until the head of a stream.
+    /// How long the head of a stream is waited for.
     var headTimeout: Duration { max(Self.streamHeadTimeout, leastTimeout) }
 
     /// The request as the HTTP client takes it.

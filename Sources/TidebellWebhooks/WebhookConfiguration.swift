@@ -9,9 +9,8 @@ package struct WebhookConfiguration: Sendable, Hashable {
     package var turnsPerSave = 64
     /// Notifications that a webhook gets of one user before others have their turn.
     package var notificationsPerPage = 64
-    /// How long a user's notifications are posted, to the end of the one that is under way, before
-    /// it is saved what was delivered, and others have their turn: so much is posted again after a
-    /// crash at most.
+    /// How long a user's notifications are posted, and the one that is under way then, before it is
+    /// saved how far they were delivered and others have their turn.
     package var turnDuration = Duration.seconds(1)
     /// How long a user is held, where answers take their time; after that, and one answer more,
     /// others may claim the user.

@@ -60,7 +60,7 @@ struct WebhookDelivery: Sendable {
             while let next = await group.nextResult() {
                 switch next {
                 case .success(.posted(let user, _, .delivered)):
-                    _ = queue.finished(user, .delivered, isOld: true, isLong: true, jitter: 0)
+                    _ = queue.finished(user, .delivered, after: .zero, jitter: 0)
                 case .success(.saved(let turns, let done)): queue.saved(turns, done: done)
                 case .success, .failure: break
                 }
@@ -73,7 +73,7 @@ struct WebhookDelivery: Sendable {
         for webhook: StoredWebhook, _ queue: inout WebhookQueue,
         in group: inout ThrowingTaskGroup<Done, any Error>
     ) async throws {
-        /// When the turns began that are not over.
+        /// When users were claimed whose turns are not over.
         var beginnings: [DeliveryPointer: Instant] = [:]
         /// When those who are postponed are looked for.
         var alarms: Set<Instant> = []
@@ -242,12 +242,12 @@ struct WebhookDelivery: Sendable {
         case .read(let user, let page?): queue.read(user, page.items, upTo: page.end)
         case .saved(let turns, let done): queue.saved(turns, done: done)
         case .posted(let user, let sequence, let outcome):
-            func hasLasted(_ duration: Duration) -> Bool {
-                beginnings[user].map { $0.advanced(by: duration) <= route.now() } ?? true
+            let age = beginnings[user].map {
+                Duration.milliseconds(route.now().rawValue - $0.rawValue)
             }
             let event = queue.finished(
-                user, outcome, isOld: hasLasted(route.configuration.leaseDuration),
-                isLong: hasLasted(route.configuration.turnDuration), jitter: route.jitter()
+                user, outcome, after: age ?? route.configuration.leaseDuration,
+                jitter: route.jitter()
             )
             report(event, sequence)
             if outcome == .gone {

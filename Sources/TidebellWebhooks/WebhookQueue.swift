@@ -65,10 +65,6 @@ struct WebhookQueue {
         var delivered: NotificationSequence?
         /// How often the first one failed in passing.
         var stumbles = 0
-        /// Whether the lease is too old for another post.
-        var isOld = false
-        /// Whether others have their turn, once something was delivered.
-        var isLong = false
 
         var canGoOn: Bool { phase == .claimed || phase == .waiting }
         /// Whether it takes a place in the window.
@@ -171,19 +167,15 @@ struct WebhookQueue {
     /// Takes the outcome of the first notification of a user's page.
     ///
     /// - Parameters:
-    ///   - isOld: Whether the lease is too old for another post.
-    ///   - isLong: Whether others have their turn, once something was delivered.
+    ///   - age: How long ago the user was claimed.
     ///   - jitter: A random number from 0 to 1.
     mutating func finished(
-        _ user: DeliveryPointer, _ outcome: WebhookOutcome, isOld: Bool, isLong: Bool,
-        jitter: Double
+        _ user: DeliveryPointer, _ outcome: WebhookOutcome, after age: Duration, jitter: Double
     ) -> Event {
         guard let index = index(of: user) else { return .none }
-        entries[index].isOld = isOld
-        entries[index].isLong = isLong
         switch outcome {
         case .delivered:
-            settle(index)
+            settle(index, after: age)
             // One that was under way when another failed shows nothing new.
             guard delay == nil else { return .none }
             failuresInPassing = 0
@@ -193,11 +185,11 @@ struct WebhookQueue {
             return .recovered
         case .refused:
             guard countRefusal(index) < configuration.triesOfRefused else {
-                settle(index)
+                settle(index, after: age)
                 return .skipped
             }
-            return failed(index, jitter)
-        case .failed(nil): return failed(index, jitter)
+            return failed(index, after: age, jitter)
+        case .failed(nil): return failed(index, after: age, jitter)
         case .failed(let wait?): return blameReceiver(index, retryAfter: wait, jitter)
         case .unreachable: return blameReceiver(index, retryAfter: nil, jitter)
         // Nothing follows: the webhook is disabled.
@@ -258,12 +250,11 @@ struct WebhookQueue {
     }
 
     /// Notes that the first of a user's notifications is done.
-    private mutating func settle(_ index: Int) {
+    private mutating func settle(_ index: Int, after age: Duration) {
         refusals[entries[index].lease.key] = nil
         entries[index].delivered = entries[index].items.removeFirst().notification.sequence
         entries[index].stumbles = 0
-        let entry = entries[index]
-        let isDone = entry.items.isEmpty || entry.isOld || entry.isLong
+        let isDone = entries[index].items.isEmpty || age >= configuration.turnDuration
         entries[index].phase = isDone ? .ended(.delivered) : .waiting
     }
 
@@ -279,14 +270,18 @@ struct WebhookQueue {
 
     /// Takes a failure for one of this user alone, or of the receiver itself: where those of
     /// several users fail and no other is delivered.
-    private mutating func failed(_ index: Int, _ jitter: Double) -> Event {
+    private mutating func failed(
+        _ index: Int, after age: Duration, _ jitter: Double
+    ) -> Event {
         failing.add(entries[index].lease.key)
         let count = failuresInPassing ?? configuration.window
         guard delay == nil, !failing.areSeveral || count < configuration.window else {
             return blameReceiver(index, retryAfter: nil, jitter)
         }
         failuresInPassing = failuresInPassing.map { $0 + 1 }
-        guard entries[index].stumbles >= configuration.quickTries || entries[index].isOld else {
+        // No other post fits into the lease.
+        let isOld = age >= configuration.leaseDuration
+        guard entries[index].stumbles >= configuration.quickTries || isOld else {
             entries[index].stumbles += 1
             entries[index].phase = .waiting
             return .none

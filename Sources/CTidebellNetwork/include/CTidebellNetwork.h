@@ -4,7 +4,7 @@
 
 /// Returns the transport to a server, as a retained `MadeTransport`; TidebellNetwork has it.
 ///
-/// Every wait for the server is `leastTimeout` seconds at least.
+/// Every answer is waited for `leastTimeout` seconds at least.
 void *_Nonnull tidebell_network_transport(const char *_Nonnull server, double leastTimeout);
 
 #endif

@@ -11,7 +11,7 @@ package struct HTTPTransport: Transport {
 
     /// Creates a transport to a server, whose path is put before every request's.
     ///
-    /// - Parameter leastTimeout: What every wait for the server takes at least, however short its own
+    /// - Parameter leastTimeout: How long every answer is waited for at least, however short its own
     ///   time is: for tests, where time stands still and the machine may be slow.
     package init(server: URL, leastTimeout: Duration = .zero) {
         let made = tidebell_network_transport(server.absoluteString, leastTimeout / .seconds(1))

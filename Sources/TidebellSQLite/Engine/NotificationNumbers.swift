@@ -17,7 +17,7 @@ package enum NotificationNumbers: Sendable {
     /// have; NULL where all share a counter.
     static let function = "tidebell_next_number"
 
-    /// From one number of a user to the next; as many users have numbers that differ. A power of 2.
+    /// From one number of a user to the next, a power of 2: so many users never have the same.
     static let step: Int64 = 1 << 12
 
     /// Adds the function to a connection.
