@@ -37,6 +37,8 @@ package struct Cloud: Sendable {
     package let devices: DeviceSeal
     /// What receipts and URLs of files are sealed with.
     package let assetSealKeys: AssetSeal.Keys
+    /// What the URLs of shares are made with.
+    package let shareURLKey: [UInt8]
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     /// What callers have of the server now.
@@ -78,6 +80,7 @@ package struct Cloud: Sendable {
         self.store = store
         devices = DeviceSeal(secret)
         assetSealKeys = AssetSeal.Keys(secret)
+        shareURLKey = secret.key(.shareURLs)
         self.streams = streams
         self.couriers = couriers
         self.journal = journal

@@ -164,7 +164,7 @@ package struct WebServices: Sendable {
             schemas: cloud.schemas,
             uuids: CallUUIDs(after: cloud.randomness.makeUUID()),
             assetSeals: AssetSeal(keys: cloud.assetSealKeys, baseURL: baseURL),
-            fieldCipher: cloud.rootKey ?? NoFieldCipher()
+            fieldCipher: cloud.rootKey ?? NoFieldCipher(), shareURLKey: cloud.shareURLKey
         )
         call.reportDamage = { [cloud] zone, record in
             cloud.damage.report(container, scope, zone: zone, record: record, to: cloud.logger)

@@ -11,6 +11,8 @@ struct PassCommit: Sendable {
     let plan: PassPlan
     let batch: OutboxBatch
     let keepsExplanations: Bool
+    /// The moment of the pass.
+    let now: Instant
 
     /// What came of a notification.
     private struct Appended {
@@ -39,6 +41,7 @@ struct PassCommit: Sendable {
             }, to: &logged, as: steps
         )
         logged.notifications = appended.map(\.stored)
+        try notifyParticipants(of: held, as: steps)
         return (logged, try settle(held, appended, as: steps))
     }
 
@@ -97,6 +100,16 @@ struct PassCommit: Sendable {
             notifications.map(\.notification), unlessAfter: looksForAll ? [:] : batch.logEnds
         )
         return zip(notifications, stored).map { Appended(built: $0, stored: $1) }
+    }
+
+    /// Takes what is processed to the databases of those with whom its zones are shared: before it
+    /// leaves the outbox, because what comes again there changes nothing.
+    private func notifyParticipants(
+        of held: Set<DatabaseID>, as steps: some StoreSteps
+    ) throws {
+        for entry in plan.changes where held.contains(entry.database) {
+            try NotifyParticipants(entry)?.run(at: now, as: steps)
+        }
     }
 
     /// Takes what is processed out of each outbox; returns the databases that were held until then.

@@ -247,7 +247,8 @@ extension PushPipeline {
         _ notifications: [BuiltNotification], _ plan: PassPlan, _ batch: OutboxBatch
     ) async throws -> Logged {
         let commit = PassCommit(
-            plan: plan, batch: batch, keepsExplanations: configuration.keepsExplanations
+            plan: plan, batch: batch, keepsExplanations: configuration.keepsExplanations,
+            now: now()
         )
         let (logged, held) = try await store.writeInSteps(for: nil) {
             try commit.run(notifications, as: $0)

@@ -31,6 +31,8 @@ struct AccessTableTests {
                 "recordType":"Note","fields":{}}}]}
             """
         ),
+        "database records/resolve": (.user, #"{"shortGUIDs":[]}"#),
+        "database records/accept": (.user, #"{"shortGUIDs":[]}"#),
         "database records/changes": (.reader, #"{"zoneID":{"zoneName":"Notes"}}"#),
         "database assets/upload": (.user, #"{"tokens":[]}"#),
         "database assets/rereference": (.user, #"{"assets":[]}"#),

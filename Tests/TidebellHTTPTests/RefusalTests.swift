@@ -276,6 +276,20 @@ struct RefusalTests {
             Meeting(limits: { $0.demandedRecords = 0 }) { api in
                 try await api.modified(#""parent":{"recordName":"a"},"fields":{}"#, of: "b")
             }
+        case .participantsPerShare:
+            Meeting(limits: { $0.participantsPerShare = 0 }) { api in
+                try await api.shared(
+                    #""participants":[{"userIdentity":{"lookupInfo":{"emailAddress":"b@example.org"}}}]"#
+                )
+            }
+        case .publicUsersPerShare:
+            Meeting(limits: { $0.publicUsersPerShare = 0 }) { api in
+                try await api.joined(try await api.shared(#""publicPermission":"READ_ONLY""#))
+            }
+        case .movedRecords:
+            Meeting(limits: { $0.movedRecords = 0 }) { api in
+                try await api.shared(#""publicPermission":"READ_ONLY""#, ofParent: true)
+            }
         case .assetBytes:
             Meeting(limits: { $0.assetBytes = 1 }) { try await $0.upload(besideOthers: false) }
         case .awaitedUploadsPerUser:

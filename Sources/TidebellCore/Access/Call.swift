@@ -37,6 +37,8 @@ package struct Call: Sendable {
     package var assetSeals: any AssetSeals
     /// Encrypts the fields that are to be encrypted.
     package var fieldCipher: any FieldCipher
+    /// The key that makes the URLs of shares.
+    package var shareURLKey: [UInt8]
 
     /// Called with zone and record of every record that was asked for and is damaged; without a
     /// record where the key of the zone's encrypted fields is.
@@ -63,7 +65,8 @@ package struct Call: Sendable {
         schemas: SchemaCache = SchemaCache(),
         uuids: CallUUIDs,
         assetSeals: any AssetSeals = NoAssetSeals(),
-        fieldCipher: any FieldCipher = NoFieldCipher()
+        fieldCipher: any FieldCipher = NoFieldCipher(),
+        shareURLKey: [UInt8] = []
     ) {
         self.container = container
         self.scope = scope
@@ -80,6 +83,7 @@ package struct Call: Sendable {
         self.uuids = uuids
         self.assetSeals = assetSeals
         self.fieldCipher = fieldCipher
+        self.shareURLKey = shareURLKey
     }
 }
 

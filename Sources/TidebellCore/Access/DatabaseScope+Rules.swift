@@ -7,6 +7,9 @@ extension DatabaseScope {
     /// Whether there is a default zone that nobody had to create (ZONE-1).
     package var hasDefaultZone: Bool { self != .shared }
 
+    /// Whether its zones are other users', which they shared (SHARE-17).
+    package var holdsZonesOfOthers: Bool { self == .shared }
+
     /// Whether zones are created and deleted in it (ZONE-2).
     var createsZones: Bool { self == .private }
 

@@ -92,6 +92,12 @@ package struct Limits: Sendable, Hashable {
     package var cascadedDeletionBytes = 64 * 1024 * 1024
     /// Records that one request demands to be there, as parents or with `VALIDATE`.
     package var demandedRecords = 5000
+    /// Participants of one share beside its owner and those who joined by its URL (SHARE-11).
+    package var participantsPerShare = 100
+    /// Users who joined one share by its URL (SHARE-7); Apple names no number.
+    package var publicUsersPerShare = 1000
+    /// Records that come into a hierarchy that is shared, or leave it, with one save.
+    package var movedRecords = 10_000
     /// Bytes of a file that a plain web client uploads (ASSET-7).
     package var assetBytes: Int64 = 50 * 1024 * 1024
     /// The same for a client that opted into the extensions; Apple names no number for

@@ -49,11 +49,12 @@ package struct ZoneAccess: Sendable, Hashable {
 
     /// The outbox entry for something a call did to the zone, which is stored.
     func outboxEntry(
-        _ event: OutboxEntry.Event, by call: Call, in database: StoredDatabase
+        _ event: OutboxEntry.Event, sharing: SharedChange? = nil, by call: Call,
+        in database: StoredDatabase
     ) -> OutboxEntry {
         OutboxEntry(
             database: database.id, zoneName: zoneID.zoneName, zoneOwner: self.database.ownerName,
-            event: event, originUser: call.user?.id, originClient: call.clientID,
+            event: event, sharing: sharing, originUser: call.user?.id, originClient: call.clientID,
             committedAt: call.now
         )
     }

@@ -56,7 +56,7 @@ extension WireError {
     }
 
     /// Returns the error without what only extended clients may see.
-    func visible(to call: Call) -> WireError {
+    package func visible(to call: Call) -> WireError {
         guard !call.usesExtensions else { return self }
         var error = self
         error.detail = nil

@@ -4,7 +4,7 @@ package import TidebellWire
 extension FetchChangedZones {
     /// Returns the zones that changed, as `changes/database` does.
     package static func run(
-        _ request: Request, for call: Call, in reader: some ZoneReading
+        _ request: Request, for call: Call, in reader: some ZoneReading & SharedZoneReading
     ) throws -> Response {
         let changes = try FetchDatabaseChanges.run(
             .init(syncToken: request.metaSyncToken, resultsLimit: request.resultsLimit),

@@ -5,7 +5,7 @@ extension FetchDatabaseChanges {
     /// Returns the custom zones that changed or went since the token, each once,
     /// oldest change first (TOK-7, TOK-17).
     package static func run(
-        _ request: Request, for call: Call, in reader: some ZoneReading
+        _ request: Request, for call: Call, in reader: some ZoneReading & SharedZoneReading
     ) throws -> Response {
         try call.requireChangeTracking()
         let access = try call.database()
@@ -25,14 +25,16 @@ extension FetchDatabaseChanges {
         let limit = call.limits.page(request.resultsLimit, atMost: call.limits.zonesPerPage)
         let zones =
             try database.map {
-                try reader.zoneChanges(in: $0.id, after: next.position, limit: limit)
+                access.scope.holdsZonesOfOthers
+                    ? try reader.sharedZoneChanges(in: $0.id, after: next.position, limit: limit)
+                        .map(ChangedZone.init)
+                    : try reader.zoneChanges(in: $0.id, after: next.position, limit: limit)
+                        .map { ChangedZone($0, in: access) }
             } ?? []
         let moreComing = zones.count == limit
         next.position = moreComing ? zones.last?.position ?? head : head
         return Response(
-            zones: zones.compactMap { zone in
-                access.result(for: zone, since: next.baseline, to: call)
-            },
+            zones: zones.compactMap { $0.result(since: next.baseline, to: call) },
             syncToken: next.text, moreComing: moreComing
         )
     }
@@ -47,18 +49,33 @@ extension Call {
     }
 }
 
-extension DatabaseAccess {
-    /// The item for a zone of the database's history; nil for what is no news:
-    /// the default zone (SUB-7), and zones gone before a first fetch (TOK-6).
-    fileprivate func result(
-        for zone: StoredZone, since baseline: Position, to call: Call
-    ) -> ZoneResult? {
-        guard zone.name != ZoneID.defaultName else { return nil }
-        let zoneID = zoneID(zone.name)
-        guard let reason = zone.deletion else {
+/// A zone in the history of a database, whose it ever is.
+private struct ChangedZone {
+    var zoneID: ZoneID
+    var position: Position
+    var deletion: ZoneDeletionReason?
+
+    init(_ zone: StoredZone, in database: DatabaseAccess) {
+        zoneID = database.zoneID(zone.name)
+        position = zone.position
+        deletion = zone.deletion
+    }
+
+    /// A zone that is shared with the caller (SHARE-17).
+    init(_ zone: StoredSharedZone) {
+        zoneID = ZoneID(zoneName: zone.name, ownerRecordName: zone.owner)
+        position = zone.position
+        deletion = zone.deletion
+    }
+
+    /// The item for the zone; nil for what is no news: the default zone (SUB-7), and zones
+    /// gone before a first fetch (TOK-6).
+    func result(since baseline: Position, to call: Call) -> ZoneResult? {
+        guard !zoneID.isDefault else { return nil }
+        guard let reason = deletion else {
             return .zone(WireZone(zoneID: zoneID, isAtomic: true))
         }
-        guard zone.position > baseline else { return nil }
+        guard position > baseline else { return nil }
         return .deleted(zoneID, call.usesExtensions ? reason : nil)
     }
 }

@@ -5,7 +5,8 @@ extension FetchRecordChanges {
     /// Returns a page of one zone's changes, as `changes/zone` does (TOK-28); here
     /// what is wrong with the zone fails the request.
     package static func run(
-        _ request: Request, for call: Call, in reader: some ZoneReading & RecordReading
+        _ request: Request, for call: Call,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading
     ) throws -> Response {
         let zone = FetchZoneChanges.Zone(
             zoneID: request.zoneID, syncToken: request.syncToken, options: request.options

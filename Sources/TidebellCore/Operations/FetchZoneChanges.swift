@@ -6,7 +6,8 @@ extension FetchZoneChanges {
     /// the token once, in its latest state (TOK-15). A zone that fails does so
     /// alone (web-services 5.6).
     package static func run(
-        _ request: Request, for call: Call, in reader: some ZoneReading & RecordReading
+        _ request: Request, for call: Call,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading
     ) throws -> Response {
         try call.requireChangeTracking()
         _ = try call.requireUser()
@@ -22,9 +23,7 @@ extension FetchZoneChanges {
                         try page(of: zone, zones, options: options, &budget, for: call, in: reader)
                     )
                 } catch let error as WireError {
-                    return .failed(
-                        zones.database.zoneID(zone.zoneID.zoneName), error.visible(to: call)
-                    )
+                    return .failed(zones.answered(zone.zoneID), error.visible(to: call))
                 }
             }
         )
@@ -39,7 +38,7 @@ extension FetchZoneChanges {
 
     private static func page(
         of request: Zone, _ zones: RequestZones, options: Options, _ budget: inout Budget,
-        for call: Call, in reader: some RecordReading
+        for call: Call, in reader: some RecordReading & ShareReading & SharedRecordReading
     ) throws -> Page {
         guard !request.zoneID.isDefault else {
             throw WireError.badRequest("cannot get changes in default zone")
@@ -48,48 +47,74 @@ extension FetchZoneChanges {
         guard let zone = access.zone else { throw WireError.zoneNotFound(request.zoneID) }
         let isReverse = options.reverse ?? false
         var token = try startingToken(
-            request.syncToken, in: zone, of: access.database.key, isReverse: isReverse, for: call
+            request.syncToken, in: zone, of: access, isReverse: isReverse, for: call
         )
         let most = call.limits.recordPage(options.resultsLimit, for: call)
         let page = try changes(
-            in: zone, after: token.position, limit: most, &budget, reader, isReverse)
+            in: zone, of: access.hierarchies, after: token.position, limit: most, &budget, reader,
+            isReverse)
         if isReverse {
             token.position =
-                page.isComplete ? .start : page.records.last?.position ?? token.position
+                page.isComplete ? .start : page.changes.last?.position ?? token.position
         } else {
             token.position =
-                page.isComplete ? zone.position : page.records.last?.position ?? token.position
+                page.isComplete ? zone.position : page.changes.last?.position ?? token.position
         }
         return Page(
             zoneID: access.zoneID, syncToken: token.text,
             moreComing: !page.isComplete,
             records: try results(
-                for: page.records, in: access, since: token.baseline, options: options, for: call,
+                for: page.changes, in: access, since: token.baseline, options: options, for: call,
                 reader
             ),
             clientChangeToken: call.usesExtensions ? zone.clientChangeToken : nil
         )
     }
 
+    /// A record in the history of the zone, or of the hierarchies that are shared with the caller.
+    private struct Change {
+        /// Where that history has it.
+        var position: Position
+        var record: StoredRecord
+    }
+
     private static func changes(
-        in zone: StoredZone, after position: Position, limit: Int, _ budget: inout Budget,
-        _ reader: some RecordReading, _ isReverse: Bool
-    ) throws -> (records: [StoredRecord], isComplete: Bool) {
+        in zone: StoredZone, of hierarchies: Set<String>?, after position: Position, limit: Int,
+        _ budget: inout Budget, _ reader: some RecordReading & SharedRecordReading,
+        _ isReverse: Bool
+    ) throws -> (changes: [Change], isComplete: Bool) {
         // The zones before this one took the whole page: come back for this one.
         guard budget.records > 0, budget.bytes > 0 else { return ([], false) }
-        let page = try reader.recordChanges(
-            in: zone.key, after: position, limit: min(budget.records, limit),
-            byteLimit: budget.bytes, reverse: isReverse
-        )
-        budget.records -= page.records.count
-        for record in page.records { budget.bytes -= record.fields.json.count }
+        let limit = min(budget.records, limit)
+        let page: (changes: [Change], isComplete: Bool)
+        if let hierarchies {
+            let found = try reader.sharedRecordChanges(
+                in: zone.key, of: hierarchies, after: position, limit: limit,
+                byteLimit: budget.bytes, reverse: isReverse
+            )
+            page = (
+                found.changes.map { Change(position: $0.position, record: $0.record) },
+                found.isComplete
+            )
+        } else {
+            let found = try reader.recordChanges(
+                in: zone.key, after: position, limit: limit, byteLimit: budget.bytes,
+                reverse: isReverse
+            )
+            page = (
+                found.records.map { Change(position: $0.position, record: $0) }, found.isComplete
+            )
+        }
+        budget.records -= page.changes.count
+        for change in page.changes { budget.bytes -= change.record.fields.json.count }
         return page
     }
 
     private static func startingToken(
-        _ text: String?, in zone: StoredZone, of database: DatabaseKey, isReverse: Bool,
+        _ text: String?, in zone: StoredZone, of access: ZoneAccess, isReverse: Bool,
         for call: Call
     ) throws -> SyncToken {
+        let database = access.database.key
         let family = isReverse ? SyncToken.Family.zoneReverse : .zone
         guard let token = try call.syncToken(text, family: family, of: database) else {
             return call.makeToken(
@@ -106,6 +131,11 @@ extension FetchZoneChanges {
         guard isReverse || token.position >= zone.floor || token.baseline >= zone.floor else {
             throw WireError.changeTokenExpired("the syncToken is older than the kept tombstones")
         }
+        let sharedSince = access.sharedRights?.tokenFloor ?? .start
+        guard token.position >= sharedSince || token.baseline >= sharedSince else {
+            throw WireError.changeTokenExpired(
+                "what of the zone is shared with the caller is not what it was")
+        }
         // A reverse fetch begins behind the newest change.
         let end = isReverse ? zone.position.advanced(by: 1) : zone.position
         guard token.position <= end, token.baseline <= zone.position else {
@@ -115,21 +145,31 @@ extension FetchZoneChanges {
     }
 
     private static func results(
-        for records: [StoredRecord], in access: ZoneAccess, since baseline: Position,
-        options: Options, for call: Call, _ reader: some RecordReading
+        for changes: [Change], in access: ZoneAccess, since baseline: Position,
+        options: Options, for call: Call,
+        _ reader: some RecordReading & ShareReading & SharedRecordReading
     ) throws -> [RecordResult] {
         let selection = FieldSelection(
             desiredKeys: options.desiredKeys, numbersAsStrings: options.numbersAsStrings ?? false,
             for: call
         )
         let types = options.desiredRecordTypes.map(Set.init)
-        return try records.compactMap { record in
+        let shares = try ShareAnswers(
+            of: changes.lazy.map(\.record.name), for: call, in: access, reader)
+        // What moved from one hierarchy of the caller's to another is there.
+        let isGone = changes.filter(\.record.isDeleted).map(\.record.name)
+        let moved =
+            access.hierarchies == nil || isGone.isEmpty
+            ? [] : try access.visible(Set(isGone), in: reader)
+        return try changes.compactMap { change in
+            let record = change.record
             if let types, !types.contains(record.type) { return nil }
             guard record.isDeleted else {
-                return try record.result(to: call, in: access, selecting: selection, reader)
+                return try record.result(
+                    to: call, in: access, selecting: selection, shares, reader)
             }
             // TOK-6: what was gone before the first fetch began is not news.
-            guard record.position > baseline else { return nil }
+            guard change.position > baseline, !moved.contains(record.name) else { return nil }
             return .deleted(
                 WireTombstone(
                     recordName: record.name, zoneID: access.zoneID,

@@ -10,18 +10,20 @@ extension LookupRecords {
     ///   token, if it tracks changes.
     package static func run(
         _ request: Request, for call: Call,
-        in reader: some ZoneReading & RecordReading & UserReading,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & UserReading,
         returnsSyncToken: Bool = false
     ) throws -> Response {
         let access = try call.access(to: request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
+        let visible = try access.visible(names, in: reader)
         var records =
-            try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
+            try access.zone.map { try reader.records(visible, in: $0.key, for: call) } ?? [:]
         let missing = names.subtracting(records.keys)
         records.merge(
             try call.userRecords(missing, in: access, reader)
         ) { stored, _ in stored }
-        var answers = Answers(to: request, for: call, in: access)
+        let shares = try ShareAnswers(of: records.keys, for: call, in: access, reader)
+        var answers = Answers(to: request, for: call, in: access, shares)
         var bytes = 0
         return Response(
             records: try request.records.map { item in
@@ -46,13 +48,18 @@ extension LookupRecords {
 private struct Answers {
     private let call: Call
     private let access: ZoneAccess
+    private let shares: ShareAnswers
     private let commonKeys: Set<String>?
     private let numbersAsStrings: Bool
     private var made: [String: [Set<String>?: RecordResult]] = [:]
 
-    init(to request: LookupRecords.Request, for call: Call, in access: ZoneAccess) {
+    init(
+        to request: LookupRecords.Request, for call: Call, in access: ZoneAccess,
+        _ shares: ShareAnswers
+    ) {
         self.call = call
         self.access = access
+        self.shares = shares
         commonKeys = request.desiredKeys.map(Set.init)
         numbersAsStrings = request.numbersAsStrings
     }
@@ -71,7 +78,7 @@ private struct Answers {
         let selection = FieldSelection(
             desiredKeys: desiredKeys, numbersAsStrings: numbersAsStrings, for: call
         )
-        let result = try record.result(to: call, in: access, selecting: selection, reader)
+        let result = try record.result(to: call, in: access, selecting: selection, shares, reader)
         made[record.name, default: [:]][desiredKeys] = result
         return result
     }

@@ -4,7 +4,8 @@ package import TidebellWire
 /// What saving records needs of the store: what is saved, what it is checked against, and
 /// the outbox.
 package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaReading
-    & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading
+    & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading & ShareWriting
+    & SharedRecordWriting
 
 extension ModifyRecords {
     /// Saves and deletes records of one zone (web-services 5.2).
@@ -60,24 +61,25 @@ extension ModifyRecords {
         try batch.plan()
         repeat {
             try batch.followReferences(in: transaction)
-        } while try batch.failBeyondQuota(in: transaction)
+        } while try batch.followHierarchies(in: transaction)
+            || batch.failBeyondQuota(in: transaction)
         if request.isAtomic, batch.hasFailures { return .done(batch.rolledBack()) }
         if let growth = batch.schemaGrowth { return .needs(growth) }
         // Save, history, outbox
-        let changes = try batch.save(in: transaction)
-        try notify(changes, of: access, in: stored.database, for: call, in: transaction)
+        let saved = try batch.save(in: transaction)
+        try notify(saved, of: access, in: stored.database, for: call, in: transaction)
         return .done(try batch.response())
     }
 
-    /// Appends the outbox entry, where anybody could be notified (SUB-7, SUB-62).
+    /// Appends the outbox entry, where anybody could be notified (SUB-7, SUB-57, SUB-62).
     private static func notify(
-        _ changes: [RecordChange], of access: ZoneAccess, in database: StoredDatabase,
+        _ saved: SavedBatch, of access: ZoneAccess, in database: StoredDatabase,
         for call: Call, in transaction: some OutboxWriting
     ) throws {
         let kinds = database.subscriptionKinds
         let isAwaited = access.zoneID.isDefault ? kinds.contains(.query) : !kinds.isEmpty
-        guard !changes.isEmpty, isAwaited else { return }
-        var changes = changes
+        var changes = saved.changes
+        guard !changes.isEmpty, isAwaited || saved.shared != nil else { return }
         if !kinds.contains(.query) {
             // Only query subscriptions look into records.
             for index in changes.indices {
@@ -86,7 +88,8 @@ extension ModifyRecords {
             }
         }
         try transaction.appendOutbox([
-            access.outboxEntry(.records(changes), by: call, in: database)
+            access.outboxEntry(
+                .records(changes), sharing: saved.shared, by: call, in: database)
         ])
     }
 }

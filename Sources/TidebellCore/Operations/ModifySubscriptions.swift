@@ -8,7 +8,7 @@ extension ModifySubscriptions {
     /// (SUB-40).
     package static func run(
         _ request: Request, for call: Call,
-        in transaction: some ZoneWriting & SubscriptionWriting & SchemaReading
+        in transaction: some ZoneWriting & ShareReading & SubscriptionWriting & SchemaReading
     ) throws -> SubscriptionsResponse {
         let user = try call.requireUser()
         let operations = request.operations.enumerated().map { index, operation in

@@ -7,6 +7,7 @@ extension ModifyZones {
     package static func run(
         _ request: Request, for call: Call,
         in transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting & StorageUseReading
+            & ShareReading
     ) throws -> ZonesResponse {
         guard call.scope.createsZones else {
             // ZONE-2: Apple calls this badDatabase.
@@ -51,7 +52,7 @@ extension ModifyZones {
     private static func run(
         _ operation: Operation, _ access: DatabaseAccess, living: [String: ZoneAccess],
         _ database: StoredDatabase, _ room: inout ZoneRoom, _ call: Call,
-        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
+        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting & ShareReading
     ) throws -> ZoneResult {
         let zoneID = operation.zoneID
         guard access.owns(zoneID) else { throw WireError.zoneNotFound(zoneID) }
@@ -69,8 +70,8 @@ extension ModifyZones {
             guard !zoneID.isDefault else {
                 throw WireError.badRequest("the default zone cannot be deleted")
             }
-            guard let zone, let key = zone.zone?.key else { throw WireError.zoneNotFound(zoneID) }
-            try delete(zone, key, in: database, call, transaction)
+            guard let zone, let stored = zone.zone else { throw WireError.zoneNotFound(zoneID) }
+            try delete(zone, stored, in: database, call, transaction)
             room.giveBack()
             return .deleted(zone.zoneID, nil)
         }
@@ -92,18 +93,20 @@ extension ModifyZones {
     }
 
     private static func delete(
-        _ zone: ZoneAccess, _ key: ZoneKey, in database: StoredDatabase, _ call: Call,
-        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting
+        _ zone: ZoneAccess, _ stored: StoredZone, in database: StoredDatabase, _ call: Call,
+        _ transaction: some ZoneWriting & SubscriptionWriting & OutboxWriting & ShareReading
     ) throws {
         let position = try transaction.advance(database.id, by: 1, at: call.now)
-        try transaction.deleteZones([(key, position)], reason: .deleted, at: call.now)
-        guard !database.subscriptionKinds.isEmpty else { return }
+        let shared = try transaction.endOfSharing(stored, at: position)
+        try transaction.deleteZones([(stored.key, position)], reason: .deleted, at: call.now)
+        guard !database.subscriptionKinds.isEmpty || shared != nil else { return }
         let ended = try transaction.removeSubscriptions(
             onZone: zone.zoneID.zoneName, in: database.id
         )
         try transaction.appendOutbox([
             zone.outboxEntry(
-                .zoneDeleted(.deleted, subscriptions: ended), by: call, in: database
+                .zoneDeleted(.deleted, subscriptions: ended), sharing: shared, by: call,
+                in: database
             )
         ])
     }

@@ -13,7 +13,7 @@ extension QueryRecords {
     ///   of the one zone that was searched, if it tracks changes.
     package static func run(
         _ request: Request, for call: Call,
-        in reader: some ZoneReading & RecordReading & SchemaReading,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading & SchemaReading,
         returnsSyncToken: Bool = false
     ) throws -> Response {
         // Access, zones
@@ -28,7 +28,8 @@ extension QueryRecords {
             in: try named.first?.database.key ?? call.database().key, for: call
         )
         let search = QuerySearch(
-            query: request.query, zones: zones.compactMap(\.zone), limits: call.limits,
+            query: request.query, zones: zones.compactMap(\.zone),
+            hierarchies: zones.first?.hierarchies, limits: call.limits,
             limit: call.limits.page(request.resultsLimit, atMost: call.limits.recordsPerPage)
         )
         let page = try search.page(after: try request.start(of: hash), in: reader)
@@ -36,11 +37,20 @@ extension QueryRecords {
         let selection = FieldSelection(
             desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings, for: call
         )
-        let zonesByKey = Dictionary(zones.map { ($0.zone?.key, $0) }) { first, _ in first }
+        let names = Dictionary(grouping: page.records, by: \.zone)
+        let zonesByKey = try Dictionary(
+            zones.map { access in
+                let found = access.zone.flatMap { names[$0.key] } ?? []
+                let shares = try ShareAnswers(
+                    of: found.lazy.map(\.record.name), for: call, in: access, reader)
+                return (access.zone?.key, (access: access, shares: shares))
+            }
+        ) { first, _ in first }
         return Response(
             records: try page.records.compactMap { found in
                 try zonesByKey[found.zone].map {
-                    try found.record.result(to: call, in: $0, selecting: selection, reader)
+                    try found.record.result(
+                        to: call, in: $0.access, selecting: selection, $0.shares, reader)
                 }
             },
             continuationMarker: page.next.map { QueryMarker(query: hash, position: $0).text },
@@ -52,7 +62,7 @@ extension QueryRecords {
 extension QueryRecords.Request {
     /// The zones to search, in the order of their keys.
     fileprivate func zones(
-        for call: Call, in reader: some ZoneReading
+        for call: Call, in reader: some ZoneAccessReading
     ) throws -> [ZoneAccess] {
         guard zoneID != nil || call.scope.isQueriedAcrossZones else {
             // QUERY-12

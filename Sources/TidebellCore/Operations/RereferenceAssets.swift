@@ -7,14 +7,16 @@ extension RereferenceAssets {
     ///
     /// A receipt is for any field: the request does not name the one it will be used for.
     package static func run(
-        _ request: Request, for call: Call, in reader: some ZoneReading & RecordReading
+        _ request: Request, for call: Call,
+        in reader: some ZoneAccessReading & RecordReading & SharedRecordReading
     ) throws -> Response {
         _ = try call.requireUser()
         let targetZone = request.targetZoneID ?? request.zoneID
         let zones = try RequestZones([request.zoneID, targetZone], for: call, in: reader)
         let targetAccess = try zones.access(to: targetZone)
+        try targetAccess.requireWriting()
         let access = try zones.access(to: request.zoneID)
-        let names = Set(request.assets.map(\.recordName))
+        let names = try access.visible(Set(request.assets.map(\.recordName)), in: reader)
         let records =
             try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
         var fieldNames: [String: Set<String>] = [:]

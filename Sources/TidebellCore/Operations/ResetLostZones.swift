@@ -30,15 +30,19 @@ package enum ResetLostZones {
 
 /// What deleting a zone in nobody's name needs of the store.
 package typealias ZoneDeleting = ZoneWriting & SubscriptionWriting & OutboxWriting & UserReading
+    & ShareReading
 
-extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserReading {
+extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserReading & ShareReading {
     /// Deletes a zone in nobody's name, so that all devices are notified.
     package func deleteZone(
         _ zone: StoredZone, of database: StoredDatabase, at position: Position,
         reason: ZoneDeletionReason, now: Instant
     ) throws {
+        let shared = try endOfSharing(zone, at: position)
         try deleteZones([(zone.key, position)], reason: reason, at: now)
-        guard zone.name != ZoneID.defaultName, !database.subscriptionKinds.isEmpty else { return }
+        guard zone.name != ZoneID.defaultName,
+            !database.subscriptionKinds.isEmpty || shared != nil
+        else { return }
         let owner = try database.key.owner.flatMap { try users([$0])[$0] }
         try appendOutbox([
             OutboxEntry(
@@ -48,6 +52,7 @@ extension ZoneWriting where Self: SubscriptionWriting & OutboxWriting & UserRead
                     reason,
                     subscriptions: try removeSubscriptions(onZone: zone.name, in: database.id)
                 ),
+                sharing: shared,
                 originUser: nil, originClient: nil, committedAt: now
             )
         ])

@@ -74,14 +74,14 @@ extension StoredRecord {
     /// encrypted fields, it fails alone.
     func result(
         to call: Call, in access: ZoneAccess, selecting selection: FieldSelection,
-        _ reader: some RecordReading
+        _ shares: ShareAnswers, _ reader: some RecordReading
     ) throws -> RecordResult {
         guard !isDamaged else {
             return .failed(recordName: name, call.damage(of: self, in: access.zoneID.zoneName))
         }
         try reader.noteWork(selection.work(on: fields))
         do {
-            return .record(try answered(to: call, in: access, selecting: selection))
+            return .record(try answered(to: call, in: access, selecting: selection, shares))
         } catch let error as WireError
             where error.code == .internalError
             && error != access.zone.map(WireError.unreadableKey(of:))
@@ -93,7 +93,8 @@ extension StoredRecord {
 
     /// The record of a zone as answers to `call` carry it.
     func answered(
-        to call: Call, in access: ZoneAccess, selecting selection: FieldSelection
+        to call: Call, in access: ZoneAccess, selecting selection: FieldSelection,
+        _ shares: ShareAnswers
     ) throws -> WireRecord {
         guard !isDamaged else { throw call.damage(of: self, in: access.zoneID.zoneName) }
         let fields = try call.opened(fields, ofRecord: name, in: access.zone)
@@ -101,7 +102,8 @@ extension StoredRecord {
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
             zoneID: access.zoneID,
             fields: try selection(fields) { call.linked($0, in: access.database) },
-            created: created, modified: modified, parent: parent
+            created: created, modified: modified, parent: parent,
+            sharing: shares.sharing(ofRecord: name)
         )
     }
 }

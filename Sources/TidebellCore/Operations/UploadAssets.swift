@@ -9,10 +9,11 @@ extension UploadAssets {
     /// - Parameter tokenHashes: The hash of each field's token.
     package static func run(
         _ request: Request, tokenHashes: [[UInt8]], for call: Call,
-        in transaction: some AssetWriting & ZoneReading & StorageUseReading
+        in transaction: some AssetWriting & ZoneAccessReading & StorageUseReading
     ) throws -> [String] {
         let user = try call.requireUser()
         let access = try call.access(to: request.zoneID, in: transaction)
+        try access.requireWriting()
         try access.requireRoom(call.limits, in: transaction)
         let limit = call.limits.awaitedUploadsPerUser
         let awaited = try transaction.awaitedUploadCount(of: user.id, at: call.now)

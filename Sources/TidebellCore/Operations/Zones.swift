@@ -4,7 +4,9 @@ package import TidebellWire
 /// `zones/list` (web-services 5.8).
 extension ListZones {
     /// Returns all living zones, the default zone first (ZONE-7).
-    package static func run(for call: Call, in reader: some ZoneReading) throws -> ZonesResponse {
+    package static func run(
+        for call: Call, in reader: some ZoneAccessReading
+    ) throws -> ZonesResponse {
         ZonesResponse(
             zones: try RequestZones.all(for: call, in: reader).map { $0.result(for: call) }
         )
@@ -14,7 +16,7 @@ extension ListZones {
 extension LookupZones {
     /// Returns the zones in the order asked for; a missing one is an item error.
     package static func run(
-        _ request: Request, for call: Call, in reader: some ZoneReading
+        _ request: Request, for call: Call, in reader: some ZoneAccessReading
     ) throws -> ZonesResponse {
         let zones = try RequestZones(request.zones, for: call, in: reader)
         return ZonesResponse(

@@ -9,6 +9,8 @@ struct QuerySearch {
     let query: WireQuery
     /// In the order of their keys.
     let zones: [StoredZone]
+    /// The shares whose hierarchies are searched, of one zone; nil for all records.
+    let hierarchies: Set<String>?
     let limits: Limits
     /// The most records of the page.
     let limit: Int
@@ -26,7 +28,9 @@ struct QuerySearch {
     }
 
     /// Returns the page after a position.
-    func page(after start: QueryMarker.Position?, in reader: some RecordReading) throws -> Page {
+    func page(
+        after start: QueryMarker.Position?, in reader: some RecordReading & SharedRecordReading
+    ) throws -> Page {
         switch start {
         case .change(let cursor): try scannedPage(after: cursor, in: reader)
         case .rank(let rank): try sortedPage(after: rank, in: reader)
@@ -40,7 +44,7 @@ struct QuerySearch {
     // MARK: Without order
 
     private func scannedPage(
-        after start: RecordCursor?, in reader: some RecordReading
+        after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading
     ) throws -> Page {
         var page = Page()
         var bytes = 0
@@ -48,8 +52,7 @@ struct QuerySearch {
         // The last record that the page has settled, in or out.
         var settled = start
         let filter = CandidateFilter(query)
-        try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: start) {
-            record, zone in
+        try scan(after: start, in: reader) { record, zone in
             guard bound.admits(record) || settled == start else {
                 page.next = settled.map(QueryMarker.Position.change)
                 return false
@@ -72,9 +75,25 @@ struct QuerySearch {
         return page
     }
 
+    /// Calls `body` with the records of the type that the caller may see.
+    private func scan(
+        after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading,
+        _ body: (StoredRecord, ZoneKey) throws -> Bool
+    ) throws {
+        guard let hierarchies, let zone = zones.first?.key else {
+            return try reader.scanRecords(
+                of: query.recordType, in: zones.map(\.key), after: start, body)
+        }
+        try reader.scanRecords(
+            of: query.recordType, in: zone, of: hierarchies, after: start?.position ?? .start
+        ) { try body($0, zone) }
+    }
+
     // MARK: In order
 
-    private func sortedPage(after start: QueryRank?, in reader: some RecordReading) throws -> Page {
+    private func sortedPage(
+        after start: QueryRank?, in reader: some RecordReading & SharedRecordReading
+    ) throws -> Page {
         let ranks = try firstRanks(after: start, in: reader)
         var page = Page()
         var bytes = 0
@@ -98,14 +117,13 @@ struct QuerySearch {
 
     /// The ranks of the page, and of one record more if there is one.
     private func firstRanks(
-        after start: QueryRank?, in reader: some RecordReading
+        after start: QueryRank?, in reader: some RecordReading & SharedRecordReading
     ) throws -> [QueryRank] {
         let order = QueryOrder(sorts: query.sorts)
         var first = FirstRanks(order, capacity: limit + 1)
         var bound = limits.querySort
         let filter = CandidateFilter(query)
-        try reader.scanRecords(of: query.recordType, in: zones.map(\.key), after: nil) {
-            record, zone in
+        try scan(after: nil, in: reader) { record, zone in
             guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
             let view = filter.view(of: record)
             let passes = try record.isDamaged || filter.passes(view, counting: reader.noteWork)

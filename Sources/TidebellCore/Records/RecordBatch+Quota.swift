@@ -4,7 +4,7 @@ import TidebellWire
 extension RecordBatch {
     /// What the zone takes more after the batch, as far as it did not fail.
     var storageChange: StorageUse {
-        let gone = cascaded.reduce(StorageUse.zero) { $0 - $1.use }
+        let gone = (cascaded + hierarchies.endedRecords).reduce(StorageUse.zero) { $0 - $1.use }
         return outcomes.reduce(gone) { $0 + $1.storageChange }
     }
 
@@ -81,7 +81,8 @@ extension RecordBatch.Outcome {
     /// What it makes the zone take more.
     fileprivate var storageChange: StorageUse {
         switch self {
-        case .save(let saved): saved.record.use - (saved.previous?.use ?? .zero)
+        case .save(let saved), .leave(let saved):
+            saved.record.use - (saved.previous?.use ?? .zero)
         case .delete(let record): .zero - record.use
         case .nothingToDelete, .failed: .zero
         }

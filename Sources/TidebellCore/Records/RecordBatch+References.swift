@@ -44,13 +44,15 @@ extension RecordBatch {
         ).naming(.cascadedDeletionBytes)
     }
 
-    private var savedRecords: [String: SavedRecord] {
+    /// What is saved, by name.
+    var savedRecords: [String: SavedRecord] {
         outcomes.reduce(into: [:]) { saved, outcome in
-            if case .save(let record) = outcome { saved[record.record.name] = record }
+            if let record = outcome.saved { saved[record.record.name] = record }
         }
     }
 
-    private var deletedNames: Set<String> {
+    /// The names of what operations delete.
+    var deletedNames: Set<String> {
         outcomes.reduce(into: []) { deleted, outcome in
             if case .delete(let record) = outcome { deleted.insert(record.name) }
         }
@@ -73,7 +75,8 @@ extension RecordBatch {
         for index in outcomes.indices {
             guard case .delete(let record) = outcomes[index], let reference = kept[record.name]
             else { continue }
-            outcomes[index] = .failed(.held(record.name, by: reference))
+            outcomes[index] = .failed(
+                .held(record.name, by: reference, isShown: access.hierarchies == nil))
             hasFailed = true
         }
         return hasFailed
@@ -121,8 +124,18 @@ extension RecordBatch.SavedRecord {
 }
 
 extension WireError {
-    /// A record that must stay as long as another one (SAVE-24).
-    fileprivate static func held(_ name: String, by reference: StoredReference) -> WireError {
+    /// A record that must stay as long as another one (SAVE-24), which a participant need not
+    /// know.
+    fileprivate static func held(
+        _ name: String, by reference: StoredReference, isShown: Bool
+    ) -> WireError {
+        guard isShown else {
+            return WireError(
+                .validatingReferenceError,
+                "record '\(WireError.shortened(name))', or what would go with it, is what another "
+                    + "record needs"
+            )
+        }
         let (source, target) = (
             WireError.shortened(reference.source), WireError.shortened(reference.target)
         )

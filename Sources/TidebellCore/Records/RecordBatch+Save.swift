@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
+/// What a batch did.
+struct SavedBatch {
+    /// What is notified of it.
+    var changes: [RecordChange] = []
+    /// What it is to participants of shares; nil where nobody has to be told.
+    var shared: SharedChange?
+}
+
 extension RecordBatch {
     /// Writes everything that did not fail, each record at its own position in the
     /// history, and returns what happened.
-    mutating func save(in transaction: some RecordSaving) throws -> [RecordChange] {
-        let count = cascaded.count + outcomes.count { $0.isChange }
-        guard count > 0 else { return [] }
+    mutating func save(in transaction: some RecordSaving) throws -> SavedBatch {
+        let count =
+            cascaded.count + hierarchies.positionCount + outcomes.count { $0.isChange }
+        guard count > 0 else { return SavedBatch() }
+        let last = count - 1
         let change = storageChange
-        var next = try transaction.advance(
+        let first = try transaction.advance(
             zone.database, by: count, at: call.now, adding: change
         )
+        var next = first
         var records: [StoredRecord] = []
         var changes: [RecordChange] = []
         func append(
@@ -22,6 +33,10 @@ extension RecordBatch {
         }
         for index in outcomes.indices {
             switch outcomes[index] {
+            case .leave(var saved):
+                saved.record.position = next
+                outcomes[index] = .leave(saved)
+                try append(saved.record, .updated, reporting: saved.record)
             case .save(var saved):
                 saved.record.position = next
                 outcomes[index] = .save(saved)
@@ -33,8 +48,13 @@ extension RecordBatch {
             }
         }
         // SUB-60: cascaded deletions are deletions like any other.
-        for record in cascaded {
+        for record in cascaded + hierarchies.endedRecords {
             try append(tombstone(of: record, at: next), .deleted, reporting: record)
+        }
+        for var record in hierarchies.touched {
+            record.position = next
+            record.modified = stamp
+            try append(record, .updated, reporting: record)
         }
         if let madeKey {
             try transaction.putFieldKey(
@@ -44,21 +64,22 @@ extension RecordBatch {
         try transaction.putRecords(records, in: zone.key)
         try putReferences(in: transaction)
         try putAssetUses(in: transaction)
-        try transaction.touchZone(
-            zone.key, position: records.last?.position ?? zone.position,
-            clientChangeToken: request.clientChangeToken, adding: change
+        let written = Written(
+            positions: Dictionary(records.map { ($0.name, $0.position) }) { _, last in last },
+            last: first.advanced(by: last)
         )
-        return changes
+        try transaction.touchZone(
+            zone.key, position: written.last, clientChangeToken: request.clientChangeToken,
+            adding: change
+        )
+        let shared = try saveSharing(changes, written, movedFrom: next, in: transaction)
+        return SavedBatch(changes: changes, shared: shared)
     }
 
     private func tombstone(of record: StoredRecord, at position: Position) -> StoredRecord {
         StoredRecord(
             name: record.name, type: record.type, position: position, created: record.created,
-            modified: RecordStamp(
-                timestamp: call.now.rawValue, userRecordName: user.recordName,
-                deviceID: deviceID
-            ),
-            fields: .none, isDeleted: true
+            modified: stamp, fields: .none, isDeleted: true
         )
     }
 
@@ -66,7 +87,8 @@ extension RecordBatch {
     /// leaves no trace in it (ENV-1).
     var schemaGrowth: SchemaGrowth? {
         var added: [String: [String: StoredField]] = [:]
-        for case .save(let saved) in outcomes {
+        // No schema lists the fields of shares.
+        for case .save(let saved) in outcomes where saved.share == nil {
             // A type is known by its first record, though that may have no field.
             guard !saved.newFields.isEmpty || schema.stored[saved.record.type] == nil else {
                 continue
@@ -87,7 +109,7 @@ extension RecordBatch {
                 references += saved.references
             case .delete(let record) where record.mayHoldConsequentialReferences:
                 sources.insert(record.name)
-            case .delete, .nothingToDelete, .failed: break
+            case .delete, .leave, .nothingToDelete, .failed: break
             }
         }
         sources.formUnion(cascaded.map(\.name))
@@ -104,8 +126,11 @@ extension RecordBatch {
                 let hadAssets = saved.previous?.mayHoldAssets ?? false
                 if hadAssets || !saved.assets.isEmpty { uses[saved.record.name] = saved.assets }
             case .delete(let record) where record.mayHoldAssets: uses[record.name] = []
-            case .delete, .nothingToDelete, .failed: break
+            case .delete, .leave, .nothingToDelete, .failed: break
             }
+        }
+        for record in hierarchies.endedRecords where record.mayHoldAssets {
+            uses[record.name] = []
         }
         // Their fields were not read, unless somebody is notified.
         for record in cascaded where !needsFields || record.mayHoldAssets {
@@ -118,16 +143,22 @@ extension RecordBatch {
     /// The answer of a batch that was written.
     func response() throws -> ModifyRecords.Response {
         let common = selection(of: request.desiredKeys)
+        let shares = sharesAfter
         return ModifyRecords.Response(
             records: try outcomes.indices.map { index in
                 switch outcomes[index] {
                 case .save(let saved):
                     let selection =
                         request.operations[index].desiredKeys.map(selection) ?? common
-                    return .record(
-                        try saved.record.answered(to: call, in: access, selecting: selection)
-                    )
-                case .delete, .nothingToDelete:
+                    var record = try saved.record.answered(
+                        to: call, in: access, selecting: selection, shares)
+                    if record.sharing == nil, request.operations[index].createsShortGUID {
+                        record.sharing = .root(
+                            share: nil,
+                            shortGUID: call.shortGUID(ofRoot: record.recordName, in: zone.key))
+                    }
+                    return .record(record)
+                case .delete, .leave, .nothingToDelete:
                     return .deleted(WireTombstone(recordName: names[index]))
                 case .failed(let error):
                     return .failed(recordName: names[index], error)
@@ -190,7 +221,7 @@ extension RecordBatch.Outcome {
     /// Whether something is written for it.
     fileprivate var isChange: Bool {
         switch self {
-        case .save, .delete: true
+        case .save, .delete, .leave: true
         case .nothingToDelete, .failed: false
         }
     }

@@ -8,10 +8,20 @@ struct RecordBatch {
     enum Outcome {
         case save(SavedRecord)
         case delete(StoredRecord)
+        /// A participant who deletes a share leaves it, which changes it (SHARE-14).
+        case leave(SavedRecord)
         /// A forced deletion of what is not there: success without effect
         /// (SAVE-23).
         case nothingToDelete
         case failed(WireError)
+
+        /// What is to be written; nil where nothing is, or something goes.
+        var saved: SavedRecord? {
+            switch self {
+            case .save(let saved), .leave(let saved): saved
+            case .delete, .nothingToDelete, .failed: nil
+            }
+        }
     }
 
     /// A record to be written, its position still open.
@@ -27,6 +37,8 @@ struct RecordBatch {
         var assets: Set<AssetContent>
         /// The fields that its type does not have yet.
         var newFields: [String: StoredField]
+        /// What the share is from now on, of which it is the record.
+        var share: StoredShare?
     }
 
     let request: ModifyRecords.Request
@@ -44,8 +56,10 @@ struct RecordBatch {
     let deviceID: String
     /// The record name of each operation, given or made.
     let names: [String]
-    /// The living records with these names.
+    /// The living records with these names that the caller may see.
     let existing: [String: StoredRecord]
+    /// The names among these of living records that the caller may not see.
+    let hidden: Set<String>
     /// The names of the living records that the operations name, as their own, as parent
     /// or with `VALIDATE`.
     let living: Set<String>
@@ -54,6 +68,12 @@ struct RecordBatch {
     let assets: RecordAssets
     /// Which references of the zone's records have consequences.
     let references: RecordReferences
+    /// The shares of the zone that the batch is about.
+    var sharing: BatchSharing
+    /// What it does to their hierarchies.
+    var hierarchies = HierarchyChanges()
+    /// How many IDs of participants were made.
+    var madeParticipants = 0
     /// One for each operation, once planned.
     var outcomes: [Outcome] = []
     /// Records that go because what they refer to goes (REF-2).
@@ -62,7 +82,8 @@ struct RecordBatch {
     init(
         _ request: ModifyRecords.Request, by user: StoredUser, for call: Call,
         to access: ZoneAccess, _ stored: ZoneAccess.Stored,
-        in reader: some RecordReading & UserReading & AssetReading & SchemaReading
+        in reader: some RecordReading & UserReading & AssetReading & SchemaReading & ShareReading
+            & SharedRecordReading
     ) throws {
         self.request = request
         self.user = user
@@ -76,13 +97,22 @@ struct RecordBatch {
         needsFields = stored.database.subscriptionKinds.contains(.query)
         deviceID = call.makeDeviceID()
         let wanted = Set(names)
+        let demanded = try request.demanded(for: call)
+        let sharing = try BatchSharing(
+            request, names: wanted, demanded: demanded, in: zone, for: call, reader)
+        self.sharing = sharing
+        let hierarchies = access.hierarchies
+        let isSeen = { (name: String) in
+            hierarchies.map { seen in sharing.holders[name].map(seen.contains) ?? false } ?? true
+        }
         let found = try reader.records(wanted, in: zone.key, for: call)
-        existing = found.merging(
+        hidden = Set(found.keys.filter { !isSeen($0) })
+        existing = found.filter { isSeen($0.key) }.merging(
             try call.userRecords(wanted.subtracting(found.keys), in: access, reader)
         ) { found, _ in found }
-        living = try request.demanded(for: call).subtracting(wanted).living(
+        living = try demanded.subtracting(wanted).living(
             in: zone.key, access, for: call, reader
-        ).union(existing.keys)
+        ).filter(isSeen).union(existing.keys)
         assets = try RecordAssets(of: request.operations, for: call, in: access, reader)
         let types = request.operations.compactMap(\.recordType) + existing.values.map(\.type)
         schema = try reader.growingSchema(of: Set(types), for: call)
@@ -107,25 +137,37 @@ struct RecordBatch {
     private mutating func plan(
         _ operation: ModifyRecords.Operation, named name: String
     ) throws -> Outcome {
+        if hidden.contains(name), !operation.type.needsChangeTag {
+            guard operation.type == .forceDelete else { throw WireError.notShared(name) }
+            return .nothingToDelete
+        }
         let existing = existing[name]
         try SavePolicy.check(
             operation, against: existing, limits: call.limits,
             serverRecord: {
-                try $0.answered(to: call, in: access, selecting: .all)
+                try $0.answered(to: call, in: access, selecting: .all, shares)
             }
         )
-        if let existing { try access.rights.checkWriting(over: existing, by: user) }
+        if operation.recordType == ShareNames.recordType
+            || existing?.type == ShareNames.recordType
+        {
+            return try planShare(operation, named: name, over: existing)
+        }
+        if let existing {
+            try access.rights.checkWriting(over: existing, in: sharing.holders[name], by: user)
+        }
         if operation.type.deletes {
             guard existing?.type != Names.userRecordType else {
                 throw WireError(.accessDenied, "the record of a user cannot be deleted")
             }
+            try checkDeletingRoot(name)
             return existing.map { .delete($0) } ?? .nothingToDelete
         }
         if existing == nil { try Names.checkRecordName(name, limits: call.limits) }
         return .save(try savedRecord(for: operation, named: name, over: existing))
     }
 
-    private mutating func savedRecord(
+    mutating func savedRecord(
         for operation: ModifyRecords.Operation, named name: String, over previous: StoredRecord?
     ) throws -> SavedRecord {
         guard let type = operation.recordType ?? previous?.type else {
@@ -138,10 +180,18 @@ struct RecordBatch {
                 "record '\(name)' is of type '\(previous?.type ?? "")'; a record's type cannot change"
             )
         }
-        if previous?.type != type { try Names.checkRecordType(type, limits: call.limits) }
-        let conformed = try schema.conform(
-            operation.fields, of: type, in: access.database.scope, limits: call.limits
-        )
+        let isShare = type == ShareNames.recordType
+        if previous?.type != type, !isShare {
+            try Names.checkRecordType(type, limits: call.limits)
+        }
+        let conformed =
+            isShare
+            ? ContainerSchema.Conformed(
+                changes: try ShareFields.conform(
+                    operation.fields, ofShare: name, limits: call.limits))
+            : try schema.conform(
+                operation.fields, of: type, in: access.database.scope, limits: call.limits
+            )
         try references.check(conformed.changes, ofRecord: name)
         if let previous, previous.isDamaged, !operation.type.replaces {
             throw call.damage(of: previous, in: zone.name)
@@ -152,11 +202,8 @@ struct RecordBatch {
         )
         let fields = try sealed(merged, encoded(merged, ofRecord: name), ofRecord: name)
         let parent = operation.parent ?? previous?.parent
-        let stamp = RecordStamp(
-            timestamp: call.now.rawValue, userRecordName: user.recordName,
-            deviceID: deviceID
-        )
-        schema.add(conformed.additions, to: type)
+        let stamp = stamp
+        if !isShare { schema.add(conformed.additions, to: type) }
         let files = merged.values.flatMap(\.value.assets)
         var record = StoredRecord(
             name: name, type: type, position: .start, created: previous?.created ?? stamp,
@@ -171,6 +218,18 @@ struct RecordBatch {
             assets: files.contents,
             newFields: conformed.additions
         )
+    }
+
+    /// When the batch changes records, by whom, on which device.
+    var stamp: RecordStamp {
+        RecordStamp(
+            timestamp: call.now.rawValue, userRecordName: user.recordName, deviceID: deviceID
+        )
+    }
+
+    /// What answers say of the shares that the batch knows, as they are before it.
+    private var shares: ShareAnswers {
+        ShareAnswers(sharing.byName.values, for: call, in: access)
     }
 
     private func opened(_ record: StoredRecord?) throws -> StoredRecord? {

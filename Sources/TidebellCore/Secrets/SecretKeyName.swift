@@ -12,6 +12,8 @@ package enum SecretKeyName: String, Sendable, Hashable, CaseIterable {
     case uploadReceipts = "upload receipts"
     /// Seals the URLs that files are downloaded from.
     case downloadLinks = "download links"
+    /// Makes the last parts of shares' URLs, which records' owners keep and send on.
+    case shareURLs = "share URLs"
     /// Makes the keys and checksums of files that CloudKit's answers have.
     case assetKeys = "asset keys"
 }

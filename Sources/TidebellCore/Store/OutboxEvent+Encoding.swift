@@ -55,7 +55,7 @@ extension OutboxEntry.Event {
 }
 
 extension RecordChange {
-    fileprivate func write(to writer: inout JSONWriter) {
+    func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("recordName", recordName)
             writer.member("recordType", recordType)
@@ -74,7 +74,7 @@ extension RecordChange {
         }
     }
 
-    fileprivate init(from reader: inout JSONReader) throws {
+    init(from reader: inout JSONReader) throws {
         var change = RecordChange(recordName: "", recordType: "", event: .updated)
         var (created, modified): (RecordStamp?, RecordStamp?)
         var parent: String?

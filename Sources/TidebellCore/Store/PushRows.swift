@@ -59,6 +59,8 @@ package struct OutboxEntry: Sendable, Hashable {
     /// The zone owner as payloads name it (`zoid`).
     package var zoneOwner: String
     package var event: Event
+    /// What it is to participants of shares; nil where nobody has to be told.
+    package var sharing: SharedChange?
     /// The user who made the change.
     package var originUser: UserID?
     /// The client ID of the device that made it; never notified (SUB-46).
@@ -86,6 +88,7 @@ package struct OutboxEntry: Sendable, Hashable {
         zoneName: String,
         zoneOwner: String,
         event: Event,
+        sharing: SharedChange? = nil,
         originUser: UserID?,
         originClient: String?,
         committedAt: Instant,
@@ -96,6 +99,7 @@ package struct OutboxEntry: Sendable, Hashable {
         self.zoneName = zoneName
         self.zoneOwner = zoneOwner
         self.event = event
+        self.sharing = sharing
         self.originUser = originUser
         self.originClient = originClient
         self.committedAt = committedAt

@@ -72,6 +72,8 @@ package struct StoredZone: Sendable, Hashable {
     package var clientChangeToken: [UInt8]?
     /// The key of its encrypted fields.
     package var fieldKey: StoredZoneKey
+    /// What of it is shared.
+    package var sharing: ZoneSharing
 
     package init(
         key: ZoneKey,
@@ -81,7 +83,8 @@ package struct StoredZone: Sendable, Hashable {
         floor: Position = .start,
         deletion: ZoneDeletionReason? = nil,
         clientChangeToken: [UInt8]? = nil,
-        fieldKey: StoredZoneKey = .none
+        fieldKey: StoredZoneKey = .none,
+        sharing: ZoneSharing = .none
     ) {
         self.key = key
         self.database = database
@@ -91,6 +94,7 @@ package struct StoredZone: Sendable, Hashable {
         self.deletion = deletion
         self.clientChangeToken = clientChangeToken
         self.fieldKey = fieldKey
+        self.sharing = sharing
     }
 }
 

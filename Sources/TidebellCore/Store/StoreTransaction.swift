@@ -4,7 +4,8 @@
 /// engine implements them and ``StoreSteps`` hands them out.
 package protocol StoreTransaction:
     StoreReader,
-    ZoneWriting, RecordWriting, FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
+    ZoneWriting, RecordWriting, ShareWriting, SharedRecordWriting, SharedZoneWriting,
+    FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
     DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, UserWriting, ErasureWriting,
     SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting, RetentionWriting,

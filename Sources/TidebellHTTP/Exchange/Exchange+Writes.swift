@@ -23,6 +23,12 @@ extension ModifyZones.Response: ItemAnswer {
     }
 }
 
+extension SharesResponse: ItemAnswer {
+    var failures: [WireError] {
+        results.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
+    }
+}
+
 extension ModifySubscriptions.Response: ItemAnswer {
     var failures: [WireError] {
         subscriptions.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
@@ -151,7 +157,7 @@ extension Exchange {
         return response
     }
 
-    private func countRefusals(in answer: some ItemAnswer) {
+    func countRefusals(in answer: some ItemAnswer) {
         for error in answer.failures { cloud.shares.metrics.count(error) }
     }
 

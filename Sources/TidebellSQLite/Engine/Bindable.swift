@@ -192,6 +192,7 @@ extension PermissionAnswer: Bindable {}
 extension Position: Bindable {}
 extension RemovedAccount.Erasure: Bindable {}
 extension SessionID: Bindable {}
+extension SharePermission: Bindable {}
 extension StoredReference.Kind: Bindable {}
 extension SubscriptionSerial: Bindable {}
 extension StoredWebToken.Origin: Bindable {}
@@ -201,3 +202,4 @@ extension WebhookID: Bindable {}
 extension WireSubscription.Kind: Bindable {}
 extension ZoneDeletionReason: Bindable {}
 extension ZoneKey: Bindable {}
+extension ZoneSharing: Bindable {}

@@ -107,6 +107,67 @@ struct SchemaSteps: Sendable {
             name: "databases count their zones",
             sql: "ALTER TABLE database ADD COLUMN zones INTEGER"
         ),
+        // The share of a zone has an empty root. What a record has in the history of a hierarchy
+        // is a row of its own; one that left it has a moment.
+        Step(
+            name: "records and zones are shared",
+            sql: """
+                CREATE TABLE share (
+                    zone INTEGER NOT NULL,
+                    name TEXT NOT NULL,
+                    root TEXT NOT NULL,
+                    short_guid TEXT NOT NULL UNIQUE,
+                    public_permission TEXT NOT NULL,
+                    participants TEXT NOT NULL,
+                    PRIMARY KEY (zone, name)
+                ) STRICT, WITHOUT ROWID;
+                CREATE UNIQUE INDEX share_root ON share (zone, root);
+
+                CREATE TABLE share_grant (
+                    zone INTEGER NOT NULL,
+                    user INTEGER NOT NULL,
+                    share TEXT NOT NULL,
+                    root TEXT NOT NULL,
+                    permission TEXT NOT NULL,
+                    administrator INTEGER NOT NULL,
+                    position INTEGER NOT NULL,
+                    ended INTEGER NOT NULL,
+                    PRIMARY KEY (zone, user, share)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX share_grant_user ON share_grant (user, zone);
+                CREATE INDEX share_grant_share ON share_grant (zone, share, user);
+
+                CREATE TABLE shared_record (
+                    zone INTEGER NOT NULL,
+                    name TEXT NOT NULL,
+                    share TEXT NOT NULL,
+                    position INTEGER NOT NULL,
+                    left_at INTEGER,
+                    PRIMARY KEY (zone, name, share)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX shared_record_history ON shared_record (zone, share, position);
+                CREATE INDEX shared_record_left ON shared_record (left_at)
+                    WHERE left_at IS NOT NULL;
+
+                CREATE TABLE shared_zone (
+                    database INTEGER NOT NULL,
+                    owner TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    zone INTEGER NOT NULL,
+                    position INTEGER NOT NULL,
+                    source INTEGER NOT NULL,
+                    deletion TEXT,
+                    deleted_at INTEGER,
+                    PRIMARY KEY (database, owner, name)
+                ) STRICT, WITHOUT ROWID;
+                CREATE UNIQUE INDEX shared_zone_changes ON shared_zone (database, position);
+                CREATE INDEX shared_zone_traces ON shared_zone (deleted_at)
+                    WHERE deletion IS NOT NULL;
+
+                ALTER TABLE zone ADD COLUMN sharing INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE outbox ADD COLUMN sharing TEXT;
+                """
+        ),
     ])
 
     var steps: [Step]

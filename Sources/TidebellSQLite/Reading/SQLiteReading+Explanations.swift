@@ -83,7 +83,7 @@ extension KeptChange {
         """
 
     fileprivate init(_ columns: Columns) throws {
-        self.init(entry: try OutboxEntry(columns), isNotified: columns.bool(9))
+        self.init(entry: try OutboxEntry(columns), isNotified: columns.bool(10))
     }
 }
 

@@ -152,7 +152,8 @@ extension OutboxEntry {
     /// What ``init(_:)`` reads.
     static let columns = """
         outbox.id, outbox.database, outbox.zone_name, outbox.zone_owner, outbox.event,
-        outbox.origin_user, outbox.origin_client, outbox.committed_at, outbox.told_through
+        outbox.origin_user, outbox.origin_client, outbox.committed_at, outbox.told_through,
+        outbox.sharing
         """
 
     /// The condition that a row of the outbox is done.
@@ -177,12 +178,14 @@ extension OutboxEntry {
     init(_ columns: Columns) throws {
         // Why it cannot be read helps nobody: that it cannot is reported.
         let event = try? OutboxEntry.Event(encoded: columns.bytes(4))
+        let sharing = columns.optionalBytes(9)
         self.init(
             id: columns.int(0),
             database: try columns.value(1),
             zoneName: columns.text(2),
             zoneOwner: columns.text(3),
             event: event ?? .records([]),
+            sharing: sharing.flatMap { try? SharedChange(encoded: $0) },
             originUser: columns.isNull(5) ? nil : try columns.value(5),
             originClient: columns.optionalText(6),
             committedAt: try columns.value(7),

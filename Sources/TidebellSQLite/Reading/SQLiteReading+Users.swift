@@ -19,6 +19,15 @@ extension SQLiteReading {
         )
     }
 
+    package func users(
+        recordNames: Set<String>, in container: ContainerKey
+    ) throws -> [StoredUser] {
+        try connection.rows(
+            StoredUser.withRecordNames, JSONText(recordNames), container.container,
+            container.environment, read: StoredUser.init
+        )
+    }
+
     package func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser] {
         guard !ids.isEmpty else { return [:] }
         let users = try connection.rows(
@@ -42,7 +51,7 @@ extension SQLiteReading {
 }
 
 extension StoredUser {
-    private static let columns =
+    static let columns =
         "user.id, user.account, user.container, user.environment, user.record_name, user.joined_at"
     fileprivate static let ofAccount = """
         SELECT \(columns) FROM user WHERE account = ? AND container = ? AND environment = ?
@@ -52,6 +61,11 @@ extension StoredUser {
     fileprivate static let withRecordName = """
         SELECT \(columns) FROM user
         WHERE record_name = ? AND container = ? AND environment = ?
+        """
+    fileprivate static let withRecordNames = """
+        SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user
+        WHERE user.record_name = \(JSONText.string("wanted.value"))
+            AND user.container = ? AND user.environment = ?
         """
     fileprivate static let withIDs = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN user ON user.id = wanted.value
@@ -72,16 +86,21 @@ extension StoredUser {
         )
         """
 
-    /// Reads a row of a statement above.
-    init(_ columns: Columns) throws {
+    /// How many columns there are.
+    static let columnCount: Int32 = 6
+
+    /// Reads a row of a statement above, or columns from `first` on.
+    init(_ columns: Columns) throws { try self.init(columns, from: 0) }
+
+    init(_ columns: Columns, from first: Int32) throws {
         self.init(
-            id: try columns.value(0),
-            account: try columns.value(1),
+            id: try columns.value(first),
+            account: try columns.value(first + 1),
             container: ContainerKey(
-                container: columns.text(2), environment: try columns.value(3)
+                container: columns.text(first + 2), environment: try columns.value(first + 3)
             ),
-            recordName: columns.text(4),
-            createdAt: try columns.value(5)
+            recordName: columns.text(first + 4),
+            createdAt: try columns.value(first + 5)
         )
     }
 }

@@ -56,7 +56,7 @@ extension StoredDatabase {
     /// What stands for the owner of a public database.
     static let noOwner: Int64 = 0
 
-    private static let columns = """
+    static let columns = """
         database.id, database.container, database.environment, database.scope, database.owner,
         database.head, database.floor, database.subscription_kinds,
         database.bytes + \(StoredZone.customBytes), database.records
@@ -67,23 +67,30 @@ extension StoredDatabase {
         """
     fileprivate static let withID = "SELECT \(columns) FROM database WHERE id = ?"
 
-    fileprivate init(_ columns: Columns) throws {
-        let owner = columns.int(4)
+    fileprivate init(_ columns: Columns) throws { try self.init(columns, from: 0) }
+
+    /// How many columns there are.
+    static let columnCount: Int32 = 10
+
+    /// Reads ``columns`` from `first` on.
+    init(_ columns: Columns, from first: Int32) throws {
+        let owner = columns.int(first + 4)
         self.init(
-            id: try columns.value(0),
+            id: try columns.value(first),
             key: DatabaseKey(
                 container: ContainerKey(
-                    container: columns.text(1), environment: try columns.value(2)
+                    container: columns.text(first + 1), environment: try columns.value(first + 2)
                 ),
-                scope: try columns.value(3),
+                scope: try columns.value(first + 3),
                 owner: owner == Self.noOwner ? nil : UserID(rawValue: owner)
             ),
-            head: try columns.value(5),
-            floor: try columns.value(6),
+            head: try columns.value(first + 5),
+            floor: try columns.value(first + 6),
             subscriptionKinds: Set(
-                WireSubscription.Kind.allCases.filter { columns.int(7) & $0.bit != 0 }
+                WireSubscription.Kind.allCases.filter { columns.int(first + 7) & $0.bit != 0 }
             ),
-            use: StorageUse(bytes: columns.int(8), records: Int(columns.int(9)))
+            use: StorageUse(
+                bytes: columns.int(first + 8), records: Int(columns.int(first + 9)))
         )
     }
 }
@@ -105,7 +112,8 @@ extension StoredZone {
         zone.key, zone.database, zone.name, zone.position, zone.floor, zone.deletion,
         zone.client_change_token, zone.sealed,
         CASE WHEN zone.sealed THEN (SELECT wrapped FROM zone_key WHERE zone_key.zone = zone.key)
-        END
+        END,
+        zone.sharing
         """
     fileprivate static let living = """
         SELECT \(columns) FROM zone WHERE database = ? AND deletion IS NULL ORDER BY name
@@ -122,18 +130,26 @@ extension StoredZone {
         WHERE database = ? AND position > ? ORDER BY position LIMIT ?
         """
 
+    /// How many columns there are.
+    static let columnCount: Int32 = 10
+
     /// Reads a row of ``columns``.
-    init(_ columns: Columns) throws {
+    init(_ columns: Columns) throws { try self.init(columns, from: 0) }
+
+    /// Reads ``columns`` from `first` on.
+    init(_ columns: Columns, from first: Int32) throws {
         self.init(
-            key: try columns.value(0),
-            database: try columns.value(1),
-            name: columns.text(2),
-            position: try columns.value(3),
-            floor: try columns.value(4),
-            deletion: columns.isNull(5) ? nil : try columns.value(5),
-            clientChangeToken: columns.optionalBytes(6),
-            fieldKey: !columns.bool(7)
-                ? .none : columns.optionalBytes(8).map { .wrapped(WrappedKey($0)) } ?? .lost
+            key: try columns.value(first),
+            database: try columns.value(first + 1),
+            name: columns.text(first + 2),
+            position: try columns.value(first + 3),
+            floor: try columns.value(first + 4),
+            deletion: columns.isNull(first + 5) ? nil : try columns.value(first + 5),
+            clientChangeToken: columns.optionalBytes(first + 6),
+            fieldKey: !columns.bool(first + 7)
+                ? .none
+                : columns.optionalBytes(first + 8).map { .wrapped(WrappedKey($0)) } ?? .lost,
+            sharing: try columns.value(first + 9)
         )
     }
 }

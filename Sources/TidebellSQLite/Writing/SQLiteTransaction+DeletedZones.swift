@@ -59,8 +59,30 @@ extension SQLiteTransaction {
                 zone, limit - count
             ) { $0.int(0) }.count
         }
+        return count < limit ? try count + removeShareRows(of: zone, limit: limit - count) : count
+    }
+
+    /// Removes what a zone has of shares, at most `limit` rows; returns how many went.
+    func removeShareRows(of zone: ZoneKey, limit: Int) throws -> Int {
+        var count = 0
+        for table in Self.shareTables where count < limit {
+            count += try connection.rows(
+                """
+                DELETE FROM \(table.name) WHERE zone = ?1 AND (\(table.key)) IN (
+                    SELECT \(table.key) FROM \(table.name) WHERE zone = ?1 LIMIT ?2
+                ) RETURNING 1
+                """,
+                zone, limit - count
+            ) { $0.int(0) }.count
+        }
         return count
     }
+
+    /// What a zone has of shares, with what tells its rows apart.
+    private static let shareTables = [
+        (name: "share", key: "name"), (name: "share_grant", key: "user, share"),
+        (name: "shared_record", key: "name, share"),
+    ]
 
     /// Lets go of files that records of a zone hold.
     private func removeAssetUses(of zone: ZoneKey, limit: Int, at now: Instant) throws -> Int {

@@ -115,6 +115,8 @@ extension SQLiteTransaction {
             guard left > 0 else { return false }
             left -= try connection.rows(Self.zoneReferences, zone.key, left) { $0.int(0) }.count
             guard left > 0 else { return false }
+            left -= try removeShareRows(of: zone.key, limit: left)
+            guard left > 0 else { return false }
             try removeFieldKey(of: zone.key)
             try connection.run("DELETE FROM zone WHERE key = ?", zone.key)
             try noteErased(.zones, zone.lives ? 1 : 0, of: user.account)
@@ -129,6 +131,7 @@ extension SQLiteTransaction {
         try connection.run("DELETE FROM outbox WHERE database = ?", database)
         try connection.run("DELETE FROM outbox_queue WHERE database = ?", database)
         try connection.run("DELETE FROM subscription WHERE database = ?", database)
+        try connection.run("DELETE FROM shared_zone WHERE database = ?", database)
         try connection.run("DELETE FROM database WHERE id = ?", database)
     }
 
@@ -204,6 +207,13 @@ extension SQLiteTransaction {
             """
             DELETE FROM awaited_upload WHERE token_hash IN
                 (SELECT token_hash FROM awaited_upload WHERE user = ? LIMIT ?) RETURNING 1
+            """
+        ),
+        (
+            nil,
+            """
+            DELETE FROM share_grant WHERE (zone, user, share) IN
+                (SELECT zone, user, share FROM share_grant WHERE user = ? LIMIT ?) RETURNING 1
             """
         ),
         (

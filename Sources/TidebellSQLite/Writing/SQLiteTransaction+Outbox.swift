@@ -18,13 +18,13 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 INSERT INTO outbox (database, zone_name, zone_owner, event, origin_user,
-                    origin_client, committed_at, told_through, ends_zone)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    origin_client, committed_at, told_through, ends_zone, sharing)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 entry.database, entry.zoneName, entry.zoneOwner,
                 JSONText(bytes: entry.event.encoded),
                 entry.originUser, entry.originClient, entry.committedAt, entry.notifiedThrough,
-                entry.endsZone
+                entry.endsZone, entry.sharing.map { JSONText(bytes: $0.encoded) }
             )
             try queue(entry.database, from: connection.lastInsertedID)
             hasAppendedOutbox = true

@@ -53,7 +53,9 @@ extension SQLiteTransaction {
 
     func removeTombstones(modifiedBefore moment: Instant, limit: Int) throws -> Int {
         let tombstones = try removeRecordTombstones(before: moment, limit: limit)
-        return try tombstones + removeZoneTraces(before: moment, limit: limit - tombstones)
+        let traces = try removeZoneTraces(before: moment, limit: limit - tombstones)
+        return try tombstones + traces
+            + removeSharedZoneTraces(before: moment, limit: limit - tombstones - traces)
     }
 
     private func removeRecordTombstones(before moment: Instant, limit: Int) throws -> Int {
@@ -69,10 +71,18 @@ extension SQLiteTransaction {
         var floors: [ZoneKey: Position] = [:]
         for (zone, position) in tombstones {
             try connection.run(
+                """
+                DELETE FROM shared_record WHERE zone = ?1 AND name =
+                    (SELECT name FROM record WHERE zone = ?1 AND position = ?2)
+                """,
+                zone, position
+            )
+            try connection.run(
                 "DELETE FROM record WHERE zone = ? AND position = ?", zone, position
             )
             floors[zone] = max(floors[zone] ?? .start, position)
         }
+        floors.merge(try removeLeftSharedRecords(before: moment, limit: limit)) { max($0, $1) }
         for (zone, floor) in floors {
             try connection.run(
                 "UPDATE zone SET floor = max(floor, ?) WHERE key = ?", floor, zone
@@ -93,6 +103,55 @@ extension SQLiteTransaction {
         }
         for trace in traces {
             try connection.run("DELETE FROM zone WHERE key = ?", trace.key)
+            try connection.run(
+                "UPDATE database SET floor = max(floor, ?) WHERE id = ?",
+                trace.position, trace.database
+            )
+        }
+        return traces.count
+    }
+
+    /// Removes rows of records that left a hierarchy and live elsewhere; returns the floors
+    /// that this raises.
+    private func removeLeftSharedRecords(
+        before moment: Instant, limit: Int
+    ) throws -> [ZoneKey: Position] {
+        let left = try connection.rows(
+            """
+            SELECT zone, name, share, position FROM shared_record
+            WHERE left_at < ? ORDER BY left_at LIMIT ?
+            """,
+            moment, limit
+        ) { columns -> (zone: ZoneKey, name: String, share: String, position: Position) in
+            (try columns.value(0), columns.text(1), columns.text(2), try columns.value(3))
+        }
+        var floors: [ZoneKey: Position] = [:]
+        for row in left {
+            try connection.run(
+                "DELETE FROM shared_record WHERE zone = ? AND name = ? AND share = ?",
+                row.zone, row.name, row.share
+            )
+            floors[row.zone] = max(floors[row.zone] ?? .start, row.position)
+        }
+        return floors
+    }
+
+    private func removeSharedZoneTraces(before moment: Instant, limit: Int) throws -> Int {
+        guard limit > 0 else { return 0 }
+        let traces = try connection.rows(
+            """
+            SELECT database, owner, name, position FROM shared_zone
+            WHERE deletion IS NOT NULL AND deleted_at < ? ORDER BY deleted_at LIMIT ?
+            """,
+            moment, limit
+        ) { columns -> (database: DatabaseID, owner: String, name: String, position: Position) in
+            (try columns.value(0), columns.text(1), columns.text(2), try columns.value(3))
+        }
+        for trace in traces {
+            try connection.run(
+                "DELETE FROM shared_zone WHERE database = ? AND owner = ? AND name = ?",
+                trace.database, trace.owner, trace.name
+            )
             try connection.run(
                 "UPDATE database SET floor = max(floor, ?) WHERE id = ?",
                 trace.position, trace.database

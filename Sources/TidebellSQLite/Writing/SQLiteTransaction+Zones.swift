@@ -92,7 +92,7 @@ extension SQLiteTransaction {
                 """
                 UPDATE zone
                 SET position = ?, deletion = ?, deleted_at = ?, client_change_token = NULL,
-                    sealed = 0, bytes = 0, records = 0
+                    sealed = 0, bytes = 0, records = 0, sharing = 0
                 WHERE key = ?
                 """,
                 zone.position, reason, now, zone.key

@@ -46,6 +46,15 @@ extension SettableLimit {
                 "zonesPerDatabase", \.limits.zonesPerDatabase, 1...most,
                 "Zones of one database."),
             Self(
+                "participantsPerShare", \.limits.participantsPerShare, 1...most,
+                "Invited participants of one share."),
+            Self(
+                "publicUsersPerShare", \.limits.publicUsersPerShare, 1...most,
+                "Users who joined one share by its URL."),
+            Self(
+                "movedRecords", \.limits.movedRecords, 1...most,
+                "Records that come into a share or leave it with one save."),
+            Self(
                 "containersPerAccount", \.limits.containersPerAccount, 1...most,
                 "Containers of one user, each environment by itself."),
             Self(

@@ -70,7 +70,7 @@ extension ModifyRecords.Operation {
     private mutating func readRecord(from reader: inout JSONReader) throws {
         try reader.readObject { reader, name in
             if name == "parent" {
-                parent = .some(try reader.readOptional(WireRecord.readParent))
+                parent = .some(try reader.readOptional { try $0.readRecordName() })
                 return
             }
             guard try !reader.readNull() else { return }
@@ -79,7 +79,9 @@ extension ModifyRecords.Operation {
             case "recordType": recordType = try reader.readName()
             case "recordChangeTag": recordChangeTag = try reader.readName()
             case "fields": fields = try FieldChanges(from: &reader)
-            default: try reader.skipValue()
+            case "createShortGUID": createsShortGUID = try reader.readBool()
+            default:
+                if try !share.readMember(name, from: &reader) { try reader.skipValue() }
             }
         }
     }
@@ -104,6 +106,8 @@ extension ModifyRecords.Operation {
                         writer.null()
                     }
                 }
+                if createsShortGUID { writer.member("createShortGUID", true) }
+                share.writeMembers(to: &writer)
             }
             writer.member("desiredKeys", desiredKeys)
         }

@@ -37,6 +37,10 @@ package enum ModifyRecords: WireEndpoint {
         /// The parent's record name; `.some(nil)` removes it.
         package var parent: String??
         package var desiredKeys: [String]?
+        /// What is changed of a share; empty for a record that is none.
+        package var share: ShareChanges
+        /// Whether the answer is to name the URL under which the record can be shared (SHARE-6).
+        package var createsShortGUID: Bool
 
         /// Creates an operation.
         package init(
@@ -46,7 +50,9 @@ package enum ModifyRecords: WireEndpoint {
             recordChangeTag: String? = nil,
             fields: FieldChanges = FieldChanges(),
             parent: String?? = nil,
-            desiredKeys: [String]? = nil
+            desiredKeys: [String]? = nil,
+            share: ShareChanges = ShareChanges(),
+            createsShortGUID: Bool = false
         ) {
             self.type = type
             self.recordName = recordName
@@ -55,6 +61,8 @@ package enum ModifyRecords: WireEndpoint {
             self.fields = fields
             self.parent = parent
             self.desiredKeys = desiredKeys
+            self.share = share
+            self.createsShortGUID = createsShortGUID
         }
     }
 

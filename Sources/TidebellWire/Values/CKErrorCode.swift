@@ -22,8 +22,11 @@ package enum CKErrorCode {
     package static let zoneNotFound = 26
     package static let limitExceeded = 27
     package static let userDeletedZone = 28
+    package static let tooManyParticipants = 29
+    package static let alreadyShared = 30
     package static let referenceViolation = 31
     package static let managedAccountRestricted = 32
+    package static let participantMayNeedVerification = 33
     package static let assetNotAvailable = 35
     package static let accountTemporarilyUnavailable = 36
 }

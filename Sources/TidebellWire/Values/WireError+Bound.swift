@@ -71,6 +71,12 @@ extension WireError {
         case cascadedDeletionBytes
         /// Records that a request demands to be there.
         case demandedRecords
+        /// Invited participants of a share.
+        case participantsPerShare
+        /// Users who joined a share by its URL.
+        case publicUsersPerShare
+        /// Records that a save moves into a shared hierarchy, or out of it.
+        case movedRecords
         /// Bytes of a file, from whatever client.
         case assetBytes
         /// Uploads that were asked for and have not come.

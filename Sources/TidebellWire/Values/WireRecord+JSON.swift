@@ -22,6 +22,7 @@ extension WireRecord {
                 writer.key("parent")
                 writer.object { $0.member("recordName", parent) }
             }
+            sharing?.writeMembers(in: zoneID, to: &writer)
         }
     }
 }
@@ -79,6 +80,7 @@ private struct RecordParts {
     )
     var hasZone = false
     var isDeleted = false
+    var sharing = SharingParts()
     var error = WireErrorParts()
 
     mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws {
@@ -93,27 +95,20 @@ private struct RecordParts {
         case "zoneID":
             record.zoneID = try ZoneID(from: &reader)
             hasZone = true
-        case "parent": record.parent = try reader.readOptional(RecordParts.readParent)
-        default: try error.readMember(name, from: &reader)
+        case "parent": record.parent = try reader.readOptional { try $0.readRecordName() }
+        default:
+            guard try !sharing.readMember(name, from: &reader) else { return }
+            try error.readMember(name, from: &reader)
         }
-    }
-
-    static func readParent(from reader: inout JSONReader) throws -> String {
-        var parent: String?
-        try reader.readObject { reader, name in
-            if name == "recordName" {
-                parent = try reader.readName()
-            } else {
-                try reader.skipValue()
-            }
-        }
-        guard let parent else { throw JSONError("missing required field 'recordName'") }
-        return parent
     }
 
     var result: RecordResult {
         if let error = error.error { return .failed(recordName: record.recordName, error) }
-        guard isDeleted else { return .record(record) }
+        guard isDeleted else {
+            var record = record
+            record.sharing = sharing.sharing
+            return .record(record)
+        }
         return .deleted(
             WireTombstone(
                 recordName: record.recordName,
@@ -121,12 +116,5 @@ private struct RecordParts {
                 recordType: record.recordType.isEmpty ? nil : record.recordType
             )
         )
-    }
-}
-
-extension WireRecord {
-    /// Reads the `parent` member of a request: the parent's record name.
-    package static func readParent(from reader: inout JSONReader) throws -> String {
-        try RecordParts.readParent(from: &reader)
     }
 }

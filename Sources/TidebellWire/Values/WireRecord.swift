@@ -11,6 +11,8 @@ package struct WireRecord: Sendable, Hashable {
     package var modified: RecordStamp
     /// The name of the record this one hangs under in the sharing hierarchy.
     package var parent: String?
+    /// What it is to a share; nil for a record that is none, nor the root of one.
+    package var sharing: WireSharing?
 
     /// Creates a record.
     package init(
@@ -21,7 +23,8 @@ package struct WireRecord: Sendable, Hashable {
         fields: RecordFields,
         created: RecordStamp,
         modified: RecordStamp,
-        parent: String? = nil
+        parent: String? = nil,
+        sharing: WireSharing? = nil
     ) {
         self.recordName = recordName
         self.recordType = recordType
@@ -31,6 +34,7 @@ package struct WireRecord: Sendable, Hashable {
         self.created = created
         self.modified = modified
         self.parent = parent
+        self.sharing = sharing
     }
 }
 

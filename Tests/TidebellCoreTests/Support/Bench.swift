@@ -139,9 +139,10 @@ final class Bench: Sendable {
 extension Store {
     /// Saves and deletes records as a call does: the schema grows in a step of its own.
     func save(
-        _ request: ModifyRecords.Request, for call: Call, returnsSyncToken: Bool = false
+        _ request: ModifyRecords.Request, for call: Call, in scope: StoreScope? = nil,
+        returnsSyncToken: Bool = false
     ) async throws -> ModifyRecords.Response {
-        let scope = try StoreScope.database(of: call)
+        let scope = try scope ?? StoreScope.database(of: call)
         return try await writeInSteps(for: nil) { steps in
             try steps.write(scope) {
                 try ModifyRecords.attempt(

@@ -157,4 +157,37 @@ extension TestAPI {
         let answer = await WebServices(cloud: cloud).respond(to: request)
         return String(decoding: try await answer.body.collect(), as: UTF8.self)
     }
+
+    /// Saves a record and a share of it, after a record below it or without.
+    func shared(_ share: String, ofParent hasChild: Bool = false) async throws -> String {
+        try await makeZone("Shared")
+        try await save("root", in: "Shared")
+        if hasChild {
+            _ = try await post(
+                "private/records/modify",
+                """
+                {"zoneID":{"zoneName":"Shared"},"operations":[{"operationType":"create",\
+                "record":{"recordName":"child","recordType":"Note","fields":{},\
+                "parent":{"recordName":"root"}}}]}
+                """)
+        }
+        return try await post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Shared"},"operations":[{"operationType":"create",\
+            "record":{"recordName":"share","recordType":"cloudkit.share",\
+            "forRecord":{"recordName":"root"},"fields":{},\(share)}}]}
+            """
+        ).text
+    }
+
+    /// What another user gets who accepts the share of an answer.
+    func joined(_ answer: String) async throws -> String {
+        let ben = try await cloud.accounts.makeWebToken(for: "ben")
+        let guid = try #require(answer.firstMatch(of: /"shortGUID":"([^"]+)"/)?.1)
+        return try await send(
+            "POST", Self.target("public/records/accept", apiToken: apiToken, webToken: ben),
+            #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#
+        ).text
+    }
 }

@@ -9,6 +9,9 @@ package protocol UserReading {
     /// Returns the user of a container with this record name.
     func user(recordName: String, in container: ContainerKey) throws -> StoredUser?
 
+    /// Returns the users of a container with these record names.
+    func users(recordNames: Set<String>, in container: ContainerKey) throws -> [StoredUser]
+
     /// Returns users by ID.
     func users(_ ids: Set<UserID>) throws -> [UserID: StoredUser]
 

@@ -10,7 +10,8 @@ extension ModifyRecords: Endpoint {
         let call = exchange.call
         let request = try exchange.read(Request.self)
         let returnsSyncToken = try exchange.target.returnsSyncToken
-        return try await exchange.write(try .database(of: call)) {
+        let scope = try await exchange.cloud.store.scope(of: request.zoneID, for: call)
+        return try await exchange.write(scope) {
             transaction -> StepOutcome<Response, SchemaGrowth> in
             let outcome = try attempt(
                 request, for: call, in: transaction, returnsSyncToken: returnsSyncToken

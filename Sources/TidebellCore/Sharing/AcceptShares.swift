@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+package import TidebellWire
+
+extension ResolveShares {
+    /// Returns what shares are, by the last parts of their URLs (SHARE-18); to whom one is
+    /// closed, it does not exist (SHARE-19, SHARE-21).
+    package static func run(
+        _ request: Request, for call: Call,
+        in reader: some ShareReading & RecordReading & UserReading
+    ) throws -> Response {
+        let account = try call.requireUser().account
+        return Response(
+            results: try request.shortGUIDs.map { guid in
+                do {
+                    guard let found = try reader.share(shortGUID: guid.value),
+                        let owner = try found.owner(in: reader)
+                    else { throw WireError.shareNotFound(guid.value) }
+                    var call = call
+                    let container = found.database.key.container
+                    // Who calls is somebody else in every container.
+                    call.user = try reader.user(of: account, in: container)
+                    call.container = container
+                    let metadata = try found.metadata(
+                        asked: guid, of: owner, for: call, in: reader)
+                    return .share(metadata)
+                } catch let error as WireError {
+                    return .failed(shortGUID: guid.value, error.visible(to: call))
+                }
+            }
+        )
+    }
+}
+
+extension AcceptShares {
+    /// Returns in which database a share is that a caller wants to accept.
+    package static func database(
+        ofShare shortGUID: String, for call: Call, in reader: some ShareReading
+    ) throws -> DatabaseKey {
+        guard let found = try reader.share(shortGUID: shortGUID) else {
+            throw WireError.shareNotFound(shortGUID)
+        }
+        guard found.database.key.container == call.container else {
+            let container = found.database.key.container
+            throw WireError.badRequest(
+                "the share is of container '\(container.container)' "
+                    + "(\(container.environment.rawValue)); accept it there"
+            )
+        }
+        return found.database.key
+    }
+
+    /// Makes the caller a participant who accepted (SHARE-16), in the database of the share;
+    /// where they did before, nothing changes.
+    package static func run(
+        _ guid: ShortGUID, for call: Call, in transaction: some RecordSaving
+    ) throws -> ShareMetadata {
+        let user = try call.requireUser()
+        guard var found = try transaction.share(shortGUID: guid.value),
+            let owner = try found.owner(in: transaction)
+        else { throw WireError.shareNotFound(guid.value) }
+        guard owner.id != user.id else {
+            return try found.metadata(asked: guid, of: owner, for: call, in: transaction)
+        }
+        let rules = ShareParticipants(
+            user: { _ in nil }, makeID: { call.uuids[0].uuidString }, owner: owner,
+            limits: call.limits
+        )
+        guard let accepted = try rules.accepted(found.share, by: user) else {
+            throw found.closedError(guid.value)
+        }
+        if accepted != found.share {
+            try save(accepted, over: &found, by: user, of: owner, for: call, in: transaction)
+        }
+        return try found.metadata(asked: guid, of: owner, for: call, in: transaction)
+    }
+
+    /// Saves the record of the share with its new participant: a change like any other, of which
+    /// everybody hears who may (SUB-56).
+    private static func save(
+        _ accepted: StoredShare, over found: inout LocatedShare, by user: StoredUser,
+        of owner: StoredUser, for call: Call, in transaction: some RecordSaving
+    ) throws {
+        let zone = found.zone
+        guard var record = try transaction.records([accepted.name], in: zone.key)[accepted.name]
+        else { throw WireError.shareNotFound(accepted.shortGUID) }
+        record.position = try transaction.advance(zone.database, by: 1, at: call.now)
+        record.modified = RecordStamp(
+            timestamp: call.now.rawValue, userRecordName: user.recordName,
+            deviceID: call.makeDeviceID()
+        )
+        try transaction.putRecords([record], in: zone.key)
+        try transaction.touchZone(zone.key, position: record.position, clientChangeToken: nil)
+        _ = try transaction.saveShare(
+            accepted, over: found.share, at: record.position, in: zone.key)
+        let change = RecordChange(
+            recordName: record.name, recordType: record.type, event: .updated)
+        var shared = SharedChange(
+            zone: zone.key, position: record.position, isZoneWide: accepted.root == nil)
+        if accepted.root != nil {
+            try transaction.putSharedRecords(
+                [
+                    SharedRecord(
+                        name: record.name, share: accepted.name, position: record.position)
+                ],
+                in: zone.key
+            )
+            shared.hierarchies[accepted.name] = [change]
+        }
+        found.share = accepted
+        found.zone.position = record.position
+        let database = DatabaseAccess(key: found.database.key, owner: owner)
+        try transaction.appendOutbox([
+            database.access(to: found.zone, of: found.database).outboxEntry(
+                .records([change]), sharing: shared, by: call, in: found.database)
+        ])
+    }
+}
+
+extension LocatedShare {
+    fileprivate func owner(in reader: some UserReading) throws -> StoredUser? {
+        try database.key.owner.flatMap { try reader.users([$0])[$0] }
+    }
+
+    /// What the caller may know of the share; fails where it is closed to them.
+    fileprivate func metadata(
+        asked guid: ShortGUID, of owner: StoredUser, for call: Call,
+        in reader: some ShareReading & RecordReading
+    ) throws -> ShareMetadata {
+        let isOwner = call.user?.id == owner.id
+        let participant = share.participant(call.user?.id)
+        guard isOwner || participant != nil || share.publicPermission != .none else {
+            throw closedError(guid.value)
+        }
+        let access = DatabaseAccess(key: database.key, owner: owner)
+            .access(to: zone, of: database)
+        let wantsRoot = guid.shouldFetchRootRecord
+        let root = wantsRoot ? share.root : nil
+        let records = try reader.records(Set([share.name, root].compactMap { $0 }), in: zone.key)
+        guard let record = records[share.name] else { throw WireError.shareNotFound(guid.value) }
+        let answers = ShareAnswers(CollectionOfOne(share), for: call, in: access)
+        let selection = FieldSelection(
+            desiredKeys: guid.rootRecordDesiredKeys, numbersAsStrings: false, for: call)
+        return ShareMetadata(
+            shortGUID: guid.value, container: database.key.container,
+            scope: isOwner ? .private : .shared, zoneID: access.zoneID,
+            rootRecordName: share.root,
+            rootRecord: try root.flatMap { records[$0] }?.answered(
+                to: call, in: access, selecting: selection, answers),
+            share: try record.answered(to: call, in: access, selecting: .all, answers),
+            ownerIdentity: UserIdentity(userRecordName: owner.recordName),
+            participantPermission: isOwner
+                ? .readWrite : participant?.permission ?? share.publicPermission,
+            participantStatus: isOwner ? .accepted : participant?.acceptance ?? .pending,
+            participantRole: isOwner ? .owner : participant?.role ?? .publicUser
+        )
+    }
+
+    /// What somebody gets to whom the share is closed: an address of theirs may have been
+    /// invited (SHARE-19); otherwise as if there were none.
+    fileprivate func closedError(_ shortGUID: String) -> WireError {
+        let hasUnknownAddress = share.participants.contains { $0.user == nil }
+        guard hasUnknownAddress else { return .shareNotFound(shortGUID) }
+        return .badRequest(
+            "the share was sent to an address of which no account is known; if it is yours, have "
+                + "it added to your account",
+            ckCode: CKErrorCode.participantMayNeedVerification
+        )
+    }
+}
+
+extension WireError {
+    /// There is no share with this URL, or none for the caller.
+    fileprivate static func shareNotFound(_ shortGUID: String) -> WireError {
+        WireError(
+            .notFound,
+            "there is no share with the URL part '\(shortened(shortGUID))' for this user: it ended, "
+                + "or was never shared with them"
+        )
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What a batch has to know of the shares of its zone before anything is decided.
+struct BatchSharing {
+    /// Whether any share can be concerned: otherwise nothing is read, and nothing changes.
+    let isConcerned: Bool
+    /// The shares that operations name, or that hold what they name.
+    private(set) var byName: [String: StoredShare] = [:]
+    /// The same by the record that is shared.
+    private(set) var byRoot: [String: StoredShare] = [:]
+    /// The share that each record holds now that operations name, also as parent.
+    private(set) var holders: [String: String] = [:]
+    /// The users that participants are named by, by record name.
+    private(set) var users: [String: StoredUser] = [:]
+    /// The records that shares are to be made for, or end for, and that no operation saves.
+    private(set) var roots: [String: StoredRecord] = [:]
+
+    init(
+        _ request: ModifyRecords.Request, names: Set<String>, demanded: Set<String>,
+        in zone: StoredZone, for call: Call,
+        _ reader: some RecordReading & ShareReading & SharedRecordReading & UserReading
+    ) throws {
+        let newRoots = Set(request.operations.compactMap(\.share.root?.recordName))
+        isConcerned =
+            zone.sharing != .none
+            || request.operations.contains { $0.recordType == ShareNames.recordType }
+        guard isConcerned else { return }
+        let named = names.union(demanded).union(newRoots)
+        switch zone.sharing {
+        case .none: break
+        case .zoneWide: add(try reader.shares([ShareNames.zoneWideShare], in: zone.key))
+        case .hierarchies:
+            holders = try reader.sharesHolding(named, in: zone.key)
+            add(try reader.shares(named.union(holders.values), in: zone.key))
+            add(try reader.shares(ofRoots: named, in: zone.key))
+        }
+        let ending = names.compactMap { byName[$0]?.root }
+        roots = try reader.records(newRoots.union(ending).subtracting(names), in: zone.key)
+        let participants = Set(request.operations.flatMap(\.share.participantNames))
+        users = Dictionary(
+            participants.isEmpty
+                ? []
+                : try reader.users(recordNames: participants, in: call.container).map {
+                    ($0.recordName, $0)
+                }
+        ) { first, _ in first }
+    }
+
+    private mutating func add(_ shares: [StoredShare]) {
+        for share in shares {
+            byName[share.name] = share
+            if let root = share.root { byRoot[root] = share }
+        }
+    }
+
+    /// The share that a record was in before the batch, if it goes on.
+    func holder(of name: String, without ended: Set<String>) -> String? {
+        holders[name].flatMap { ended.contains($0) ? nil : $0 }
+    }
+
+    /// Adds what is known of further records.
+    mutating func add(holders others: [String: String]) {
+        holders.merge(others) { known, _ in known }
+    }
+
+    /// Adds shares that are found on the way.
+    mutating func add(found shares: [StoredShare]) { add(shares) }
+}
+
+/// What a batch does to the hierarchies of its zone, beside what its operations say.
+struct HierarchyChanges {
+    /// Shares that end.
+    var ended: [StoredShare] = []
+    /// The records of shares that end because their root goes.
+    var endedRecords: [StoredRecord] = []
+    /// Roots that no operation saves and that get a share or lose it: they change with it
+    /// (SHARE-15).
+    var touched: [StoredRecord] = []
+    /// The share of each record after the batch that is saved, or hangs below one that moved.
+    var holders: [String: String] = [:]
+    /// Records below those that moved, which no operation saves, in a fixed order.
+    var moved: [StoredRecord] = []
+
+    /// The positions that it takes beside those of the operations.
+    var positionCount: Int { endedRecords.count + touched.count + moved.count }
+}
+
+extension ShareChanges {
+    /// The record names of users that it names as participants.
+    fileprivate var participantNames: [String] {
+        (participants ?? []).compactMap { participant in
+            if case .userRecordName(let name)? = participant.identity.lookup {
+                return participant.identity.userRecordName ?? name
+            }
+            return participant.identity.userRecordName
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Takes a change of a shared zone to the shared databases of its participants (SUB-57): there it
+/// moves the zone to the end of that database's history, and notifies who subscribed to that.
+///
+/// Each participant's database is a step of its own. A change that comes again finds that the
+/// zone stands for it already, and does nothing.
+package struct NotifyParticipants: Sendable {
+    /// What a change is to one participant.
+    private struct News {
+        var user: StoredUser
+        var event: OutboxEntry.Event
+        /// Nil while the zone is shared with them.
+        var deletion: ZoneDeletionReason?
+    }
+
+    /// Some of those who have access.
+    private struct Page {
+        /// Once for each grant.
+        var users: [UserID]
+        var news: [News]
+    }
+
+    private let entry: OutboxEntry
+    private let shared: SharedChange
+
+    /// Takes a change; nil for one that is nothing to anybody else.
+    package init?(_ entry: OutboxEntry) {
+        guard let shared = entry.sharing else { return nil }
+        self.entry = entry
+        self.shared = shared
+    }
+
+    /// Takes all steps.
+    package func run(at now: Instant, as steps: some StoreSteps) throws {
+        var last: UserID?
+        var hasMore = true
+        var ended = Set(shared.ended)
+        while hasMore {
+            // Nothing is written here: it is found out who has access now.
+            let page = try steps.write(.batch) { transaction -> Page in
+                let grants = try transaction.grants(
+                    in: shared.zone, of: nil, after: last, limit: ShareGrant.perPage
+                )
+                return Page(
+                    users: grants.map(\.user),
+                    news: try news(
+                        of: Dictionary(grouping: grants, by: \.user), ended, in: transaction)
+                )
+            }
+            hasMore = page.users.count >= ShareGrant.perPage
+            for one in page.news { try tell(one, at: now, as: steps) }
+            ended.subtract(page.users)
+            last = page.users.last ?? last
+        }
+        let lost = ended
+        let gone = try steps.write(.batch) { try $0.users(lost) }
+        for user in gone.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+            let reason = deletion
+            try tell(
+                News(
+                    user: user, event: .zoneDeleted(reason, subscriptions: []), deletion: reason),
+                at: now, as: steps
+            )
+        }
+    }
+
+    /// Why the zone is gone for those who lost it.
+    private var deletion: ZoneDeletionReason {
+        if case .zoneDeleted(let reason, _) = entry.event { reason } else { .deleted }
+    }
+
+    /// What the change is to users who have access, each with what they may know of it.
+    private func news(
+        of grants: [UserID: [ShareGrant]], _ ended: Set<UserID>, in reader: some UserReading
+    ) throws -> [News] {
+        let users = try reader.users(Set(grants.keys))
+        return grants.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { id in
+            guard let user = users[id] else { return nil }
+            var changes = shared.isZoneWide ? entry.changes.map(\.withoutFields) : []
+            for grant in grants[id] ?? [] { changes += shared.hierarchies[grant.share] ?? [] }
+            if changes.isEmpty, ended.contains(id) {
+                // They have another share of the zone, and lost this one.
+                changes = [
+                    RecordChange(
+                        recordName: "", recordType: ShareNames.recordType, event: .deleted)
+                ]
+            }
+            guard !changes.isEmpty else { return nil }
+            return News(user: user, event: .records(changes))
+        }
+    }
+
+    private func tell(_ news: News, at now: Instant, as steps: some StoreSteps) throws {
+        let key = DatabaseKey(container: news.user.container, scope: .shared, owner: news.user.id)
+        try steps.write(.database(key)) { transaction in
+            let database = try transaction.makeDatabase(key)
+            let id = GrantedZoneID(owner: entry.zoneOwner, zone: entry.zoneName)
+            let known = try transaction.sharedZone(id, in: database.id)
+            if let known {
+                // An older zone of the same name tells nothing about this one.
+                guard known.zone <= shared.zone else { return }
+                guard known.zone < shared.zone || known.source < shared.position else { return }
+            }
+            guard known.map({ $0.deletion == nil }) ?? false || news.deletion == nil else { return }
+            let position = try transaction.advance(database.id, by: 1, at: now)
+            try transaction.putSharedZone(
+                StoredSharedZone(
+                    owner: id.owner, name: id.zone, zone: shared.zone, position: position,
+                    source: shared.position, deletion: news.deletion,
+                    deletedAt: news.deletion == nil ? nil : now
+                ),
+                in: database.id
+            )
+            guard !database.subscriptionKinds.isEmpty else { return }
+            let isNew = known.map { $0.deletion != nil || $0.zone != shared.zone } ?? true
+            try transaction.appendOutbox([
+                OutboxEntry(
+                    database: database.id, zoneName: id.zone, zoneOwner: id.owner,
+                    // SUB-58: what is there for the first time is a zone that began.
+                    event: isNew && news.deletion == nil ? .zoneCreated : news.event,
+                    originUser: entry.originUser, originClient: entry.originClient,
+                    committedAt: entry.committedAt
+                )
+            ])
+        }
+    }
+}
+
+extension RecordChange {
+    /// What only database subscriptions see: these look into no fields.
+    var withoutFields: RecordChange {
+        RecordChange(recordName: recordName, recordType: recordType, event: event)
+    }
+}

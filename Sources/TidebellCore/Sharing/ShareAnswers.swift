@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What answers say about sharing, for some records of one zone, read together.
+struct ShareAnswers {
+    private let call: Call
+    private let owner: StoredUser?
+    private var byName: [String: StoredShare] = [:]
+    private var byRoot: [String: StoredShare] = [:]
+
+    /// Reads the shares that records are, or are roots of; of a zone without any, nothing.
+    init(
+        of names: some Sequence<String>, for call: Call, in access: ZoneAccess,
+        _ reader: some ShareReading
+    ) throws {
+        self.init([], for: call, in: access)
+        guard let zone = access.zone, zone.sharing != .none else { return }
+        let names = Set(names)
+        add(try reader.shares(names, in: zone.key))
+        guard zone.sharing == .hierarchies else { return }
+        add(try reader.shares(ofRoots: names, in: zone.key))
+    }
+
+    /// Takes shares that are known.
+    init(_ shares: some Sequence<StoredShare>, for call: Call, in access: ZoneAccess) {
+        self.call = call
+        owner = access.database.owner
+        add(shares)
+    }
+
+    private mutating func add(_ shares: some Sequence<StoredShare>) {
+        for share in shares {
+            byName[share.name] = share
+            if let root = share.root { byRoot[root] = share }
+        }
+    }
+
+    /// What the answer says of a record; nil for one that is neither a share nor a root.
+    func sharing(ofRecord name: String) -> WireSharing? {
+        if let share = byName[name] { return .share(answered(share)) }
+        return byRoot[name].map { .root(share: $0.name, shortGUID: $0.shortGUID) }
+    }
+
+    /// A share as its caller may see it (SHARE-12): public users see nobody but themselves and
+    /// the owner.
+    func answered(_ share: StoredShare) -> WireShare {
+        let caller = share.participant(call.user?.id)
+        let isOwner = call.user?.id == owner?.id
+        let seesAll = isOwner || caller.map { $0.role != .publicUser } ?? false
+        let shown = seesAll ? share.participants : caller.map { [$0] } ?? []
+        let ownerParticipant = WireParticipant(
+            participantID: owner?.recordName,
+            identity: UserIdentity(userRecordName: owner?.recordName), permission: .readWrite,
+            role: .owner, acceptance: .accepted
+        )
+        return WireShare(
+            shortGUID: share.shortGUID, publicPermission: share.publicPermission,
+            participants: [ownerParticipant] + shown.map(WireParticipant.init),
+            currentUserParticipantID: isOwner ? owner?.recordName : caller?.id
+        )
+    }
+}
+
+extension WireParticipant {
+    fileprivate init(_ participant: StoredParticipant) {
+        self.init(
+            participantID: participant.id, identity: participant.identity,
+            permission: participant.permission, role: participant.role,
+            acceptance: participant.acceptance
+        )
+    }
+}

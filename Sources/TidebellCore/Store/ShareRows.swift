@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package import TidebellWire
+
+/// What of a zone is shared (SHARE-1, SHARE-5): one kind at a time.
+package enum ZoneSharing: Int, Sendable, Hashable {
+    case none = 0
+    /// Some records, each with all below it.
+    case hierarchies = 1
+    /// The zone as a whole.
+    case zoneWide = 2
+}
+
+/// A share as stored, beside its record, which has its fields.
+package struct StoredShare: Sendable, Hashable {
+    /// The name of its record.
+    package var name: String
+    /// The record that is shared with all below it; nil shares the zone.
+    package var root: String?
+    /// The last part of its URL (SHARE-6).
+    package var shortGUID: String
+    package var publicPermission: SharePermission
+    /// All but the owner, in the order in which they were added.
+    package var participants: [StoredParticipant]
+
+    package init(
+        name: String, root: String?, shortGUID: String, publicPermission: SharePermission = .none,
+        participants: [StoredParticipant] = []
+    ) {
+        self.name = name
+        self.root = root
+        self.shortGUID = shortGUID
+        self.publicPermission = publicPermission
+        self.participants = participants
+    }
+}
+
+/// A participant of a share as stored.
+package struct StoredParticipant: Sendable, Hashable {
+    /// Set by the server, kept as long as the participant is one.
+    package var id: String
+    /// Nil for an address without an account.
+    package var user: UserID?
+    /// Who it is, as others know them.
+    package var identity: UserIdentity
+    package var permission: SharePermission
+    package var role: ParticipantRole
+    package var acceptance: ParticipantAcceptance
+
+    package init(
+        id: String, user: UserID?, identity: UserIdentity, permission: SharePermission,
+        role: ParticipantRole, acceptance: ParticipantAcceptance
+    ) {
+        self.id = id
+        self.user = user
+        self.identity = identity
+        self.permission = permission
+        self.role = role
+        self.acceptance = acceptance
+    }
+}
+
+/// What a share lets one user do: made when it is accepted, and kept when it ends.
+package struct ShareGrant: Sendable, Hashable {
+    /// How many of a zone are read together.
+    package static let perPage = 200
+
+    package var zone: ZoneKey
+    package var user: UserID
+    /// The name of the share's record.
+    package var share: String
+    /// The record that is shared with all below it; nil shares the zone.
+    package var root: String?
+    package var permission: SharePermission
+    /// Whether the user manages participants (SHARE-9).
+    package var isAdministrator: Bool
+    /// Where in the zone's history it began or ended: tokens of the user from before are of
+    /// other records than they see since.
+    package var position: Position
+    package var hasEnded: Bool
+
+    package init(
+        zone: ZoneKey, user: UserID, share: String, root: String?, permission: SharePermission,
+        isAdministrator: Bool, position: Position, hasEnded: Bool = false
+    ) {
+        self.zone = zone
+        self.user = user
+        self.share = share
+        self.root = root
+        self.permission = permission
+        self.isAdministrator = isAdministrator
+        self.position = position
+        self.hasEnded = hasEnded
+    }
+}
+
+/// A zone of somebody else's as it was shared with a user.
+package struct GrantedZone: Sendable, Hashable {
+    package var owner: StoredUser
+    package var database: StoredDatabase
+    package var zone: StoredZone
+    /// The user's grants there, those that ended included; one at least has not.
+    package var grants: [ShareGrant]
+
+    package init(
+        owner: StoredUser, database: StoredDatabase, zone: StoredZone, grants: [ShareGrant]
+    ) {
+        self.owner = owner
+        self.database = database
+        self.zone = zone
+        self.grants = grants
+    }
+}
+
+/// A share, and where it is.
+package struct LocatedShare: Sendable, Hashable {
+    package var database: StoredDatabase
+    package var zone: StoredZone
+    package var share: StoredShare
+
+    package init(database: StoredDatabase, zone: StoredZone, share: StoredShare) {
+        self.database = database
+        self.zone = zone
+        self.share = share
+    }
+}
+
+/// That a record is in a hierarchy that is shared, or was.
+package struct SharedRecord: Sendable, Hashable {
+    package var name: String
+    /// The name of the share's record.
+    package var share: String
+    /// Where the hierarchy's history has the record: where it changed last, came in or left.
+    package var position: Position
+    /// When it left, to live elsewhere; nil for one that is there, or was deleted there.
+    package var leftAt: Instant?
+
+    package init(name: String, share: String, position: Position, leftAt: Instant? = nil) {
+        self.name = name
+        self.share = share
+        self.position = position
+        self.leftAt = leftAt
+    }
+}
+
+/// A change in the history of a hierarchy.
+package struct SharedRecordChange: Sendable, Hashable {
+    package var share: String
+    /// Where the hierarchy's history has it.
+    package var position: Position
+    /// As it is now; of one that left, without fields and deleted.
+    package var record: StoredRecord
+
+    package init(share: String, position: Position, record: StoredRecord) {
+        self.share = share
+        self.position = position
+        self.record = record
+    }
+}
+
+/// A zone in the history of a shared database: there, or the trace it left.
+package struct StoredSharedZone: Sendable, Hashable {
+    /// The record name of the zone's owner, which with the name is its ID there.
+    package var owner: String
+    package var name: String
+    package var zone: ZoneKey
+    /// In the history of the shared database.
+    package var position: Position
+    /// The newest position of the zone that this one stands for.
+    package var source: Position
+    /// Why it is gone; nil while it is shared.
+    package var deletion: ZoneDeletionReason?
+    package var deletedAt: Instant?
+
+    package init(
+        owner: String, name: String, zone: ZoneKey, position: Position, source: Position,
+        deletion: ZoneDeletionReason? = nil, deletedAt: Instant? = nil
+    ) {
+        self.owner = owner
+        self.name = name
+        self.zone = zone
+        self.position = position
+        self.source = source
+        self.deletion = deletion
+        self.deletedAt = deletedAt
+    }
+}
+
+/// What a change is to those whom the zone is shared with: what crosses to their databases.
+package struct SharedChange: Sendable, Hashable {
+    package var zone: ZoneKey
+    /// The zone's newest position after the change.
+    package var position: Position
+    /// Whether the zone itself is shared, so that all of the change is for all of them.
+    package var isZoneWide: Bool
+    /// What happened in each hierarchy, by the name of its share; without fields.
+    package var hierarchies: [String: [RecordChange]]
+    /// Users whose grant ended.
+    package var ended: [UserID]
+
+    package init(
+        zone: ZoneKey, position: Position, isZoneWide: Bool = false,
+        hierarchies: [String: [RecordChange]] = [:], ended: [UserID] = []
+    ) {
+        self.zone = zone
+        self.position = position
+        self.isZoneWide = isZoneWide
+        self.hierarchies = hierarchies
+        self.ended = ended
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// How participants stand in the store: JSON of the server's own, never seen by a client, and
+/// bytes without meaning to an engine.
+extension StoredShare {
+    /// The participants as an engine keeps them.
+    package var encodedParticipants: [UInt8] {
+        JSONWriter.write { writer in
+            writer.array(participants) { $1.write(to: &$0) }
+        }
+    }
+
+    /// Reads what ``encodedParticipants`` wrote.
+    package static func participants(encoded: [UInt8]) throws -> [StoredParticipant] {
+        try JSONReader.read(encoded) { reader in
+            try reader.readList { try StoredParticipant(from: &$0) }
+        }
+    }
+}
+
+extension StoredParticipant {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            if let user { writer.member("user", user.rawValue) }
+            writer.key("participant")
+            WireParticipant(
+                participantID: id, identity: identity, permission: permission, role: role,
+                acceptance: acceptance
+            ).write(to: &writer)
+        }
+    }
+
+    fileprivate init(from reader: inout JSONReader) throws {
+        var user: UserID?
+        var participant: WireParticipant?
+        try reader.readObject { reader, name in
+            switch name {
+            case "user": user = UserID(rawValue: try reader.readInt64())
+            case "participant": participant = try WireParticipant(from: &reader)
+            default: try reader.skipValue()
+            }
+        }
+        guard let participant, let id = participant.participantID else {
+            throw JSONError("missing required field 'participant'")
+        }
+        self.init(
+            id: id, user: user, identity: participant.identity,
+            permission: participant.permission, role: participant.role,
+            acceptance: participant.acceptance
+        )
+    }
+}
+
+/// How what crosses to participants stands in the outbox: JSON likewise.
+extension SharedChange {
+    /// The change as an engine keeps it.
+    package var encoded: [UInt8] {
+        JSONWriter.write { writer in
+            writer.object { writer in
+                writer.member("zone", zone.rawValue)
+                writer.member("position", position.rawValue)
+                if isZoneWide { writer.member("zoneWide", true) }
+                writer.key("hierarchies")
+                writer.object { writer in
+                    for (share, changes) in hierarchies.sorted(by: { $0.key < $1.key }) {
+                        writer.key(share)
+                        writer.array(changes) { $1.write(to: &$0) }
+                    }
+                }
+                writer.key("ended")
+                writer.array(ended) { $0.number($1.rawValue) }
+            }
+        }
+    }
+
+    /// Reads what ``encoded`` wrote.
+    package init(encoded: [UInt8]) throws {
+        self.init(zone: ZoneKey(rawValue: 0), position: .start)
+        try JSONReader.read(encoded) { reader in
+            try reader.readObject { reader, name in
+                switch name {
+                case "zone": zone = ZoneKey(rawValue: try reader.readInt64())
+                case "position": position = Position(rawValue: try reader.readInt64())
+                case "zoneWide": isZoneWide = try reader.readBool()
+                case "hierarchies":
+                    try reader.readObject { reader, share in
+                        hierarchies[share.text] = try reader.readList {
+                            try RecordChange(from: &$0)
+                        }
+                    }
+                case "ended": ended = try reader.readList { UserID(rawValue: try $0.readInt64()) }
+                default: try reader.skipValue()
+                }
+            }
+        }
+    }
+}

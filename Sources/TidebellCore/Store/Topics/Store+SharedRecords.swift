@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which records are in hierarchies that are shared, in an order of each hierarchy's own.
+///
+/// A record's place in it is kept with every save, so that nobody walks up a hierarchy to read.
+package protocol SharedRecordReading {
+    /// Returns the name of the share that each of these records is in; one that is in none, or
+    /// was deleted, is absent. The record of a share is in it too.
+    func sharesHolding(_ names: Set<String>, in zone: ZoneKey) throws -> [String: String]
+
+    /// Returns a page of the histories of hierarchies after `position`, what was deleted there or
+    /// left included, oldest change first; with `reverse`, newest first, *before* `position`.
+    ///
+    /// It ends as ``RecordReading/recordChanges(in:after:limit:byteLimit:reverse:)``. Costs a
+    /// statement for each share.
+    func sharedRecordChanges(
+        in zone: ZoneKey, of shares: Set<String>, after position: Position, limit: Int,
+        byteLimit: Int, reverse: Bool
+    ) throws -> (changes: [SharedRecordChange], isComplete: Bool)
+
+    /// Calls `body` with the living records of a type that are in the hierarchies of shares,
+    /// as ``RecordReading/scanRecords(of:in:after:_:)`` does with all of a zone.
+    func scanRecords(
+        of type: String, in zone: ZoneKey, of shares: Set<String>, after position: Position,
+        _ body: (StoredRecord) throws -> Bool
+    ) throws
+}
+
+/// Records come into hierarchies, change there and leave them.
+package protocol SharedRecordWriting: SharedRecordReading {
+    /// Inserts rows, replacing those of the same record and share.
+    func putSharedRecords(_ records: [SharedRecord], in zone: ZoneKey) throws
+}

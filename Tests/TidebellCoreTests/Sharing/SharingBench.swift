@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+/// Anna's zone "Notes", which she shares with others, on a real store.
+struct SharingBench {
+    let bench: Bench
+    let mia: StoredUser
+    var anna: StoredUser { bench.anna }
+    var otto: StoredUser { bench.otto }
+
+    init() async throws {
+        bench = try await Bench()
+        mia = try await bench.store.write(.everything) { transaction in
+            let account = try transaction.createAccount(named: "mia", at: Instant(rawValue: 1))
+            return try transaction.makeUser(
+                of: account, in: Bench.container,
+                recordName: "_" + String(repeating: "b", count: 32), at: Instant(rawValue: 0))
+        }
+        try await bench.makeZone("Notes")
+    }
+
+    /// A call to the database in which the user has the zone.
+    func call(_ user: StoredUser, limits: Limits = Limits()) -> Call {
+        bench.call(user, scope: user.id == anna.id ? .private : .shared, limits: limits)
+    }
+
+    private var zoneID: ZoneID { ZoneID(zoneName: "Notes", ownerRecordName: anna.recordName) }
+
+    /// Saves and deletes records as a user.
+    @discardableResult
+    func modify(
+        as user: StoredUser? = nil, limits: Limits = Limits(), atomic: Bool? = nil,
+        _ operations: ModifyRecords.Operation...
+    ) async throws -> [RecordResult] {
+        try await modify(as: user, limits: limits, atomic: atomic, operations)
+    }
+
+    @discardableResult
+    func modify(
+        as user: StoredUser? = nil, limits: Limits = Limits(), atomic: Bool? = nil,
+        _ operations: [ModifyRecords.Operation]
+    ) async throws -> [RecordResult] {
+        let call = call(user ?? anna, limits: limits)
+        let request = ModifyRecords.Request(
+            zoneID: zoneID, operations: operations, atomic: atomic)
+        let scope = try await bench.store.scope(of: zoneID, for: call)
+        return try await bench.store.save(request, for: call, in: scope).records
+    }
+
+    func lookup(_ names: String..., as user: StoredUser) async throws -> [RecordResult] {
+        let call = call(user)
+        let request = LookupRecords.Request(
+            zoneID: zoneID, records: names.map { .init(recordName: $0) })
+        return try await bench.store.read { try LookupRecords.run(request, for: call, in: $0) }
+            .records
+    }
+
+    func query(as user: StoredUser, sorts: [WireSort] = []) async throws -> [String] {
+        let call = call(user)
+        let request = QueryRecords.Request(
+            query: WireQuery(recordType: "Note", sorts: sorts), zoneID: zoneID)
+        return try await bench.store.read { try QueryRecords.run(request, for: call, in: $0) }
+            .records.map(\.summary)
+    }
+
+    func changes(
+        as user: StoredUser, since token: String? = nil, limit: Int? = nil
+    ) async throws -> FetchZoneChanges.ZoneAnswer {
+        let call = call(user)
+        var options = FetchZoneChanges.Options()
+        options.resultsLimit = limit
+        let request = FetchZoneChanges.Request(
+            zones: [.init(zoneID: zoneID, syncToken: token, options: options)])
+        return try await bench.store.read { try FetchZoneChanges.run(request, for: call, in: $0) }
+            .zones[0]
+    }
+
+    /// The zones of a user's shared database that changed, as `name` or `-name`.
+    func sharedZones(
+        of user: StoredUser, since token: String? = nil
+    ) async throws -> (zones: [String], token: String) {
+        let answer = try await bench.databaseChanges(
+            since: token, call: bench.call(user, scope: .shared))
+        let zones = answer.zones.map { zone in
+            switch zone {
+            case .zone(let zone): zone.zoneID.zoneName
+            case .deleted(let zoneID, _): "-\(zoneID.zoneName)"
+            case .failed(let zoneID, let error): "\(zoneID.zoneName) \(error.code.rawValue)"
+            }
+        }
+        return (zones, answer.syncToken)
+    }
+
+    /// Shares a record with some users, and returns the share.
+    @discardableResult
+    func share(
+        _ root: String?, as name: String = "share", with participants: [WireParticipant] = [],
+        permission: SharePermission? = nil
+    ) async throws -> WireRecord {
+        let saved = try await modify(
+            .share(
+                .create, root == nil ? ShareNames.zoneWideShare : name, of: root,
+                participants: participants, permission: permission))
+        if let error = saved[0].error { throw error }
+        guard let record = saved[0].record else { throw WireError(.internalError, "no record") }
+        return record
+    }
+
+    func accept(_ share: WireRecord, as user: StoredUser) async throws -> ShareMetadata {
+        let call = bench.call(user, scope: .public)
+        guard case .share(let shown)? = share.sharing else {
+            throw WireError(.internalError, "no share")
+        }
+        let guid = ShortGUID(shown.shortGUID, shouldFetchRootRecord: true)
+        let database = try await bench.store.read {
+            try AcceptShares.database(ofShare: guid.value, for: call, in: $0)
+        }
+        return try await bench.store.write(.database(database)) {
+            try AcceptShares.run(guid, for: call, in: $0)
+        }
+    }
+
+    func resolve(_ share: WireRecord, as user: StoredUser) async throws -> ShareResult {
+        let call = bench.call(user, scope: .public)
+        guard case .share(let shown)? = share.sharing else {
+            throw WireError(.internalError, "no share")
+        }
+        return try await bench.store.read {
+            try ResolveShares.run(
+                .init(shortGUIDs: [ShortGUID(shown.shortGUID)]), for: call, in: $0)
+        }.results[0]
+    }
+
+    /// Takes all pending changes to participants, as a pass of the pipeline does, and returns the
+    /// changes of shared databases that this appended.
+    @discardableResult
+    func tellParticipants() async throws -> [OutboxEntry] {
+        let now = call(anna).now
+        let pending = try await bench.outbox().filter { $0.sharing != nil }
+        let known = Set(try await bench.outbox().map(\.id))
+        // Twice: a pass that comes again does nothing.
+        for _ in 0..<2 {
+            try await bench.store.writeInSteps(for: nil) { steps in
+                for entry in pending { try NotifyParticipants(entry)?.run(at: now, as: steps) }
+            }
+        }
+        for entry in pending {
+            try await bench.store.write(.databaseWithID(entry.database)) {
+                try $0.markNotified(upTo: entry.id, in: entry.database, keeping: false)
+            }
+        }
+        return try await bench.outbox().filter { !known.contains($0.id) }
+    }
+}
+
+extension WireParticipant {
+    /// Somebody who is to be invited.
+    static func invited(
+        _ user: StoredUser, _ permission: SharePermission = .readWrite,
+        _ role: ParticipantRole = .privateUser
+    ) -> WireParticipant {
+        WireParticipant(
+            identity: UserIdentity(userRecordName: user.recordName), permission: permission,
+            role: role)
+    }
+}
+
+extension ModifyRecords.Operation {
+    /// An operation on a share.
+    static func share(
+        _ type: ModifyRecords.OperationType, _ name: String = "share", of root: String? = nil,
+        tag: String? = nil, participants: [WireParticipant]? = nil,
+        permission: SharePermission? = nil, fields: [String: Field?] = [:]
+    ) -> ModifyRecords.Operation {
+        ModifyRecords.Operation(
+            type, recordName: name, recordType: ShareNames.recordType, recordChangeTag: tag,
+            fields: FieldChanges(fields),
+            share: ShareChanges(
+                root: root.map { .init(recordName: $0) }, publicPermission: permission,
+                participants: participants)
+        )
+    }
+}
+
+extension WireRecord {
+    /// The share that the record is.
+    var share: WireShare? { if case .share(let share)? = sharing { share } else { nil } }
+
+    /// The participants but the owner: who, what, and since when.
+    var participants: [String] {
+        (share?.participants ?? []).dropFirst().map {
+            "\($0.identity.userRecordName ?? "-") \($0.permission) \($0.role) \($0.acceptance)"
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellWire
+
+/// Random owners and participants against a plain model of who sees what.
+@Suite("Sharing, at random") struct SharingPropertyTests {
+    @Test(
+        "TOK-25: whoever fetches what changed has all they may see, and never more",
+        arguments: 0..<12)
+    func walk(seed: UInt64) async throws {
+        var walk = try await SharingWalk(seed: seed)
+        for step in 0..<60 {
+            try await walk.step()
+            try await walk.check("seed \(seed), step \(step)")
+        }
+    }
+}
+
+/// One zone, its tree as it should be, and what each participant has fetched.
+private struct SharingWalk {
+    private let bench: SharingBench
+    private var random: SeededGenerator
+    /// The parent of every note that lives.
+    private var parents: [String: String?] = [:]
+    /// By root, with who accepted.
+    private var shares: [String: Share] = [:]
+    private var replicas: [Replica]
+    private var made = 0
+    /// What was done, for whoever reads a failure.
+    private var done: [String] = []
+
+    private struct Share {
+        var record: WireRecord
+        var members: Set<Int> = []
+    }
+
+    /// What a participant has.
+    private struct Replica {
+        var user: StoredUser
+        var names: Set<String> = []
+        var token: String?
+    }
+
+    init(seed: UInt64) async throws {
+        bench = try await SharingBench()
+        random = SeededGenerator(seed: seed)
+        replicas = [Replica(user: bench.otto), Replica(user: bench.mia)]
+    }
+
+    // MARK: The model
+
+    private func children(of name: String) -> [String] {
+        parents.filter { $0.value == name }.keys.sorted()
+    }
+
+    private func below(_ name: String) -> Set<String> {
+        children(of: name).reduce([name]) { $0.union(below($1)) }
+    }
+
+    private func root(of name: String) -> String? {
+        var name: String? = name
+        while let current = name {
+            if shares[current] != nil { return current }
+            name = parents[current] ?? nil
+        }
+        return nil
+    }
+
+    private func visible(to member: Int) -> Set<String> {
+        var names = Set(
+            parents.keys.filter { name in
+                root(of: name).map { shares[$0]?.members.contains(member) ?? false } ?? false
+            })
+        for (root, share) in shares where share.members.contains(member) {
+            names.insert("share-\(root)")
+        }
+        return names
+    }
+
+    // MARK: Steps
+
+    mutating func step() async throws {
+        let names = parents.keys.sorted()
+        guard names.count > 3 else { return try await create() }
+        switch random.below(12) {
+        case 0...2: try await create()
+        case 3...5: try await move(random.pick(names))
+        case 6: try await touch(random.pick(names))
+        case 7: try await delete(random.pick(names))
+        case 8: try await share(random.pick(names))
+        case 9: try await accept()
+        case 10: try await leave()
+        default: try await stop()
+        }
+    }
+
+    private mutating func create() async throws {
+        made += 1
+        let name = "n\(made)"
+        let parent = random.oneIn(3) ? nil : parents.keys.sorted().randomElement(using: &random)
+        // Participants write too, where they may.
+        let root = parent.flatMap(root(of:))
+        let member = root.flatMap { shares[$0]?.members.min() }
+        let user = random.oneIn(2) ? member.map { replicas[$0].user } : nil
+        let results = try await bench.modify(
+            as: user, .save(.create, name, title: name, parent: .some(parent)))
+        #expect(results[0].error == nil)
+        parents[name] = .some(parent)
+        done.append("create \(name) in \(parent ?? "-")")
+    }
+
+    private mutating func move(_ name: String) async throws {
+        let others = parents.keys.filter { !below(name).contains($0) }.sorted()
+        let parent = random.oneIn(4) ? nil : others.randomElement(using: &random)
+        let results = try await bench.modify(.save(.forceUpdate, name, parent: .some(parent)))
+        let isRefused = parent.flatMap(root(of:)).map { above in
+            below(name).contains { shares[$0] != nil && $0 != above }
+        }
+        guard isRefused != true else {
+            #expect(results[0].error?.ckErrorCode == CKErrorCode.alreadyShared)
+            return
+        }
+        #expect(results[0].error == nil)
+        parents[name] = .some(parent)
+        done.append("move \(name) to \(parent ?? "-")")
+    }
+
+    private func touch(_ name: String) async throws {
+        #expect(try await bench.modify(.save(.forceUpdate, name, title: "!"))[0].error == nil)
+    }
+
+    private mutating func delete(_ name: String) async throws {
+        guard children(of: name).isEmpty else { return }
+        #expect(try await bench.modify(.forceDelete(name))[0].error == nil)
+        parents[name] = nil
+        shares[name] = nil
+        done.append("delete \(name)")
+    }
+
+    private mutating func share(_ name: String) async throws {
+        let isShared = root(of: name) != nil || below(name).contains { shares[$0] != nil }
+        let results = try await bench.modify(
+            .share(
+                .create, "share-\(name)", of: name,
+                participants: [.invited(bench.otto), .invited(bench.mia)]))
+        guard !isShared else {
+            #expect(results[0].error != nil)
+            return
+        }
+        shares[name] = Share(record: try #require(results[0].record))
+        done.append("share \(name)")
+    }
+
+    private mutating func accept() async throws {
+        guard let root = shares.keys.sorted().randomElement(using: &random) else { return }
+        let member = random.below(2)
+        guard let share = shares[root] else { return }
+        let isPending =
+            try await bench.lookup("share-\(root)", as: bench.anna)[0].record?.participants
+            .contains { $0.contains(replicas[member].user.recordName) } ?? false
+        guard isPending else { return }
+        _ = try await bench.accept(share.record, as: replicas[member].user)
+        shares[root]?.members.insert(member)
+        done.append("accept \(root) as \(member)")
+    }
+
+    private mutating func leave() async throws {
+        guard let root = shares.keys.sorted().randomElement(using: &random),
+            let member = shares[root]?.members.sorted().randomElement(using: &random)
+        else { return }
+        let user = replicas[member].user
+        #expect(
+            try await bench.modify(as: user, .share(.forceDelete, "share-\(root)"))[0].error == nil)
+        shares[root]?.members.remove(member)
+        done.append("leave \(root) as \(member)")
+    }
+
+    private mutating func stop() async throws {
+        guard let root = shares.keys.sorted().randomElement(using: &random) else { return }
+        #expect(try await bench.modify(.share(.forceDelete, "share-\(root)"))[0].error == nil)
+        shares[root] = nil
+        done.append("stop \(root)")
+    }
+
+    // MARK: What is seen
+
+    mutating func check(_ place: String) async throws {
+        for member in replicas.indices {
+            let expected = visible(to: member)
+            // Some fetch seldom, and find much at once.
+            if random.oneIn(3) { try await fetch(member, expected, place) }
+            let user = replicas[member].user
+            guard !expected.isEmpty else {
+                #expect(
+                    try await bench.changes(as: user).error?.code == .zoneNotFound, "\(place)")
+                continue
+            }
+            let names = parents.keys.sorted()
+            let found = try await bench.modelLookup(names, as: user)
+            #expect(
+                found == expected.filter { parents[$0] != nil }, "\(place): \(done.suffix(12))")
+        }
+    }
+
+    private mutating func fetch(
+        _ member: Int, _ expected: Set<String>, _ place: String
+    ) async throws {
+        var isDone = false
+        while !isDone {
+            let answer = try await bench.changes(
+                as: replicas[member].user, since: replicas[member].token, limit: 3)
+            if let error = answer.error {
+                // A device that hears either of these throws away what it has.
+                replicas[member].names = []
+                replicas[member].token = nil
+                if error.code == .zoneNotFound {
+                    #expect(expected.isEmpty, "\(place)")
+                    return
+                }
+                #expect(error.ckErrorCode == CKErrorCode.changeTokenExpired, "\(place)")
+                continue
+            }
+            let page = try #require(answer.page)
+            for result in page.records {
+                switch result {
+                case .record(let record): replicas[member].names.insert(record.recordName)
+                case .deleted(let tombstone): replicas[member].names.remove(tombstone.recordName)
+                case .failed(let name, let error): Issue.record("\(name): \(error)")
+                }
+            }
+            replicas[member].token = page.syncToken
+            isDone = !page.moreComing
+        }
+        #expect(replicas[member].names == expected, "\(place)")
+    }
+}
+
+extension SharingBench {
+    /// Those of the names that a user finds by looking them up.
+    fileprivate func modelLookup(_ names: [String], as user: StoredUser) async throws -> Set<String>
+    {
+        let call = call(user)
+        let request = LookupRecords.Request(
+            zoneID: ZoneID(zoneName: "Notes", ownerRecordName: anna.recordName),
+            records: names.map { .init(recordName: $0) })
+        let results = try await bench.store.read {
+            try LookupRecords.run(request, for: call, in: $0)
+        }.records
+        return Set(results.compactMap { $0.record?.recordName })
+    }
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import TidebellCore
+import TidebellWire
+
+@Suite("Sharing") struct SharingTests {
+    /// A list with two notes, one of which has a note of its own, and a note beside them.
+    private static let tree: [ModifyRecords.Operation] = [
+        .save(.create, "list", title: "list"),
+        .save(.create, "one", title: "one", parent: "list"),
+        .save(.create, "two", title: "two", parent: "list"),
+        .save(.create, "deep", title: "deep", parent: "two"),
+        .save(.create, "other", title: "other"),
+    ]
+
+    private func sharedTree(
+        _ permission: SharePermission = .readWrite
+    ) async throws -> (SharingBench, WireRecord) {
+        let bench = try await SharingBench()
+        try await bench.modify(Self.tree)
+        let share = try await bench.share("list", with: [.invited(bench.otto, permission)])
+        _ = try await bench.accept(share, as: bench.otto)
+        return (bench, share)
+    }
+
+    @Test("SHARE-1, SHARE-2, SHARE-16 to 18: who accepts sees the root and all below it, no more")
+    func acceptance() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(Self.tree)
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        #expect(share.participants == ["\(bench.otto.recordName) readWrite privateUser pending"])
+        // TOK-25: nothing before.
+        #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
+        let metadata = try await bench.accept(share, as: bench.otto)
+        #expect(metadata.rootRecordName == "list" && metadata.rootRecord?.recordName == "list")
+        #expect(metadata.participantStatus == .accepted && metadata.scope == .shared)
+        #expect(
+            metadata.zoneID
+                == ZoneID(zoneName: "Notes", ownerRecordName: bench.anna.recordName))
+        let page = try await bench.changes(as: bench.otto).page
+        #expect(
+            page?.records.map(\.summary)
+                == ["list=list", "one=one", "two=two", "deep=deep", "share"])
+        let found = try await bench.lookup(
+            "list", "deep", "other", "share", as: bench.otto)
+        #expect(
+            found.map(\.summary) == ["list=list", "deep=deep", "other NOT_FOUND", "share"])
+        #expect(found[0].record?.sharing == .root(share: "share", shortGUID: metadata.shortGUID))
+        #expect(
+            try await bench.query(as: bench.otto).sorted()
+                == ["deep=deep", "list=list", "one=one", "two=two"])
+        #expect(
+            try await bench.query(as: bench.otto, sorts: [WireSort(.field("title"))])
+                == ["deep=deep", "list=list", "one=one", "two=two"])
+        // Accepting again changes nothing.
+        _ = try await bench.accept(share, as: bench.otto)
+        #expect(
+            try await bench.changes(as: bench.otto, since: page?.syncToken).page?.records == [])
+    }
+
+    @Test("SHARE-17, SUB-57 to 59: the zone comes into the shared database, changes and goes")
+    func sharedDatabase() async throws {
+        let (bench, _) = try await sharedTree()
+        try await bench.bench.subscribe(
+            .init(
+                subscriptionID: "all", kind: .database,
+                notificationInfo: .contentAvailable),
+            bench.call(bench.otto))
+        let told = try await bench.tellParticipants()
+        #expect(told.map(\.event) == [.zoneCreated])
+        #expect(told[0].originUser == bench.otto.id)
+        var (zones, token) = try await bench.sharedZones(of: bench.otto)
+        #expect(zones == ["Notes"])
+        #expect(try await bench.tellParticipants() == [])
+        // What they cannot read, they do not hear of.
+        try await bench.modify(
+            .save(.update, "other", title: "x", tag: try await tag("other", bench)))
+        #expect(try await bench.tellParticipants() == [])
+        (zones, token) = try await bench.sharedZones(of: bench.otto, since: token)
+        #expect(zones == [])
+        try await bench.modify(.save(.forceUpdate, "deep", title: "deeper"))
+        let changed = try await bench.tellParticipants()
+        #expect(
+            changed.map(\.changes)
+                == [[RecordChange(recordName: "deep", recordType: "Note", event: .updated)]])
+        (zones, token) = try await bench.sharedZones(of: bench.otto, since: token)
+        #expect(zones == ["Notes"])
+        // Their own writes come back to their other devices, by their origin.
+        try await bench.modify(as: bench.otto, .save(.forceUpdate, "one", title: "1"))
+        let own = try await bench.tellParticipants()
+        #expect(own.map(\.originUser) == [bench.otto.id] && own[0].originClient == "phone")
+        (_, token) = try await bench.sharedZones(of: bench.otto, since: token)
+        try await bench.modify(.share(.forceDelete))
+        #expect(
+            try await bench.tellParticipants().map(\.event)
+                == [.zoneDeleted(.deleted, subscriptions: [])])
+        #expect(try await bench.sharedZones(of: bench.otto, since: token).zones == ["-Notes"])
+        #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
+    }
+
+    private func tag(_ name: String, _ bench: SharingBench) async throws -> String {
+        try await bench.lookup(name, as: bench.anna)[0].record?.recordChangeTag ?? ""
+    }
+
+    @Test("SHARE-13, SHARE-25, SAVE-27: participants write below the root, as themselves")
+    func writing() async throws {
+        let (bench, _) = try await sharedTree()
+        let otto = bench.otto
+        let saved = try await bench.modify(
+            as: otto, .save(.create, "new", title: "new", parent: "deep"))
+        #expect(saved[0].record?.created.userRecordName == otto.recordName)
+        #expect(try await bench.lookup("new", as: bench.anna).map(\.summary) == ["new=new"])
+        func refusal(_ operation: ModifyRecords.Operation) async throws -> ServerErrorCode? {
+            try await bench.modify(as: otto, operation)[0].error?.code
+        }
+        #expect(try await refusal(.save(.create, "loose", title: "")) == .accessDenied)
+        #expect(
+            try await refusal(.save(.create, "hung", title: "", parent: "other"))
+                == .validatingReferenceError)
+        #expect(try await refusal(.save(.forceUpdate, "other", title: "")) == .accessDenied)
+        #expect(try await refusal(.save(.update, "other", title: "", tag: "1")) == .notFound)
+        #expect(try await refusal(.save(.forceUpdate, "deep", parent: .some(nil))) == .accessDenied)
+        #expect(try await refusal(.forceDelete("list")) == .accessDenied)
+        #expect(try await refusal(.share(.update, tag: "1")) == .conflict)
+        #expect(
+            try await refusal(.share(.update, tag: try await tag("share", bench))) == .accessDenied)
+        // What they cannot see is not there, and not deleted either.
+        #expect(try await bench.modify(as: otto, .forceDelete("other"))[0].error == nil)
+        #expect(try await bench.lookup("other", as: bench.anna).map(\.summary) == ["other=other"])
+        #expect(try await bench.modify(as: otto, .forceDelete("new"))[0].error == nil)
+    }
+
+    @Test("SHARE-13: who may only read does not write")
+    func readOnly() async throws {
+        let (bench, _) = try await sharedTree(.readOnly)
+        for operation in [
+            ModifyRecords.Operation.save(.forceUpdate, "one", title: "x"), .forceDelete("one"),
+            .save(.create, "new", title: "", parent: "list"),
+        ] {
+            let results = try await bench.modify(as: bench.otto, operation)
+            #expect(results[0].error?.code == .accessDenied)
+        }
+        // They leave all the same.
+        #expect(try await bench.modify(as: bench.otto, .share(.forceDelete))[0].error == nil)
+        #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
+    }
+
+    @Test("SHARE-14, SHARE-15: leaving, removing and stopping; the root changes with its share")
+    func endings() async throws {
+        let (bench, first) = try await sharedTree()
+        let otto = bench.otto
+        try await bench.modify(as: otto, .share(.forceDelete))
+        let left = try await bench.lookup("share", as: bench.anna)[0].record
+        #expect(left?.participants == [])
+        #expect(try await bench.changes(as: otto).error?.code == .zoneNotFound)
+        // Invited again, by the same URL.
+        let again = try await bench.modify(
+            .share(
+                .update, tag: left?.recordChangeTag,
+                participants: [.invited(otto), .invited(bench.mia, .readOnly)]))[0].record
+        #expect(again?.share?.shortGUID == first.share?.shortGUID)
+        _ = try await bench.accept(first, as: otto)
+        #expect(try await bench.changes(as: otto).page?.records.count == 5)
+        let tag = try await tag("share", bench)
+        let removed = try await bench.modify(.share(.update, tag: tag, participants: []))
+        #expect(removed[0].record?.participants == [])
+        #expect(try await bench.changes(as: otto).error?.code == .zoneNotFound)
+        #expect(try await bench.resolve(first, as: otto).isFailed)
+        let before = try await self.tag("list", bench)
+        let ended = try await bench.modify(.share(.forceDelete))
+        #expect(ended[0].error == nil)
+        let root = try await bench.lookup("list", as: bench.anna)[0].record
+        #expect(root?.recordChangeTag != before && root?.sharing == nil)
+        // SHARE-6: the URL stays when it is shared once more.
+        let anew = try await bench.share("list", as: "second")
+        #expect(anew.share?.shortGUID == first.share?.shortGUID)
+    }
+
+    @Test("SHARE-14: a share ends with its root")
+    func rootDeletion() async throws {
+        let (bench, _) = try await sharedTree()
+        let results = try await bench.modify(
+            .forceDelete("deep"), .forceDelete("one"), .forceDelete("two"), .forceDelete("list"))
+        #expect(results.allSatisfy { $0.error == nil })
+        #expect(try await bench.lookup("share", as: bench.anna)[0].error?.code == .notFound)
+        #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
+    }
+
+    @Test("SHARE-4, SHARE-5: a record is in one share, and a zone shares one way")
+    func oneShare() async throws {
+        let (bench, _) = try await sharedTree()
+        func code(_ operations: ModifyRecords.Operation...) async throws -> Int? {
+            try await bench.modify(operations).lazy.compactMap(\.error)
+                .first { $0.code != .atomicError }?.ckErrorCode
+        }
+        #expect(try await code(.share(.create, "s2", of: "list")) == CKErrorCode.alreadyShared)
+        #expect(try await code(.share(.create, "s2", of: "deep")) == CKErrorCode.alreadyShared)
+        try await bench.modify(.save(.create, "top", title: ""))
+        #expect(
+            try await code(
+                .save(.forceUpdate, "list", parent: "top"), .share(.create, "s2", of: "top"))
+                == CKErrorCode.alreadyShared)
+        try await bench.share("other", as: "s2")
+        #expect(
+            try await code(.save(.forceUpdate, "other", parent: "deep"))
+                == CKErrorCode.alreadyShared)
+        #expect(
+            try await code(.share(.create, ShareNames.zoneWideShare))
+                == CKErrorCode.invalidArguments)
+        #expect(
+            try await code(.share(.create, "s3", of: "nowhere")) == CKErrorCode.invalidArguments)
+        #expect(try await code(.share(.create, "s3")) == CKErrorCode.invalidArguments)
+    }
+
+    @Test("SHARE-3, TOK-25: a zone-wide share shows all of the zone")
+    func zoneWide() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(Self.tree)
+        let share = try await bench.share(nil, with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        let page = try await bench.changes(as: bench.otto).page
+        #expect(page?.records.count == 6)
+        #expect(
+            try await bench.modify(as: bench.otto, .save(.create, "loose", title: ""))[0].error
+                == nil)
+        let next = try await bench.changes(as: bench.otto, since: page?.syncToken).page
+        #expect(next?.records.map(\.summary) == ["loose="])
+        let refused = try await bench.modify(.share(.create, "s2", of: "list"))
+        #expect(refused[0].error?.ckErrorCode == CKErrorCode.serverRejectedRequest)
+        let twice = try await bench.modify(.share(.create, ShareNames.zoneWideShare))
+        #expect(twice[0].error?.ckErrorCode == CKErrorCode.serverRecordChanged)
+    }
+
+    @Test("SHARE-7, SHARE-8, SHARE-12: public permission and its transitions")
+    func publicPermission() async throws {
+        let (bench, share) = try await sharedTree()
+        let (otto, mia) = (bench.otto, bench.mia)
+        #expect(try await bench.resolve(share, as: mia).isFailed)
+        func save(
+            _ permission: SharePermission?, _ participants: [WireParticipant]? = nil
+        ) async throws -> RecordResult {
+            try await bench.modify(
+                .share(
+                    .update, tag: try await tag("share", bench), participants: participants,
+                    permission: permission))[0]
+        }
+        _ = try await save(nil, [.invited(otto), .invited(mia)])
+        // Who has not answered goes, who accepted stays.
+        let opened = try await save(.readOnly).record
+        #expect(opened?.participants == ["\(otto.recordName) readWrite privateUser accepted"])
+        #expect(try await save(nil, [.invited(otto), .invited(mia)]).error?.code == .badRequest)
+        let metadata = try await bench.accept(share, as: mia)
+        #expect(metadata.participantRole == .publicUser)
+        // Public users see nobody else.
+        #expect(
+            metadata.share.participants == ["\(mia.recordName) readOnly publicUser accepted"])
+        #expect(
+            try await bench.modify(as: mia, .save(.forceUpdate, "one", title: ""))[0].error?.code
+                == .accessDenied)
+        _ = try await save(.readWrite)
+        #expect(
+            try await bench.modify(as: mia, .save(.forceUpdate, "one", title: ""))[0].error == nil)
+        let closed = try await save(SharePermission.none, [.invited(otto)]).record
+        #expect(closed?.participants == [])
+        for user in [otto, mia] {
+            #expect(try await bench.changes(as: user).error?.code == .zoneNotFound)
+        }
+    }
+
+    @Test("SHARE-8, SHARE-9, SHARE-11: administrators manage, 100 take part, nobody twice")
+    func management() async throws {
+        let (bench, share) = try await sharedTree()
+        let (otto, mia) = (bench.otto, bench.mia)
+        let promoted = try await bench.modify(
+            .share(
+                .update, tag: try await tag("share", bench),
+                participants: [.invited(otto, .readWrite, .administrator)]))
+        #expect(
+            promoted[0].record?.participants
+                == ["\(otto.recordName) readWrite administrator accepted"])
+        let added = try await bench.modify(
+            as: otto,
+            .share(
+                .update, tag: try await tag("share", bench),
+                participants: [
+                    .invited(otto, .readWrite, .administrator), .invited(mia),
+                    .invited(mia, .readOnly),
+                ]))
+        #expect(
+            added[0].record?.participants == [
+                "\(otto.recordName) readWrite administrator accepted",
+                "\(mia.recordName) readOnly privateUser pending",
+            ])
+        _ = try await bench.accept(share, as: mia)
+        var limits = Limits()
+        limits.participantsPerShare = 1
+        let tooMany = try await bench.modify(
+            limits: limits,
+            .share(
+                .update, tag: try await tag("share", bench),
+                participants: [.invited(otto), .invited(mia)]))
+        #expect(tooMany[0].error?.ckErrorCode == CKErrorCode.tooManyParticipants)
+        let unknown = WireParticipant(
+            identity: UserIdentity(userRecordName: "_" + String(repeating: "f", count: 32)))
+        let nobody = try await bench.modify(
+            .share(.update, tag: try await tag("share", bench), participants: [unknown]))
+        #expect(nobody[0].error?.code == .badRequest)
+    }
+
+    @Test("SAVE-5, SHARE-24: a share is saved with its tag; it has fields of its own")
+    func fields() async throws {
+        let (bench, _) = try await sharedTree()
+        #expect(try await bench.modify(.share(.forceUpdate))[0].error?.code == .badRequest)
+        let saved = try await bench.modify(
+            .share(
+                .update, tag: try await tag("share", bench),
+                fields: [
+                    ShareNames.title: .some(Field(.string("Our list"))),
+                    "colour": .some(Field(.string("blue"))),
+                ]))
+        #expect(
+            try saved[0].record?.fields.decoded().keys.sorted()
+                == [ShareNames.title, "colour"].sorted())
+        let wrong = try await bench.modify(
+            .share(
+                .update, tag: try await tag("share", bench),
+                fields: [ShareNames.title: .some(Field(.int64(1)))]))
+        #expect(wrong[0].error?.code == .badRequest)
+        #expect(
+            try await bench.modify(.save(.create, "s", title: ""), .share(.create, "t"))[1].error?
+                .code == .badRequest)
+    }
+
+    @Test("A subtree that is too large to move with one save is refused and stays")
+    func bound() async throws {
+        let (bench, _) = try await sharedTree()
+        var limits = Limits()
+        limits.movedRecords = 1
+        let moved = try await bench.modify(
+            limits: limits, .save(.forceUpdate, "two", parent: .some(nil)))
+        #expect(moved[0].error == nil)
+        try await bench.modify(.save(.forceUpdate, "one", parent: "deep"))
+        let refused = try await bench.modify(
+            limits: limits, .save(.forceUpdate, "two", parent: "list"))
+        #expect(refused[0].error?.bound == .movedRecords)
+        #expect(
+            try await bench.lookup("list", "two", as: bench.otto).map(\.summary)
+                == ["list=list", "two NOT_FOUND"])
+    }
+
+    @Test("The end of a zone is the end of its shares", arguments: [true, false])
+    func zoneDeletion(isZoneWide: Bool) async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(Self.tree)
+        let share = try await bench.share(
+            isZoneWide ? nil : "list", with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        try await bench.tellParticipants()
+        let token = try await bench.sharedZones(of: bench.otto).token
+        try await bench.bench.deleteZone("Notes")
+        try await bench.tellParticipants()
+        #expect(try await bench.sharedZones(of: bench.otto, since: token).zones == ["-Notes"])
+        #expect(try await bench.resolve(share, as: bench.otto).isFailed)
+        #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
+    }
+}
+
+extension WireNotificationInfo {
+    /// A silent push.
+    fileprivate static var contentAvailable: WireNotificationInfo {
+        var info = WireNotificationInfo()
+        info.shouldSendContentAvailable = true
+        return info
+    }
+}
+
+extension ShareResult {
+    var isFailed: Bool { if case .failed = self { true } else { false } }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+import TidebellCore
+import TidebellPush
+import TidebellServer
+import TidebellWire
+
+@testable import TidebellHTTP
+
+/// Two people with two devices each, by HTTP and through the whole pipeline.
+@Suite("The shared database") struct SharedDatabaseTests {
+    @Test(
+        "T-12, SUB-8, SUB-56 to 59: sharing, joining, writes both ways and stopping are pushed to whom they concern"
+    )
+    func scenario() async throws {
+        var scene = try await SharedScene()
+        // What is in the zone before it is shared, nobody else hears of.
+        #expect(try await scene.pushes() == ["anna-pad": 1])
+        let guid = try await scene.share()
+        #expect(try await scene.pushes() == ["anna-pad": 1])
+        let resolved = try await scene.call(
+            "ben-phone", "public/records/resolve", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        #expect(resolved.contains(#""participantStatus":"INVITED""#))
+        let accepted = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        #expect(accepted.contains(#""participantStatus":"ACCEPTED""#))
+        // SUB-58: Ben's other device, and the owner's devices: the share changed.
+        #expect(
+            try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1, "ben-pad": 1])
+        let zone = #""zoneID":{"zoneName":"Lists","ownerRecordName":"\#(scene.anna)"}"#
+        let zones = try await scene.call("ben-phone", "shared/changes/database", "{}")
+        #expect(zones.contains(#""zoneName":"Lists","ownerRecordName":"\#(scene.anna)""#))
+        let changes = try await scene.call(
+            "ben-phone", "shared/changes/zone", "{\"zones\":[{\(zone)}]}")
+        #expect(changes.contains(#""recordName":"root""#) && changes.contains(#""share":{"#))
+        #expect(!changes.contains(#""recordName":"secret""#))
+        // SUB-57: a participant's write.
+        _ = try await scene.call(
+            "ben-phone", "shared/records/modify",
+            """
+            {\(zone),"operations":[{"operationType":"create","record":{"recordName":"item",\
+            "recordType":"Item","fields":{},"parent":{"recordName":"root"}}}]}
+            """)
+        #expect(
+            try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1, "ben-pad": 1])
+        // The owner's.
+        try await scene.save("root")
+        #expect(
+            try await scene.pushes() == ["anna-pad": 1, "ben-phone": 1, "ben-pad": 1])
+        // What is not shared.
+        try await scene.save("secret")
+        #expect(try await scene.pushes() == ["anna-pad": 1])
+        _ = try await scene.call(
+            "anna-phone", "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"forceDelete",\
+            "record":{"recordName":"share"}}]}
+            """)
+        #expect(
+            try await scene.pushes() == ["anna-pad": 1, "ben-phone": 1, "ben-pad": 1])
+        let gone = try await scene.call("ben-phone", "shared/changes/database", "{}")
+        #expect(!gone.contains("Lists"))
+    }
+
+    @Test("PUSH-18: pushes name the receiver's database and the owner of the zone")
+    func payloads() async throws {
+        var scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        _ = try await scene.pushes()
+        try await scene.save("root")
+        let payloads = try await scene.payloads()
+        let theirs = try #require(payloads["ben-pad"]?.first)
+        #expect(theirs.contains(#""dbs":3"#) && theirs.contains(#""zoid":"\#(scene.anna)""#))
+        #expect(payloads["anna-pad"]?.first?.contains(#""dbs":1"#) == true)
+    }
+}
+
+/// Anna's and Ben's devices, which all subscribe to the databases they have.
+private struct SharedScene {
+    let api: TestAPI
+    let anna: String
+    let ben: String
+    private let tokens: [String: String]
+    /// How far each user's log was looked at.
+    private var seen: [String: NotificationSequence] = [:]
+
+    init() async throws {
+        let api = try await TestAPI()
+        self.api = api
+        anna = api.user
+        _ = try await api.cloud.accounts.add(named: "ben")
+        let bensToken = try await api.cloud.accounts.makeWebToken(for: "ben")
+        tokens = ["anna": api.webToken, "ben": bensToken]
+        let caller = try await api.send(
+            "GET",
+            TestAPI.target("public/users/caller", apiToken: api.apiToken, webToken: bensToken))
+        ben = try JSONReader.read(Array(caller.text.utf8)) { try CallerResponse(from: &$0) }
+            .userRecordName
+        try await api.makeZone("Lists")
+        for (device, scope) in [
+            ("anna-phone", "private"), ("anna-pad", "private"), ("ben-phone", "shared"),
+            ("ben-pad", "shared"),
+        ] {
+            _ = try await call(device, nil, "notifications/ack", #"{"cursor":"0"}"#)
+            guard device.hasSuffix("phone") else { continue }
+            _ = try await call(
+                device, "\(scope)/subscriptions/modify",
+                """
+                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"all",\
+                "subscriptionType":"database",\
+                "notificationInfo":{"shouldSendContentAvailable":true}}}]}
+                """)
+        }
+        try await save("root")
+        _ = try await pushes()
+        try await save("secret")
+    }
+
+    /// Calls an endpoint of a database, or of `/ext`, as a device; fails where it is refused.
+    @discardableResult
+    func call(
+        _ device: String, _ path: String, _ body: String
+    ) async throws -> String {
+        try await call(device, path, "", body)
+    }
+
+    private func call(
+        _ device: String, _ path: String?, _ ext: String, _ body: String
+    ) async throws -> String {
+        let token = tokens[String(device.prefix { $0 != "-" })] ?? ""
+        let base =
+            path.map { TestAPI.target($0, apiToken: api.apiToken, webToken: token) }
+            ?? "/ext/1/\(TestAPI.container)/development/\(ext)?ckAPIToken=\(api.apiToken)"
+            + "&ckWebAuthToken=\(token)"
+        let answer = try await api.send("POST", "\(base)&clientId=\(device)", body)
+        #expect(
+            answer.status == 200 && !answer.text.contains("serverErrorCode"), "\(answer.text)")
+        return answer.text
+    }
+
+    func save(_ name: String) async throws {
+        try await call(
+            "anna-phone", "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"forceUpdate",\
+            "record":{"recordName":"\(name)","recordType":"List","fields":{}}}]}
+            """)
+    }
+
+    /// Anna shares the root with Ben; returns the last part of the URL.
+    func share() async throws -> String {
+        let answer = try await call(
+            "anna-phone", "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"update",\
+            "record":{"recordName":"root","recordChangeTag":"\(try await tag("root"))",\
+            "createShortGUID":true,"fields":{}}},{"operationType":"create",\
+            "record":{"recordName":"share","recordType":"cloudkit.share",\
+            "forRecord":{"recordName":"root"},"fields":{},"participants":[{"userIdentity":\
+            {"lookupInfo":{"userRecordName":"\(ben)"}},"permission":"READ_WRITE"}]}}]}
+            """)
+        let guids = answer.matches(of: /"shortGUID":"([^"]+)"/).map { String($0.1) }
+        #expect(Set(guids).count == 1)
+        return try #require(guids.first)
+    }
+
+    private func tag(_ name: String) async throws -> String {
+        let answer = try await call(
+            "anna-phone", "private/records/lookup",
+            """
+            {"zoneID":{"zoneName":"Lists"},"records":[{"recordName":"\(name)"}]}
+            """)
+        return String(try #require(answer.firstMatch(of: /"recordChangeTag":"([^"]+)"/)).1)
+    }
+
+    /// How many pushes each device is sent since it was asked last, without those that are sent
+    /// none.
+    mutating func pushes() async throws -> [String: Int] {
+        try await payloads().mapValues(\.count).filter { $0.value > 0 }
+    }
+
+    /// The payloads of the same.
+    mutating func payloads() async throws -> [String: [String]] {
+        _ = try await api.cloud.pipeline.drain()
+        var payloads: [String: [String]] = [:]
+        for (name, recordName) in [("anna", anna), ("ben", ben)] {
+            let start = seen[name] ?? .start
+            let (found, head) = try await api.cloud.store.read { reader in
+                let container = ContainerKey(
+                    container: TestAPI.container, environment: .development)
+                guard let user = try reader.user(recordName: recordName, in: container) else {
+                    return ([String: [String]](), NotificationSequence.start)
+                }
+                var found: [String: [String]] = [:]
+                for device in ["\(name)-phone", "\(name)-pad"] {
+                    found[device] = try reader.notifications(
+                        for: user.id, after: start, excludingOrigin: device, limit: 100
+                    ).map { String(decoding: $0.payload, as: UTF8.self) }
+                }
+                return (found, try reader.notificationHead(of: user.id))
+            }
+            payloads.merge(found) { _, new in new }
+            seen[name] = head
+        }
+        return payloads
+    }
+}
