@@ -166,6 +166,12 @@ extension BackupTests {
                     DROP TABLE webhook_queue;
                     DROP TABLE push_queue;
                     ALTER TABLE database DROP COLUMN zones;
+                    DROP TABLE share;
+                    DROP TABLE share_grant;
+                    DROP TABLE shared_record;
+                    DROP TABLE shared_zone;
+                    ALTER TABLE zone DROP COLUMN sharing;
+                    ALTER TABLE outbox DROP COLUMN sharing;
                     ALTER TABLE store DROP COLUMN next_root_key;
                     ALTER TABLE asset DROP COLUMN root_key;
                     DROP TABLE grdb_migrations;

@@ -39,7 +39,11 @@ extension RecordBatch {
             let before = sharing.holder(of: name, without: ended)
             let after = isDeleted ? before : hierarchies.holders[name]
             if let after {
-                rows.append(SharedRecord(name: name, share: after, position: position))
+                // What is deleted has left too: made again elsewhere, it is in no hierarchy.
+                rows.append(
+                    SharedRecord(
+                        name: name, share: after, position: position,
+                        leftAt: isDeleted ? call.now : nil))
                 var shown = change.withoutFields
                 if before != after, !isDeleted { shown.event = .created }
                 shared.hierarchies[after, default: []].append(shown)

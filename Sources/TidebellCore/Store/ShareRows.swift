@@ -131,7 +131,7 @@ package struct SharedRecord: Sendable, Hashable {
     package var share: String
     /// Where the hierarchy's history has the record: where it changed last, came in or left.
     package var position: Position
-    /// When it left, to live elsewhere; nil for one that is there, or was deleted there.
+    /// When it left, to live elsewhere or deleted; nil for one that is there.
     package var leftAt: Instant?
 
     package init(name: String, share: String, position: Position, leftAt: Instant? = nil) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GRDB
 import TidebellCore
 
 extension SQLiteTransaction {
@@ -64,6 +65,8 @@ extension SQLiteTransaction {
 
     /// Removes what a zone has of shares, at most `limit` rows; returns how many went.
     func removeShareRows(of zone: ZoneKey, limit: Int) throws -> Int {
+        // A copy of an older version, from which a backup is made, has none.
+        guard try connection.database.tableExists("share") else { return 0 }
         var count = 0
         for table in Self.shareTables where count < limit {
             count += try connection.rows(

@@ -28,6 +28,8 @@ private struct SharingWalk {
     private var shares: [String: Share] = [:]
     private var replicas: [Replica]
     private var made = 0
+    /// The names of notes that were deleted.
+    private var gone: [String] = []
     /// What was done, for whoever reads a failure.
     private var done: [String] = []
 
@@ -97,8 +99,9 @@ private struct SharingWalk {
     }
 
     private mutating func create() async throws {
+        // Names of what was deleted come again.
         made += 1
-        let name = "n\(made)"
+        let name = gone.isEmpty || random.oneIn(2) ? "n\(made)" : gone.removeFirst()
         let parent = random.oneIn(3) ? nil : parents.keys.sorted().randomElement(using: &random)
         // Participants write too, where they may.
         let root = parent.flatMap(root(of:))
@@ -136,6 +139,7 @@ private struct SharingWalk {
         #expect(try await bench.modify(.forceDelete(name))[0].error == nil)
         parents[name] = nil
         shares[name] = nil
+        gone.append(name)
         done.append("delete \(name)")
     }
 
