@@ -77,3 +77,8 @@ struct WrappingFactory: StoreFactory {
                 in: folder, for: purpose, bounds: bounds, time: time, randomness: randomness))
     }
 }
+
+extension Store {
+    /// The engine below all that is put around it: for tests of what only that engine does.
+    package var engine: any Store { (self as? any WrappedStore)?.base.engine ?? self }
+}

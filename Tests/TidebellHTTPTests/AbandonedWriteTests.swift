@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellTestStores
 import HTTPTypes
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ import TidebellServer
     func gone() async throws {
         let api = try await TestAPI()
         try await api.makeZone("Z")
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         let (held, isHeld) = (DispatchSemaphore(value: 0), AsyncStream.makeStream(of: Void.self))
         let clients = ["a": ClientPresence(), "b": ClientPresence()]
         let target = api.target("private/records/modify")
@@ -26,7 +27,7 @@ import TidebellServer
                 }
             }
             for await _ in isHeld.stream { break }
-            for (index, name) in clients.keys.sorted().enumerated() {
+            for name in clients.keys.sorted() {
                 let body = """
                     {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"create","record":\
                     {"recordName":"\(name)","recordType":"Note","fields":{}}}]}
@@ -37,7 +38,8 @@ import TidebellServer
                             .post, target, body: .bytes(Array(body.utf8)),
                             presence: clients[name]))
                 }
-                await eventually { store.waitingWrites == index + 1 }
+                // The first waits in the engine; the next may wait in what wraps the engine.
+                await eventually { store.waitingWrites >= 1 }
             }
             clients["a"]?.leave()
             held.signal()

@@ -29,7 +29,7 @@ import GRDB
         let another = try #require(try pages.pages(of: "sqlite_autoindex_database_1").first)
         pages.overwrite(page, with: wrong == .noise ? Self.noise : pages.content(of: another))
         let api = try closed.open(pages)
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         let observed = Mutex<[StoreTroubles.News]>([])
         store.troubles.observe { news in observed.withLock { $0.append(news) } }
         if name.hasPrefix("web") {
@@ -103,7 +103,7 @@ import GRDB
             pages.overwrite(page, with: content)
         }
         let api = try closed.open(pages)
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         let error = await #expect(throws: StoreOpenError.self) { try await store.inspect() }
         #expect(error?.description.contains("the table 'web_token' is not whole") == true)
         let caller = try await api.get("public/users/caller")
@@ -196,7 +196,7 @@ import GRDB
         let error: StoreOpenError?
         if table == "web_token" {
             let api = try moments.closed.open(pages)
-            let store = try #require(api.cloud.store as? SQLiteStore)
+            let store = try #require(api.cloud.store.engine as? SQLiteStore)
             error = await #expect(throws: StoreOpenError.self, comment) {
                 try await store.inspect()
             }
@@ -254,7 +254,7 @@ import GRDB
             ).first)
         pages.overwrite(page, with: wrong == .noise ? Self.noise : pages.content(of: another))
         let api = try moments.closed.open(pages)
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         if change.table == "web_token" { try await store.inspect() }
         let found = try StoreCheck.run(at: store.pool.path).problems.map(\.description)
         #expect(found.filter { $0.contains("index") } == [])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellTestStores
 import TestSupport
 import Testing
 import TidebellCore
@@ -55,7 +56,7 @@ extension DamagedPageTests {
 
     /// Mends a store whatever calls met, and returns what became of it.
     func mended(_ api: TestAPI) async throws -> StoreMend? {
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         return try await store.writeAlone { transaction in
             try SQLiteStore.mended(transaction.connection, at: store.pool.path)
         }

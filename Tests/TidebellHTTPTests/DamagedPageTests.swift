@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellTestStores
 import Synchronization
 import TestSupport
 import Testing
@@ -213,7 +214,7 @@ import TidebellWire
     private func firstCall(call: Call) async throws {
         let (api, all) = try await withLostFields()
         let mends = Mutex<[StoreMend]>([])
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         store.troubles.observe { news in
             if case .mended(let mend) = news { mends.withLock { $0.append(mend) } }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellTestStores
 import Synchronization
 import TestSupport
 import Testing
@@ -98,7 +99,7 @@ struct DamagedSubscriptionTests {
         let folder = TestAPI.newFolder()
         try pages.write(to: folder)
         let api = try TestAPI(on: folder, knowing: first.callers)
-        let store = try #require(api.cloud.store as? SQLiteStore)
+        let store = try #require(api.cloud.store.engine as? SQLiteStore)
         let received = Mutex<[StoreTroubles.News]>([])
         store.troubles.observe { news in received.withLock { $0.append(news) } }
         #expect(

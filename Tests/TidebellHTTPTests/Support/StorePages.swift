@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TidebellTestStores
 import Testing
+import TidebellCore
 
 @testable import TidebellSQLite
 import GRDB
@@ -28,8 +30,8 @@ struct StorePages {
     let roots: [String: Int]
 
     /// Reads the file of a store that is closed then.
-    init(closing store: any Sendable) async throws {
-        let store = try #require(store as? SQLiteStore)
+    init(closing store: any Store) async throws {
+        let store = try #require(store.engine as? SQLiteStore)
         roots = try await store.read { reader in
             let reader = try #require(reader as? SQLiteReader)
             let rows = try reader.connection.rows("SELECT name, rootpage FROM sqlite_schema") {
