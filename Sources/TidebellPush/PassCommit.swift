@@ -123,8 +123,11 @@ struct PassCommit: Sendable {
             guard let part = parts[lease.key] else { continue }
             let notified = notified[lease.key] ?? []
             let isHeld = try steps.write(.databaseWithID(lease.key)) { transaction in
-                // Whoever claimed it meanwhile has notified the same, under the same IDs.
-                guard try transaction.holds(lease, at: version) else { return false }
+                // Whoever claimed it meanwhile has notified the same, under the same IDs. Nobody
+                // can between steps of one transaction.
+                guard try steps.areTogether || transaction.holds(lease, at: version) else {
+                    return false
+                }
                 try part.settle(in: transaction, keeping: keepsExplanations)
                 if keepsExplanations {
                     try PassExplanation(
