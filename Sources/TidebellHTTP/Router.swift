@@ -12,7 +12,8 @@ package enum Router {
         UploadAssets.self, RereferenceAssets.self,
         FetchDatabaseChanges.self, FetchZoneChanges.self,
         ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,
-        FetchCaller.self, CreateToken.self, RegisterToken.self,
+        FetchCaller.self, LookupUsers.self, DiscoverUsers.self,
+        CreateToken.self, RegisterToken.self,
 
         SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,
         StreamNotifications.self, AcknowledgeNotifications.self,
@@ -79,7 +80,8 @@ package enum Router {
     static func destination(of target: RequestTarget) throws -> Destination {
         let segments = target.segments
         switch (WirePath.Root(segments), segments.count) {
-        case (.database, 7):
+        // `users/lookup/id` has one segment more than the others.
+        case (.database, 7...8):
             return try inDatabase(segments, of: target)
         case (.device, 6):
             return try inContainer(device, segments, of: target)
@@ -105,7 +107,7 @@ package enum Router {
     private static func inDatabase(
         _ segments: [String], of target: RequestTarget
     ) throws -> Destination {
-        let action = "\(segments[5])/\(segments[6])"
+        let action = segments[5...].joined(separator: "/")
         let container = try container(segments)
         guard let scope = DatabaseScope(rawValue: segments[4]) else {
             throw WireError.badRequest(

@@ -45,6 +45,8 @@ struct AccessTableTests {
         "database tokens/register": (.user, #"{"apnsEnvironment":"development","apnsToken":"ab"}"#),
         "database users/caller": (.user, "{}"),
         "database users/current": (.user, "{}"),
+        "database users/lookup/id": (.user, #"{"users":[]}"#),
+        "database users/discover": (.user, #"{"lookupInfos":[]}"#),
         "device tokens/create": (.user, #"{"apnsEnvironment":"development"}"#),
         "device tokens/register": (.user, #"{"apnsEnvironment":"development","apnsToken":"ab"}"#),
         "ext account/signIn": (.anyone, "{}"),

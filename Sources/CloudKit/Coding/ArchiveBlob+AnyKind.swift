@@ -66,9 +66,12 @@ extension ArchiveKind {
         case .longLivedOperation: LongLivedOperation.self
         case .sentRequest: SentFrame.self
         case .receivedAnswer: ReceivedFrame.self
-        case .share, .shareParticipant, .shareMetadata, .userIdentity,
-            .userIdentityLookupInfo, .allowedSharingOptions, .operationConfiguration:
-            nil
+        case .share: CKShare.Sharing.self
+        case .shareParticipant: CKShareParticipant.Values.self
+        case .shareMetadata: CKShareMetadata.Frame.self
+        case .userIdentity: CKUserIdentity.Values.self
+        case .userIdentityLookupInfo: CKUserIdentityLookupInfo.Values.self
+        case .allowedSharingOptions, .operationConfiguration: nil
         }
     }
 }

@@ -3,29 +3,35 @@ import Foundation
 import TidebellWire
 
 extension CKRecord {
-    /// Creates a record of an answer.
+    /// Returns the record of an answer: a ``CKShare`` where it is a share.
     ///
     /// - Parameter recordID: The ID as the app spelled it; nil takes the answer's.
-    convenience init(
+    static func received(
         _ wire: WireRecord,
         recordID: CKRecord.ID? = nil,
         in database: DatabaseConnection
-    ) throws(CKError) {
+    ) throws(CKError) -> CKRecord {
         let recordID =
             recordID
             ?? CKRecord.ID(
                 unchecked: wire.recordName,
                 zoneID: database.zoneID(wire.zoneID)
             )
-        self.init(
-            fetched: Identity(recordType: wire.recordType, recordID: recordID),
+        let identity = Identity(recordType: wire.recordType, recordID: recordID)
+        var state = State(
             server: ServerState(wire, in: database),
-            fields: try Self.fields(of: wire, recordID: recordID, in: database),
             parent: wire.parent.map { name in
                 let parentID = CKRecord.ID(unchecked: name, zoneID: recordID.zoneID)
                 return CKRecord.Reference(recordID: parentID, action: .none)
-            }
+            },
+            share: wire.shareReference(in: recordID.zoneID)
         )
+        state.replaceValues(try Self.fields(of: wire, recordID: recordID, in: database))
+        if case .share(let share) = wire.sharing {
+            let sharing = CKShare.Sharing(share, in: wire.zoneID, of: database)
+            return CKShare(identity, state: state, sharing: sharing)
+        }
+        return CKRecord(identity, state: state)
     }
 
     private static func fields(
@@ -58,8 +64,14 @@ extension CKRecord {
     /// what the app changed meanwhile stays changed (SAVE-29).
     func wasSaved(as wire: WireRecord, sending sent: SentRecord, in database: DatabaseConnection) {
         let server = ServerState(wire, in: database)
+        let share = wire.shareReference(in: recordID.zoneID)
+        if case .share(let share) = wire.sharing {
+            (self as? CKShare)?.apply(
+                CKShare.Sharing(share, in: wire.zoneID, of: database), sending: sent.sharing)
+        }
         state.withLock { state in
             state.server = server
+            state.share = share
             for field in sent.fields { state.forgetChange(field) }
             if state.parent?.recordID == sent.parent?.recordID {
                 state.isParentChanged = false
@@ -68,6 +80,15 @@ extension CKRecord {
                 state.originalParent = sent.parent
             }
         }
+    }
+}
+
+extension WireRecord {
+    /// The share of which the record is the root.
+    fileprivate func shareReference(in zoneID: CKRecordZone.ID) -> CKRecordReference? {
+        guard case .root(let share?, _) = sharing else { return nil }
+        return CKRecordReference(
+            recordID: CKRecord.ID(unchecked: share, zoneID: zoneID), action: .none)
     }
 }
 
@@ -90,11 +111,14 @@ struct SentRecord: Sendable {
     var parent: CKRecord.Reference?
     /// The parent's name for the request; `.some(nil)` removes it, nil leaves it.
     var wireParent: String??
+    /// What a share is beside a record.
+    var sharing: CKShare.Sharing?
 
     /// Takes what a save under `policy` sends: all fields of a new record and under
     /// `allKeys`, else those that changed (SAVE-2, SAVE-3).
     init(_ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy) {
         recordChangeTag = record.recordChangeTag
+        sharing = (record as? CKShare)?.values.copied()
         let isNew = policy == .ifServerRecordUnchanged && recordChangeTag == nil
         let changed = record.changedFields
         if isNew {
@@ -143,7 +167,9 @@ extension ModifyRecords.Operation {
         in database: DatabaseConnection
     ) throws(CKError) {
         let known: ModifyRecords.OperationType = sent.recordChangeTag == nil ? .create : .update
-        let type = policy == .ifServerRecordUnchanged ? known : .forceUpdate
+        // Two who change who takes part must not undo each other (SAVE-5).
+        let isChecked = policy == .ifServerRecordUnchanged || sent.sharing != nil
+        let type = isChecked ? known : .forceUpdate
         var fields: [String: TidebellWire.Field?] = [:]
         for field in sent.fields {
             fields[field.key] = .some(try field.wire(of: record.recordID, in: database))
@@ -154,7 +180,8 @@ extension ModifyRecords.Operation {
             recordType: record.recordType,
             recordChangeTag: type == .update ? sent.recordChangeTag : nil,
             fields: FieldChanges(fields),
-            parent: sent.wireParent
+            parent: sent.wireParent,
+            share: sent.sharing?.wire(in: database) ?? ShareChanges()
         )
     }
 }

@@ -110,19 +110,6 @@ extension CKRecord {
 
 // What operations do with a record between the program and the wire.
 extension CKRecord {
-    /// Creates a record that a server returned, without changes.
-    convenience init(
-        fetched identity: Identity,
-        server: ServerState,
-        fields: [Field],
-        parent: CKRecordReference? = nil,
-        share: CKRecordReference? = nil
-    ) {
-        var state = State(server: server, parent: parent, share: share)
-        state.replaceValues(fields)
-        self.init(identity, state: state)
-    }
-
     /// What the server alone sets.
     var serverState: ServerState { state.withLock { $0.server } }
 

@@ -113,6 +113,21 @@ public final class TestDevice: Sendable {
         try await signIn(nil)
     }
 
+    // MARK: Shares
+
+    /// Opens the URL of a share, as when the user taps it: what an app gets from the system then
+    /// (`userDidAcceptCloudKitShareWith`) is returned, and the app accepts it.
+    ///
+    /// ```swift
+    /// let metadata = try await bensPhone.open(shareURL: url)
+    /// try await bensPhone.container().accept(metadata)
+    /// ```
+    ///
+    /// Fails with `unknownItem` for a URL that leads nowhere, or to a share of others.
+    public func open(shareURL: URL) async throws -> CKShare.Metadata {
+        try await container().shareMetadata(for: shareURL)
+    }
+
     // MARK: Pushes
 
     /// Registers the device for the pushes of a container; nil stands for the

@@ -9,7 +9,8 @@ extension WireProtocol {
         UploadAssets.self, RereferenceAssets.self,
         FetchDatabaseChanges.self, FetchZoneChanges.self,
         ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,
-        FetchCaller.self, CreateToken.self, RegisterToken.self,
+        FetchCaller.self, LookupUsers.self, DiscoverUsers.self,
+        CreateToken.self, RegisterToken.self,
 
         SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,
         StreamNotifications.self, AcknowledgeNotifications.self,

@@ -99,6 +99,13 @@ import Testing
         ),
         Blob("query cursor", CKQueryCursor.Values(data: Data([1, 0, 255]))),
         Blob("state of a sync engine", ArchiveSamples.syncState),
+        Blob("share", CKShare.Sharing(rootID: ArchiveSamples.recordID)),
+        Blob(
+            "user identity",
+            CKUserIdentity.Values(
+                userRecordID: ArchiveSamples.recordID, lookup: .emailAddress("a@example.org"))
+        ),
+        Blob("lookup info", CKUserIdentityLookupInfo.Values.phoneNumber("+491701234567")),
     ]
 
     struct Blob: CustomTestStringConvertible, Sendable {

@@ -3,6 +3,19 @@
 
 /// What a server did to a record, without one.
 extension CKRecord {
+    /// Creates a record that a server returned, without changes.
+    convenience init(
+        fetched identity: Identity,
+        server: ServerState,
+        fields: [Field],
+        parent: CKRecordReference? = nil,
+        share: CKRecordReference? = nil
+    ) {
+        var state = State(server: server, parent: parent, share: share)
+        state.replaceValues(fields)
+        self.init(identity, state: state)
+    }
+
     /// Takes over what the server set in a save (SAVE-29).
     func applyServerState(_ server: ServerState) {
         state.withLock { $0.server = server }

@@ -82,8 +82,9 @@ extension LongLivedOperation {
         configuration = try CKOperationConfiguration.Values(from: &reader)
         group = try reader.optional { reader throws(BlobError) in try reader.data() }
         switch try reader.byte() {
-        case 1: work = .modifyRecords(try ModifyRecords(from: &reader))
+        case 1: work = .modifyRecords(try ModifyRecords(from: &reader, holdsShares: false))
         case 2: work = .fetchRecords(try FetchRecords(from: &reader))
+        case 3: work = .modifyRecords(try ModifyRecords(from: &reader, holdsShares: true))
         default: throw .badValue
         }
     }
@@ -97,7 +98,7 @@ extension LongLivedOperation {
         writer.write(group) { $0.write($1) }
         switch work {
         case .modifyRecords(let work):
-            writer.write(byte: 1)
+            writer.write(byte: work.holdsShares ? 3 : 1)
             work.write(to: &writer)
         case .fetchRecords(let work):
             writer.write(byte: 2)
@@ -121,11 +122,24 @@ extension LongLivedOperation {
 }
 
 extension LongLivedOperation.ModifyRecords {
-    init(from reader: inout BlobReader) throws(BlobError) {
+    /// Whether some of the records are shares.
+    var holdsShares: Bool { records.contains { $0 is CKShare } }
+
+    init(from reader: inout BlobReader, holdsShares: Bool) throws(BlobError) {
         records = []
         for _ in 0..<(try reader.count()) {
             let values = try CKRecord.ArchivedValues(from: &reader)
-            records.append(CKRecord(values.identity, state: values.state))
+            var sharing: CKShare.Sharing?
+            if holdsShares {
+                sharing = try reader.optional { reader throws(BlobError) in
+                    try CKShare.Sharing(from: &reader)
+                }
+            }
+            if let sharing {
+                records.append(CKShare(values.identity, state: values.state, sharing: sharing))
+            } else {
+                records.append(CKRecord(values.identity, state: values.state))
+            }
         }
         recordIDs = try reader.recordIDs()
         guard
@@ -138,7 +152,13 @@ extension LongLivedOperation.ModifyRecords {
 
     func write(to writer: inout BlobWriter) {
         writer.write(count: records.count)
-        for record in records { record.archivedValues.write(to: &writer) }
+        let holdsShares = holdsShares
+        for record in records {
+            record.archivedValues.write(to: &writer)
+            if holdsShares {
+                writer.write((record as? CKShare)?.values) { $1.write(to: &$0) }
+            }
+        }
         writer.write(recordIDs)
         writer.write(byte: UInt8(policy.rawValue))
         writer.write(isAtomic)

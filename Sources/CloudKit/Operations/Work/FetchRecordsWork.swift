@@ -112,7 +112,7 @@ struct FetchRecordsWork: OperationWork {
             )
         case .record(let wire):
             return Result { () throws(CKError) in
-                try CKRecord(wire, recordID: recordID, in: database)
+                try CKRecord.received(wire, recordID: recordID, in: database)
             }
         case .failed(_, let error): return .failure(.server(error, report: report))
         case .deleted:

@@ -158,7 +158,7 @@ struct FetchZoneChangesWork: OperationWork {
             case .record(let wire):
                 let recordID = CKRecord.ID(unchecked: wire.recordName, zoneID: zoneID)
                 return Result { () throws(CKError) in
-                    try CKRecord(wire, recordID: recordID, in: database)
+                    try CKRecord.received(wire, recordID: recordID, in: database)
                 }
             }
         }

@@ -4,10 +4,13 @@ import TidebellWire
 
 extension ModifyRecordsWork.PlannedItem {
     /// Plans to save a record as it is now.
+    ///
+    /// - Parameter saved: All that the operation saves.
     init(
         saving record: CKRecord,
         _ policy: CKModifyRecordsOperation.RecordSavePolicy,
         isRepeated: Bool,
+        besides saved: Set<CKRecord.ID>,
         in database: DatabaseConnection
     ) {
         let sent = SentRecord(record, policy)
@@ -15,6 +18,7 @@ extension ModifyRecordsWork.PlannedItem {
         self.sent = sent
         do {
             try record.checkSaving(isRepeated: isRepeated, in: database)
+            try (record as? CKShare)?.checkRoot(isIn: saved)
             for field in sent.fields {
                 assets += try field.assetSlots(of: record.recordID, in: database)
             }
@@ -65,6 +69,20 @@ extension CKRecord {
                     + "the public database does not support."
             )
         }
+    }
+}
+
+extension CKShare {
+    /// Checks that the root of a new share is saved with it (SHARE-2).
+    fileprivate func checkRoot(isIn saved: Set<CKRecord.ID>) throws(CKError) {
+        guard recordChangeTag == nil, let rootID = values.rootID, !saved.contains(rootID) else {
+            return
+        }
+        throw .local(
+            .invalidArguments,
+            "Share '\(recordID.recordName)' is new, and its root record "
+                + "'\(rootID.recordName)' is not saved with it: save both in one operation."
+        )
     }
 }
 

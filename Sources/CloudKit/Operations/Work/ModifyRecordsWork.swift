@@ -36,11 +36,13 @@ struct ModifyRecordsWork: OperationWork {
         callbacks: ModifyCallbacks<CKRecord>
     ) {
         var seen: Set<CKRecord.ID> = []
+        let saved = Set(records.map(\.recordID))
         let saves = records.map { record in
             PlannedItem(
                 saving: record,
                 policy,
                 isRepeated: !seen.insert(record.recordID).inserted,
+                besides: saved,
                 in: database
             )
         }
@@ -211,7 +213,7 @@ struct ModifyRecordsWork: OperationWork {
         records[CKRecordChangedErrorAncestorRecordKey] = record.ancestor
         // A server record that cannot be read is left out: the conflict counts.
         records[CKRecordChangedErrorServerRecordKey] = error.detail?.serverRecord.flatMap {
-            try? CKRecord($0, recordID: record.recordID, in: database)
+            try? CKRecord.received($0, recordID: record.recordID, in: database)
         }
         return .server(error, report: report, userInfo: records)
     }

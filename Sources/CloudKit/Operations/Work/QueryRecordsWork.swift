@@ -95,7 +95,7 @@ struct QueryRecordsWork: OperationWork {
             let recordID = CKRecord.ID(
                 unchecked: wire.recordName, zoneID: zoneID ?? database.zoneID(wire.zoneID))
             let record = Result { () throws(CKError) in
-                try CKRecord(wire, recordID: recordID, in: database)
+                try CKRecord.received(wire, recordID: recordID, in: database)
             }
             return (recordID, record)
         case .failed(let name, let error):

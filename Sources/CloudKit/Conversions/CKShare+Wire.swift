@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TidebellWire
+
+extension CKShare.Sharing {
+    /// What an answer holds about a share.
+    init(_ wire: WireShare, in zoneID: ZoneID, of database: DatabaseConnection) {
+        self.init()
+        url = database.container.shareURL(wire.shortGUID)
+        publicPermission = CKShareParticipantPermission(wire.publicPermission)
+        participants = wire.participants.map {
+            CKShareParticipant(CKShareParticipant.Values($0, in: zoneID, of: database))
+        }
+        currentUserParticipantID = wire.currentUserParticipantID
+    }
+
+    /// What a save sends: all of it, the owner apart, whom the server knows.
+    func wire(in database: DatabaseConnection) -> ShareChanges {
+        ShareChanges(
+            root: rootID.map { ShareChanges.Root(recordName: $0.recordName) },
+            publicPermission: publicPermission.wire,
+            participants: participants.map(\.values).filter { $0.role != .owner }
+                .map { $0.wire(in: database) }
+        )
+    }
+}
+
+extension CKShareParticipant.Values {
+    /// A participant of an answer.
+    init(_ wire: WireParticipant, in zoneID: ZoneID, of database: DatabaseConnection) {
+        self.init(
+            participantID: wire.participantID ?? NewIdentifier.make(),
+            isKnown: wire.participantID != nil,
+            identity: CKUserIdentity.Values(wire.identity, in: zoneID, of: database),
+            role: CKShareParticipantRole(wire.role),
+            permission: CKShareParticipantPermission(wire.permission),
+            acceptanceStatus: CKShareParticipantAcceptanceStatus(wire.acceptance)
+        )
+    }
+
+    /// The participant for a request.
+    fileprivate func wire(in database: DatabaseConnection) -> WireParticipant {
+        WireParticipant(
+            participantID: isKnown ? participantID : nil, identity: identity.wire(in: database),
+            permission: permission.wire ?? .none, role: role.wire, acceptance: .pending
+        )
+    }
+}
+
+extension CKUserIdentity.Values {
+    /// Somebody whom an answer names; `zoneID` is the zone of the answer.
+    init(_ wire: UserIdentity, in zoneID: ZoneID, of database: DatabaseConnection) {
+        self.init(
+            userRecordID: wire.userRecordName.flatMap {
+                database.userRecordID($0, zoneID: zoneID)
+            },
+            lookup: wire.lookup.map { CKUserIdentityLookupInfo.Values($0) }
+        )
+    }
+
+    fileprivate func wire(in database: DatabaseConnection) -> UserIdentity {
+        var name = userRecordID?.recordName
+        if name == CKCurrentUserDefaultName { name = database.container.userRecordName }
+        return UserIdentity(userRecordName: name, lookup: lookup?.wire)
+    }
+}
+
+extension CKUserIdentityLookupInfo.Values {
+    /// By what an answer says that somebody was found.
+    init(_ wire: UserLookup) {
+        switch wire {
+        case .userRecordName(let name):
+            self = .userRecordID(CKRecordID(unchecked: name, zoneID: .default))
+        case .emailAddress(let address): self = .emailAddress(address)
+        case .phoneNumber(let number): self = .phoneNumber(number)
+        }
+    }
+
+    /// By what a request looks somebody up.
+    var wire: UserLookup {
+        switch self {
+        case .userRecordID(let recordID): .userRecordName(recordID.recordName)
+        case .emailAddress(let address): .emailAddress(address)
+        case .phoneNumber(let number): .phoneNumber(number)
+        }
+    }
+}
+
+extension CKShareMetadata.Values {
+    /// What an answer holds of a share.
+    init(_ wire: ShareMetadata, from container: ContainerConnection) throws(CKError) {
+        let database = DatabaseConnection(container: container, scope: wire.scope)
+        let record = try CKRecord.received(wire.share, in: database)
+        guard let share = record as? CKShare else {
+            throw .local(
+                .internalError,
+                "The server answered with record '\(record.recordID.recordName)' of type "
+                    + "'\(record.recordType)', where a share was asked for."
+            )
+        }
+        var rootRecord: CKRecord?
+        if let root = wire.rootRecord { rootRecord = try CKRecord.received(root, in: database) }
+        self.init(
+            containerIdentifier: wire.container.container, share: share,
+            rootID: wire.rootRecordName.map {
+                CKRecordID(unchecked: $0, zoneID: database.zoneID(wire.zoneID))
+            },
+            rootRecord: rootRecord,
+            owner: CKUserIdentity.Values(wire.ownerIdentity, in: wire.zoneID, of: database),
+            role: CKShareParticipantRole(wire.participantRole),
+            acceptanceStatus: CKShareParticipantAcceptanceStatus(wire.participantStatus),
+            permission: CKShareParticipantPermission(wire.participantPermission)
+        )
+    }
+}
+
+extension CKShareParticipantPermission {
+    fileprivate init(_ wire: SharePermission) {
+        switch wire {
+        case .none: self = .none
+        case .readOnly: self = .readOnly
+        case .readWrite: self = .readWrite
+        }
+    }
+
+    /// The permission for a request; nil for an unknown one, which leaves it as it is.
+    fileprivate var wire: SharePermission? {
+        switch self {
+        case .unknown: nil
+        case .none: SharePermission.none
+        case .readOnly: .readOnly
+        case .readWrite: .readWrite
+        }
+    }
+}
+
+extension CKShareParticipantRole {
+    fileprivate init(_ wire: ParticipantRole) {
+        switch wire {
+        case .owner: self = .owner
+        case .administrator: self = .administrator
+        case .privateUser: self = .privateUser
+        case .publicUser: self = .publicUser
+        }
+    }
+
+    fileprivate var wire: ParticipantRole {
+        switch self {
+        case .owner: .owner
+        case .administrator: .administrator
+        case .publicUser: .publicUser
+        case .privateUser, .unknown: .privateUser
+        }
+    }
+}
+
+extension CKShareParticipantAcceptanceStatus {
+    fileprivate init(_ wire: ParticipantAcceptance) {
+        switch wire {
+        case .pending: self = .pending
+        case .accepted: self = .accepted
+        case .removed: self = .removed
+        }
+    }
+}
+
+extension ContainerConnection {
+    /// Where others accept a share of this container; nil while no server is configured.
+    fileprivate func shareURL(_ shortGUID: String) -> URL? {
+        guard let server = try? session.configuration.get().server else { return nil }
+        return server.appendingPathComponent(Self.sharePath).appendingPathComponent(shortGUID)
+    }
+
+    /// What a share's URL names it by: what follows `share/` in its path.
+    static func shortGUID(of url: URL) throws(CKError) -> String {
+        let parts = url.pathComponents
+        guard let index = parts.firstIndex(of: sharePath), index + 1 < parts.count,
+            index + 2 == parts.count
+        else {
+            throw .local(
+                .invalidArguments,
+                "\"\(url.absoluteString)\" is no URL of a share: it has no '\(sharePath)/' with "
+                    + "the name of a share behind it."
+            )
+        }
+        return parts[index + 1]
+    }
+
+    private static let sharePath = "share"
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// What is known of a share before it is accepted (SHARE-18). Known as `CKShare.Metadata`.
+///
+/// Comes from a share's URL, by ``CKFetchShareMetadataOperation`` or
+/// ``CKContainer/shareMetadata(for:)``, and goes to ``CKAcceptSharesOperation``.
+/// See <https://developer.apple.com/documentation/cloudkit/ckshare/metadata>.
+// NB: top-level, as all classes here: Foundation on Linux cannot archive nested ones.
+open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    // Sendable: constants, but for the records, which have locks of their own.
+    let values: Values
+
+    /// The container that what is shared is in.
+    open var containerIdentifier: String { values.containerIdentifier }
+
+    /// The share, with the participants whom the user may see.
+    open var share: CKShare { values.share }
+
+    /// The ID of the record that is shared with all below it; nil of a zone-wide share.
+    open var hierarchicalRootRecordID: CKRecord.ID? { values.rootID }
+
+    /// The record that is shared; nil unless the operation asked for it, and of a zone-wide
+    /// share.
+    open var rootRecord: CKRecord? { values.rootRecord }
+
+    /// The owner of what is shared.
+    open var ownerIdentity: CKUserIdentity { CKUserIdentity(values.owner) }
+
+    /// What the user is to the share.
+    open var participantRole: CKShare.ParticipantRole { values.role }
+
+    /// What the user answered to the invitation.
+    open var participantStatus: CKShare.ParticipantAcceptanceStatus { values.acceptanceStatus }
+
+    /// What the user may do with what is shared.
+    open var participantPermission: CKShare.ParticipantPermission { values.permission }
+
+    /// The older form of ``participantRole``.
+    @available(*, deprecated, renamed: "participantRole")
+    open var participantType: CKShare.ParticipantType {
+        CKShareParticipantType(rawValue: participantRole.rawValue) ?? .privateUser
+    }
+
+    /// The ID of the record that is shared; of a zone-wide share, that of the share.
+    @available(*, deprecated, renamed: "hierarchicalRootRecordID")
+    open var rootRecordID: CKRecord.ID { values.rootID ?? values.share.recordID }
+
+    /// Creates what a server returned.
+    init(_ values: Values) {
+        self.values = values
+        super.init()
+    }
+
+    /// Reads metadata from an archive; nil when it is damaged.
+    public required init?(coder: NSCoder) {
+        guard let frame = coder.decodeArchiveBlob(Frame.self),
+            let values = Values(frame)
+        else { return nil }
+        self.values = values
+        super.init()
+    }
+
+    /// True: metadata may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the metadata to a keyed archive.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(Frame(values))
+    }
+
+    /// Returns the metadata itself, which never changes.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The share, and what the user is to it, for logs and debuggers.
+    open override var description: String {
+        "<CKShareMetadata: containerIdentifier=\(containerIdentifier), share=\(share), "
+            + "participantRole=\(participantRole), participantStatus=\(participantStatus), "
+            + "participantPermission=\(participantPermission)>"
+    }
+}
+
+extension CKShareMetadata {
+    /// What metadata consists of.
+    struct Values: Sendable {
+        var containerIdentifier: String
+        var share: CKShare
+        var rootID: CKRecordID?
+        var rootRecord: CKRecord?
+        var owner: CKUserIdentity.Values
+        var role: CKShareParticipantRole
+        var acceptanceStatus: CKShareParticipantAcceptanceStatus
+        var permission: CKShareParticipantPermission
+    }
+
+    /// The archived state of metadata.
+    struct Frame: ArchiveValue {
+        var containerIdentifier: String
+        var share: CKRecord.ArchivedValues
+        var sharing: CKShare.Sharing
+        var rootID: CKRecordID?
+        var rootRecord: CKRecord.ArchivedValues?
+        var owner: CKUserIdentity.Values
+        /// What the user is to the share.
+        var own: CKShareParticipant.Values
+
+        static var kind: ArchiveKind { .shareMetadata }
+    }
+}
+
+extension CKShareMetadata.Frame {
+    fileprivate init(_ values: CKShareMetadata.Values) {
+        containerIdentifier = values.containerIdentifier
+        share = values.share.archivedValues
+        sharing = values.share.values
+        rootID = values.rootID
+        rootRecord = values.rootRecord?.archivedValues
+        owner = values.owner
+        own = CKShareParticipant.Values(
+            participantID: "", identity: CKUserIdentity.Values(), role: values.role,
+            permission: values.permission, acceptanceStatus: values.acceptanceStatus
+        )
+    }
+
+    init(from reader: inout BlobReader) throws(BlobError) {
+        containerIdentifier = try reader.string()
+        share = try CKRecord.ArchivedValues(from: &reader)
+        sharing = try CKShare.Sharing(from: &reader)
+        rootID = try reader.optionalRecordID()
+        rootRecord = try reader.optional { reader throws(BlobError) in
+            try CKRecord.ArchivedValues(from: &reader)
+        }
+        owner = try CKUserIdentity.Values(from: &reader)
+        own = try CKShareParticipant.Values(from: &reader)
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(containerIdentifier)
+        share.write(to: &writer)
+        sharing.write(to: &writer)
+        writer.write(rootID) { $0.write($1) }
+        writer.write(rootRecord) { $1.write(to: &$0) }
+        owner.write(to: &writer)
+        own.write(to: &writer)
+    }
+}
+
+extension CKShareMetadata.Values {
+    /// Nil where the share is another record.
+    fileprivate init?(_ frame: CKShareMetadata.Frame) {
+        guard frame.share.identity.recordType == CKRecord.SystemType.share else { return nil }
+        self.init(
+            containerIdentifier: frame.containerIdentifier,
+            share: CKShare(
+                frame.share.identity, state: frame.share.state, sharing: frame.sharing),
+            rootID: frame.rootID,
+            rootRecord: frame.rootRecord.map { CKRecord($0.identity, state: $0.state) },
+            owner: frame.owner, role: frame.own.role,
+            acceptanceStatus: frame.own.acceptanceStatus, permission: frame.own.permission
+        )
+    }
+}

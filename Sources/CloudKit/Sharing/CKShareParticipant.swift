@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// What a participant answered to the invitation to a share (SHARE-10).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckshare/participantacceptancestatus>.
+public enum CKShareParticipantAcceptanceStatus: Int, Sendable {
+    case unknown = 0
+    case pending = 1
+    case accepted = 2
+    case removed = 3
+}
+
+/// What a participant may do with what is shared (SHARE-10).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckshare/participantpermission>.
+public enum CKShareParticipantPermission: Int, Sendable {
+    case unknown = 0
+    case none = 1
+    case readOnly = 2
+    case readWrite = 3
+}
+
+/// What a participant is to a share (SHARE-9).
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckshare/participantrole>.
+public enum CKShareParticipantRole: Int, Sendable {
+    case unknown = 0
+    case owner = 1
+    /// Manages participants as the owner does.
+    case administrator = 2
+    case privateUser = 3
+    /// Joined by the URL of a share that is open to everybody (SHARE-7).
+    case publicUser = 4
+}
+
+/// The older form of a participant's role.
+@available(*, deprecated, renamed: "CKShareParticipantRole")
+public enum CKShareParticipantType: Int, Sendable {
+    case unknown = 0
+    case owner = 1
+    case privateUser = 3
+    case publicUser = 4
+}
+
+/// Somebody who takes part in a share. Known as `CKShare.Participant`.
+///
+/// See <https://developer.apple.com/documentation/cloudkit/ckshare/participant>.
+// NB: top-level, as all classes here: Foundation on Linux cannot archive nested ones.
+open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    // Sendable: the state is behind a lock.
+    private let state: Locked<Values>
+
+    /// What distinguishes a participant from the others of the share.
+    public typealias ID = String
+
+    /// The older name of `CKShare.ParticipantAcceptanceStatus`.
+    @available(*, deprecated, renamed: "CKShare.ParticipantAcceptanceStatus")
+    public typealias AcceptanceStatus = CKShareParticipantAcceptanceStatus
+    /// The older name of `CKShare.ParticipantPermission`.
+    @available(*, deprecated, renamed: "CKShare.ParticipantPermission")
+    public typealias Permission = CKShareParticipantPermission
+    /// The older name of `CKShare.ParticipantRole`.
+    @available(*, deprecated, renamed: "CKShare.ParticipantRole")
+    public typealias Role = CKShareParticipantRole
+    /// The older name of `CKShare.ParticipantType`.
+    @available(*, deprecated, renamed: "CKShare.ParticipantRole")
+    public typealias ParticipantType = CKShareParticipantType
+
+    init(_ values: Values) {
+        state = Locked(values)
+        super.init()
+    }
+
+    /// Reads a participant from an archive; nil when it is damaged.
+    public required init?(coder: NSCoder) {
+        guard let values = coder.decodeArchiveBlob(Values.self) else { return nil }
+        state = Locked(values)
+        super.init()
+    }
+
+    /// True: participants may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the participant to a keyed archive.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(values)
+    }
+
+    /// Who it is.
+    open var userIdentity: CKUserIdentity { CKUserIdentity(values.identity) }
+
+    /// What they are to the share; a new participant is a private user (SHARE-9).
+    open var role: CKShare.ParticipantRole {
+        get { values.role }
+        set { state.withLock { $0.role = newValue } }
+    }
+
+    /// The older form of ``role``.
+    @available(*, deprecated, renamed: "role")
+    open var type: CKShare.ParticipantType {
+        get { CKShareParticipantType(rawValue: role.rawValue) ?? .privateUser }
+        set { role = CKShareParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
+    }
+
+    /// What they answered to the invitation; pending until they accept.
+    open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { values.acceptanceStatus }
+
+    /// What they may do; a new participant may read (SHARE-10).
+    open var permission: CKShare.ParticipantPermission {
+        get { values.permission }
+        set { state.withLock { $0.permission = newValue } }
+    }
+
+    /// What distinguishes them from the others of the share; one of its own for a participant
+    /// whom the server does not know yet.
+    public final var participantID: CKShare.Participant.ID { values.participantID }
+
+    /// Returns a participant of the same state.
+    open func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(values) }
+
+    /// Compares the whole state.
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? CKShareParticipant)?.values == values
+    }
+
+    /// A hash of the ID.
+    open override var hash: Int { values.participantID.hashValue }
+
+    /// Who it is, what they may do and what they answered, for logs and debuggers.
+    open override var description: String {
+        "<CKShareParticipant: userIdentity=\(userIdentity), role=\(role), "
+            + "permission=\(permission), acceptanceStatus=\(acceptanceStatus)>"
+    }
+
+    /// The state as it is now.
+    var values: Values { state.current }
+}
+
+extension CKShareParticipant {
+    /// The archived state of a participant.
+    struct Values: Sendable, Hashable, ArchiveValue {
+        var participantID = NewIdentifier.make()
+        /// Whether the server gave the ID.
+        var isKnown = false
+        var identity: CKUserIdentity.Values
+        var role = CKShareParticipantRole.privateUser
+        var permission = CKShareParticipantPermission.readOnly
+        var acceptanceStatus = CKShareParticipantAcceptanceStatus.pending
+
+        static var kind: ArchiveKind { .shareParticipant }
+    }
+}
+
+extension CKShareParticipant.Values {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        participantID = try reader.string()
+        isKnown = try reader.bool()
+        identity = try CKUserIdentity.Values(from: &reader)
+        guard let role = CKShareParticipantRole(rawValue: Int(try reader.byte())),
+            let permission = CKShareParticipantPermission(rawValue: Int(try reader.byte())),
+            let status = CKShareParticipantAcceptanceStatus(rawValue: Int(try reader.byte()))
+        else { throw .badValue }
+        (self.role, self.permission, acceptanceStatus) = (role, permission, status)
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(participantID)
+        writer.write(isKnown)
+        identity.write(to: &writer)
+        writer.write(byte: UInt8(truncatingIfNeeded: role.rawValue))
+        writer.write(byte: UInt8(truncatingIfNeeded: permission.rawValue))
+        writer.write(byte: UInt8(truncatingIfNeeded: acceptanceStatus.rawValue))
+    }
+
+    /// Whether both are the same person (SHARE-8).
+    func isSamePerson(as other: CKShareParticipant.Values) -> Bool {
+        if participantID == other.participantID { return true }
+        if let user = identity.userRecordID { return user == other.identity.userRecordID }
+        return identity.lookup != nil && identity.lookup == other.identity.lookup
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+import CloudKit
+import Foundation
+import Testing
+import TidebellTesting
+
+@Suite("Shares") struct SharingTests {
+    @Test("T-12, SHARE-6, SHARE-16 to SHARE-18: a list is shared, accepted, read and written")
+    func story() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        let url = try #require(share.url)
+        #expect(url.pathComponents.dropFirst().first == "share")
+        #expect(share.participants.map(\.role) == [.owner, .privateUser])
+        #expect(share.participants.map(\.acceptanceStatus) == [.accepted, .pending])
+        #expect(share.currentUserParticipant?.role == .owner)
+        let list = try await people.annasLaptop.privateDatabase.record(for: people.id("list"))
+        #expect(list.share?.recordID == share.recordID)
+
+        let metadata = try await people.bensPhone.open(shareURL: url)
+        #expect(metadata.participantStatus == .pending)
+        #expect(metadata.participantPermission == .readWrite)
+        #expect(metadata.participantRole == .privateUser)
+        #expect(metadata.hierarchicalRootRecordID == (try await people.bensID("list")))
+        #expect(metadata.share[CKShare.SystemFieldKey.title] == "Our groceries")
+        #expect(metadata.containerIdentifier == "iCloud.org.example.lists")
+        let accepted = try await people.bensPhone.container().accept(metadata)
+        #expect(accepted.currentUserParticipant?.acceptanceStatus == .accepted)
+
+        // What Ben's laptop finds: the list with all below it, and nothing else.
+        let shared = people.bensLaptop.sharedDatabase
+        let zones = try await shared.allRecordZones()
+        let zoneID = try await people.bensID("list").zoneID
+        #expect(zones.map(\.zoneID) == [zoneID])
+        let changes = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        let names = changes.modificationResultsByID.keys.map(\.recordName)
+        #expect(Set(names) == ["list", "milk", "bread", share.recordID.recordName])
+        let found = try await shared.records(
+            matching: CKQuery(recordType: "Item", predicate: NSPredicate(value: true)),
+            inZoneWith: zoneID)
+        #expect(Set(found.matchResults.map(\.0.recordName)) == ["milk", "bread"])
+
+        // He writes, and all who are concerned hear of it, except the device that wrote.
+        let subscription = CKDatabaseSubscription(subscriptionID: "shared")
+        subscription.notificationInfo = .silent
+        try await people.bensLaptop.sharedDatabase.save(subscription)
+        let annas = CKDatabaseSubscription(subscriptionID: "own")
+        annas.notificationInfo = .silent
+        try await people.annasPhone.privateDatabase.save(annas)
+        let milk = try await people.bensPhone.sharedDatabase.record(for: people.bensID("milk"))
+        milk["count"] = 2
+        let eggs = CKRecord(recordType: "Item", recordID: try await people.bensID("eggs"))
+        eggs.parent = CKRecord.Reference(
+            recordID: try await people.bensID("list"), action: .none)
+        _ = try await people.bensPhone.sharedDatabase.modifyRecords(
+            saving: [milk, eggs], deleting: [])
+        try await people.cloud.settle()
+        for (device, scope, id) in [
+            (people.annasPhone, CKDatabase.Scope.private, "own"),
+            (people.annasLaptop, .private, "own"), (people.bensLaptop, .shared, "shared"),
+        ] {
+            let notification = try await device.nextNotification() as? CKDatabaseNotification
+            #expect(notification?.databaseScope == scope)
+            #expect(notification?.subscriptionID == id)
+        }
+        try await people.bensPhone.expectNoPushes()
+        let annasEggs = try await people.annasLaptop.privateDatabase.record(
+            for: people.id("eggs"))
+        let ben = try await people.bensPhone.userRecordName()
+        #expect(annasEggs.creatorUserRecordID?.recordName == ben)
+        #expect(annasEggs.parent?.recordID == people.id("list"))
+    }
+
+    @Test("SHARE-2: a new share is saved with its root, or not at all")
+    func rootIsMissing() async throws {
+        let people = try await Sharers()
+        let database = people.annasPhone.privateDatabase
+        let share = CKShare(rootRecord: try await database.record(for: people.id("list")))
+        let error = await #expect(throws: CKError.self) { try await database.save(share) }
+        #expect(error?.code == .invalidArguments)
+        #expect(error?.localizedDescription.contains("'list'") == true)
+    }
+
+    @Test("SHARE-3: a zone is shared as a whole, by a share of a fixed name")
+    func zoneWide() async throws {
+        let people = try await Sharers()
+        let share = CKShare(recordZoneID: people.zoneID)
+        #expect(share.recordID.recordName == CKRecordNameZoneWideShare)
+        share.addParticipant(try await people.ben(.readOnly))
+        try await people.annasPhone.privateDatabase.save(share)
+        try await people.accept(share)
+        let shared = people.bensPhone.sharedDatabase
+        let zoneID = try await people.bensID("list").zoneID
+        let changes = try await shared.recordZoneChanges(inZoneWith: zoneID, since: nil)
+        #expect(
+            Set(changes.modificationResultsByID.keys.map(\.recordName)) == [
+                "list", "milk", "bread", "other", CKRecordNameZoneWideShare,
+            ]
+        )
+        let record = try await shared.record(for: people.bensID("other"))
+        record["count"] = 1
+        let error = await #expect(throws: CKError.self) { try await shared.save(record) }
+        #expect(error?.code == .permissionFailure)
+    }
+
+    @Test("SHARE-4: a record below one that is shared cannot be shared")
+    func alreadyShared() async throws {
+        let people = try await Sharers()
+        _ = try await people.share()
+        let database = people.annasPhone.privateDatabase
+        let milk = try await database.record(for: people.id("milk"))
+        let second = CKShare(rootRecord: milk)
+        let results = try await database.modifyRecords(saving: [milk, second], deleting: [])
+        let error = await #expect(throws: CKError.self) {
+            try await results.saveResults.only(second.recordID)
+        }
+        #expect(error?.code == .alreadyShared)
+    }
+
+    @Test("SAVE-5: of two who change the participants of a share, the second gets a conflict")
+    func conflict() async throws {
+        let people = try await Sharers()
+        let share = try await people.share(nil)
+        let other = try #require(
+            try await people.annasLaptop.privateDatabase.record(for: share.recordID) as? CKShare)
+        share.addParticipant(try await people.ben())
+        try await people.annasPhone.privateDatabase.save(share)
+        other.publicPermission = .readOnly
+        let results = try await people.annasLaptop.privateDatabase.modifyRecords(
+            saving: [other], deleting: [], savePolicy: .allKeys)
+        let error = await #expect(throws: CKError.self) {
+            try await results.saveResults.only(other.recordID)
+        }
+        #expect(error?.code == .serverRecordChanged)
+        let server = error?.serverRecord as? CKShare
+        #expect(server?.participants.count == 2)
+    }
+
+    @Test("SHARE-7, SHARE-9: whoever has the URL of an open share joins as a public user")
+    func publicShare() async throws {
+        let people = try await Sharers()
+        let share = try await people.share(nil, open: .readOnly)
+        let accepted = try await people.accept(share)
+        #expect(accepted.currentUserParticipant?.role == .publicUser)
+        #expect(accepted.currentUserParticipant?.permission == .readOnly)
+        let list = try await people.bensPhone.sharedDatabase.record(for: people.bensID("list"))
+        #expect(list["title"] == "Groceries")
+    }
+
+    @Test("SHARE-14: a participant who deletes the share leaves; the owner's ends it")
+    func endings() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        try await people.accept(share)
+        let shared = people.bensPhone.sharedDatabase
+        try await shared.deleteRecord(
+            withID: people.bensID(share.recordID.recordName))
+        #expect(try await shared.allRecordZones() == [])
+        let database = people.annasPhone.privateDatabase
+        let left = try #require(try await database.record(for: share.recordID) as? CKShare)
+        #expect(left.participants.map(\.role) == [.owner])
+
+        let list = try await database.record(for: people.id("list"))
+        let results = try await database.modifyRecords(
+            saving: [list], deleting: [share.recordID])
+        _ = try results.saveResults.only(list.recordID)
+        #expect(list.share == nil)
+        let error = await #expect(throws: CKError.self) {
+            try await people.bensPhone.open(shareURL: #require(share.url))
+        }
+        #expect(error?.code == .unknownItem)
+    }
+
+    @Test("SHARE-22: an address without an account makes a participant, an unknown user none")
+    func lookups() async throws {
+        let people = try await Sharers()
+        let container = people.annasPhone.container()
+        let byAddress = try await container.shareParticipant(forEmailAddress: "eva@example.org")
+        #expect(!byAddress.userIdentity.hasiCloudAccount)
+        #expect(byAddress.userIdentity.lookupInfo?.emailAddress == "eva@example.org")
+        #expect(byAddress.permission == .readOnly)
+        #expect(byAddress.role == .privateUser)
+        #expect(byAddress.acceptanceStatus == .pending)
+        let error = await #expect(throws: CKError.self) {
+            try await container.shareParticipant(
+                forUserRecordID: CKRecord.ID(recordName: "_nobody"))
+        }
+        #expect(error?.code == .unknownItem)
+        let share = try await people.share()
+        share.addParticipant(byAddress)
+        try await people.annasPhone.privateDatabase.save(share)
+        let lookup = share.participants.last?.userIdentity.lookupInfo
+        #expect(lookup?.emailAddress == "eva@example.org")
+    }
+
+    @Test("SHARE-16: each share is accepted by itself, what failed is named by its URL")
+    func operations() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        let url = try #require(share.url)
+        let wrong = url.deletingLastPathComponent().appendingPathComponent("0aBcDeFgHiJkLmNoPq")
+        let container = people.bensPhone.container()
+        let results = try await container.shareMetadatas(for: [wrong, url])
+        #expect(throws: CKError.self) { try results[wrong]?.get() }
+        let metadata = try #require(try results[url]?.get())
+        let outcome = await withCheckedContinuation { continuation in
+            let operation = CKAcceptSharesOperation(shareMetadatas: [metadata])
+            nonisolated(unsafe) var shares: [CKShare] = []
+            operation.perShareResultBlock = { _, result in
+                if let share = try? result.get() { shares.append(share) }
+            }
+            operation.acceptSharesResultBlock = { result in
+                continuation.resume(returning: (shares, result))
+            }
+            container.add(operation)
+        }
+        try outcome.1.get()
+        #expect(outcome.0.map(\.currentUserParticipant?.acceptanceStatus) == [.accepted])
+        let other = URL(string: "https://example.org/elsewhere")
+        let error = await #expect(throws: CKError.self) {
+            try await people.bensPhone.open(shareURL: #require(other))
+        }
+        #expect(error?.code == .invalidArguments)
+    }
+}
+
+extension Dictionary {
+    /// The value of an item that was asked for, or why there is none.
+    fileprivate func only<Item>(_ id: Key) throws -> Item where Value == Result<Item, any Error> {
+        try #require(self[id]).get()
+    }
+}
