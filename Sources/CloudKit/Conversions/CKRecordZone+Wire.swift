@@ -3,9 +3,13 @@ import Foundation
 import TidebellWire
 
 extension CKRecordZone.State {
-    /// What an answer holds about a zone (ZONE-3).
-    init(_ wire: WireZone) {
+    /// What an answer holds about a zone (ZONE-3, ZONE-9).
+    init(_ wire: WireZone, of zoneID: CKRecordZone.ID) {
         self.init()
+        share = wire.share.map { name in
+            CKRecordReference(
+                recordID: CKRecordID(unchecked: name, zoneID: zoneID), action: .none)
+        }
         capabilities =
             wire.isAtomic ? [.fetchChanges, .atomic, .sharing, .zoneWideSharing] : []
     }

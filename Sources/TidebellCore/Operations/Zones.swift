@@ -35,10 +35,13 @@ extension ZoneAccess {
     /// The zone as answers carry it: a default zone without capabilities (ZONE-1), a custom
     /// one with its newest sync token.
     func result(for call: Call) -> ZoneResult {
-        .zone(
+        // Some clients refuse members that they do not know.
+        let namesShare = call.usesExtensions && zone?.sharing == .zoneWide
+        return .zone(
             WireZone(
                 zoneID: zoneID, syncToken: latestToken(for: call)?.text,
-                isAtomic: !zoneID.isDefault
+                isAtomic: !zoneID.isDefault,
+                share: namesShare ? ShareNames.zoneWideShare : nil
             )
         )
     }

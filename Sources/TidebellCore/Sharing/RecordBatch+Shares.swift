@@ -36,6 +36,12 @@ extension RecordBatch {
                 "share '\(WireError.shortened(name))' cannot have a parent; forRecord names its root"
             )
         }
+        if let known, let root = operation.share.root?.recordName, root != known.root {
+            throw WireError.badRequest(
+                "share '\(WireError.shortened(name))' keeps the root that it was made with: leave "
+                    + "out 'forRecord', or delete the share and make another one"
+            )
+        }
         let share = try known ?? newShare(operation, named: name)
         if let rights = access.sharedRights {
             guard known != nil, rights.grant(of: name)?.isAdministrator == true else {

@@ -68,7 +68,7 @@ struct ShareParticipants {
     ) throws -> [StoredParticipant] {
         var left = share.participants
         var found: [StoredParticipant] = []
-        for participant in wanted where !isOwner(participant) {
+        for participant in wanted where try !isOwner(participant) {
             if let index = try left.firstIndex(where: { try isSame($0, participant) }) {
                 found.append(try updated(left.remove(at: index), by: participant))
                 continue
@@ -92,9 +92,22 @@ struct ShareParticipants {
         return found + left.filter { $0.role == .publicUser }
     }
 
-    private func isOwner(_ participant: WireParticipant) -> Bool {
-        participant.role == .owner || participant.identity.userRecordName == owner.recordName
-            || participant.identity.lookup == .userRecordName(owner.recordName)
+    private func isOwner(_ participant: WireParticipant) throws -> Bool {
+        let key = participant.identity.key
+        if participant.participantID == owner.recordName
+            || key == .userRecordName(owner.recordName)
+        {
+            return true
+        }
+        guard participant.role == .owner else { return false }
+        // A client need not know who the user is that it shares for.
+        guard key == nil else {
+            throw WireError.badRequest(
+                "a participant who is added cannot have the type 'OWNER': a share has one owner, the "
+                    + "user in whose zone it is"
+            )
+        }
+        return true
     }
 
     private func isSame(
@@ -122,6 +135,7 @@ struct ShareParticipants {
             throw WireError.badRequest(
                 "a participant without 'lookupInfo' or 'userRecordName' cannot be added")
         }
+        if let lookup = participant.identity.lookup { try lookup.checkAddress() }
         let user = try user(key)
         if case .userRecordName(let name) = key, user == nil {
             throw WireError.badRequest(
@@ -150,6 +164,42 @@ struct ShareParticipants {
                 + "first",
             ckCode: CKErrorCode.tooManyParticipants
         ).naming(bound)
+    }
+}
+
+extension UserLookup {
+    /// The most characters of an e-mail address (RFC 5321), and of a phone number with what people
+    /// write between its digits.
+    private static let (mostOfEmail, mostOfPhone) = (254, 40)
+
+    /// Fails unless an address can be one.
+    fileprivate func checkAddress() throws {
+        switch self {
+        case .userRecordName: break
+        case .emailAddress(let address):
+            let parts = address.split(separator: "@", omittingEmptySubsequences: false)
+            guard address.utf8.count <= Self.mostOfEmail, parts.count == 2,
+                parts.allSatisfy({ !$0.isEmpty }), !address.contains(where: \.isWhitespace)
+            else {
+                throw WireError.badRequest(
+                    "'\(WireError.shortened(address))' is no e-mail address, so that it cannot be a "
+                        + "participant's"
+                )
+            }
+        case .phoneNumber(let number):
+            let signs = number.unicodeScalars
+            guard number.utf8.count <= Self.mostOfPhone,
+                signs.contains(where: { ("0"..."9").contains($0) }),
+                signs.allSatisfy({
+                    ("0"..."9").contains($0) || "+-/.() ".unicodeScalars.contains($0)
+                })
+            else {
+                throw WireError.badRequest(
+                    "'\(WireError.shortened(number))' is no phone number, so that it cannot be a "
+                        + "participant's"
+                )
+            }
+        }
     }
 }
 

@@ -7,12 +7,17 @@ package struct WireZone: Sendable, Hashable {
     package var syncToken: String?
     /// Whether batches in the zone can be atomic (ZONE-3).
     package var isAtomic: Bool
+    /// The record name of the share of the whole zone (ZONE-9).
+    package var share: String?
 
     /// Creates a zone.
-    package init(zoneID: ZoneID, syncToken: String? = nil, isAtomic: Bool) {
+    package init(
+        zoneID: ZoneID, syncToken: String? = nil, isAtomic: Bool, share: String? = nil
+    ) {
         self.zoneID = zoneID
         self.syncToken = syncToken
         self.isAtomic = isAtomic
+        self.share = share
     }
 }
 
@@ -42,6 +47,10 @@ extension ZoneResult {
                 zone.zoneID.write(to: &writer)
                 writer.member("syncToken", zone.syncToken)
                 if sendsAtomic { writer.member("atomic", zone.isAtomic) }
+                if let share = zone.share {
+                    writer.key("share")
+                    writer.object { $0.member("recordName", share) }
+                }
             }
         case .deleted(let zoneID, let reason):
             writer.object { writer in
@@ -72,6 +81,7 @@ extension ZoneResult {
             case "zoneID": zone.zoneID = try ZoneID(from: &reader)
             case "syncToken": zone.syncToken = try reader.readOptional { try $0.readString() }
             case "atomic": zone.isAtomic = try reader.readOptional { try $0.readBool() } ?? false
+            case "share": zone.share = try reader.readOptional { try $0.readRecordName() }
             case "deleted": isDeleted = try reader.readOptional { try $0.readBool() } ?? false
             case "ext":
                 // One extension object serves both: a reason when the zone is

@@ -307,6 +307,47 @@ import TidebellWire
         #expect(nobody[0].error?.code == .badRequest)
     }
 
+    @Test("SHARE-8, SHARE-22: what cannot be a participant is refused, and nobody is lost")
+    func wrongParticipants() async throws {
+        let (bench, _) = try await sharedTree()
+        let long = String(repeating: "x", count: 300)
+        let lookups: [UserLookup] = [
+            .emailAddress("\(long)@example.org"), .emailAddress("nobody"), .emailAddress("a@b@c"),
+            .emailAddress("a b@c"), .phoneNumber(long), .phoneNumber("call me"), .phoneNumber(""),
+        ]
+        var wrong = lookups.map {
+            WireParticipant(identity: UserIdentity(userRecordName: nil, lookup: $0))
+        }
+        wrong.append(.invited(bench.mia, .readWrite, .owner))
+        for participant in wrong {
+            let refused = try await bench.modify(
+                .share(
+                    .update, tag: try await tag("share", bench),
+                    participants: [.invited(bench.otto), participant]))
+            #expect(refused[0].error?.code == .badRequest, "\(participant)")
+        }
+        let fine: [UserLookup] = [
+            .emailAddress("mia@example.org"), .phoneNumber("+49 (170) 123-45.67"),
+        ]
+        let added = try await bench.modify(
+            .share(
+                .update, tag: try await tag("share", bench),
+                participants: [.invited(bench.otto)]
+                    + fine.map {
+                        WireParticipant(identity: UserIdentity(userRecordName: nil, lookup: $0))
+                    }))
+        #expect(added[0].record?.participants.count == 3)
+    }
+
+    @Test("A share keeps its root: another one is refused")
+    func anotherRoot() async throws {
+        let (bench, _) = try await sharedTree()
+        let refused = try await bench.modify(
+            .share(.update, of: "two", tag: try await tag("share", bench)))
+        #expect(refused[0].error?.code == .badRequest)
+        #expect(refused[0].error?.reason.contains("'forRecord'") == true)
+    }
+
     @Test("SAVE-5, SHARE-24: a share is saved with its tag; it has fields of its own")
     func fields() async throws {
         let (bench, _) = try await sharedTree()

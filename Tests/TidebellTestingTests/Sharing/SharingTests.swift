@@ -81,13 +81,15 @@ import TidebellTesting
         #expect(error?.localizedDescription.contains("'list'") == true)
     }
 
-    @Test("SHARE-3: a zone is shared as a whole, by a share of a fixed name")
+    @Test("SHARE-3, ZONE-9: a zone is shared as a whole, by a share of a fixed name")
     func zoneWide() async throws {
         let people = try await Sharers()
         let share = CKShare(recordZoneID: people.zoneID)
         #expect(share.recordID.recordName == CKRecordNameZoneWideShare)
         share.addParticipant(try await people.ben(.readOnly))
         try await people.annasPhone.privateDatabase.save(share)
+        let zone = try await people.annasLaptop.privateDatabase.recordZone(for: people.zoneID)
+        #expect(zone.share?.recordID == share.recordID)
         try await people.accept(share)
         let shared = people.bensPhone.sharedDatabase
         let zoneID = try await people.bensID("list").zoneID
@@ -111,8 +113,8 @@ import TidebellTesting
         let milk = try await database.record(for: people.id("milk"))
         let second = CKShare(rootRecord: milk)
         let results = try await database.modifyRecords(saving: [milk, second], deleting: [])
-        let error = await #expect(throws: CKError.self) {
-            try await results.saveResults.only(second.recordID)
+        let error = #expect(throws: CKError.self) {
+            try results.saveResults.only(second.recordID)
         }
         #expect(error?.code == .alreadyShared)
     }
@@ -128,8 +130,8 @@ import TidebellTesting
         other.publicPermission = .readOnly
         let results = try await people.annasLaptop.privateDatabase.modifyRecords(
             saving: [other], deleting: [], savePolicy: .allKeys)
-        let error = await #expect(throws: CKError.self) {
-            try await results.saveResults.only(other.recordID)
+        let error = #expect(throws: CKError.self) {
+            try results.saveResults.only(other.recordID)
         }
         #expect(error?.code == .serverRecordChanged)
         let server = error?.serverRecord as? CKShare

@@ -66,7 +66,7 @@ struct RecordZoneEndpoints: ItemEndpoints {
         case .zone(let wire):
             database.learn(from: wire.zoneID)
             let zoneID = zoneID ?? database.zoneID(wire.zoneID)
-            return (zoneID, .success(CKRecordZone(zoneID: zoneID, state: .init(wire))))
+            return (zoneID, .success(CKRecordZone(zoneID: zoneID, state: .init(wire, of: zoneID))))
         case .deleted(let wire, _):
             let reason = "Zone '\(wire.zoneName)' was deleted."
             return (
@@ -101,7 +101,7 @@ struct RecordZoneEndpoints: ItemEndpoints {
         case (_, .failed(_, let error)): return .failure(.server(error, report: report))
         case (.save(let zone), .zone(let wire)):
             database.learn(from: wire.zoneID)
-            var state = CKRecordZone.State(wire)
+            var state = CKRecordZone.State(wire, of: zone.zoneID)
             state.encryptionScope = zone.encryptionScope
             zone.applyServerState(state)
             return .success(())
