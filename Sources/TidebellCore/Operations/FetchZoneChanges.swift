@@ -67,7 +67,9 @@ extension FetchZoneChanges {
                 for: page.changes, in: access, since: token.baseline, options: options, for: call,
                 reader
             ),
-            clientChangeToken: call.usesExtensions ? zone.clientChangeToken : nil
+            // It is of the owner's devices, and may be of what is not shared.
+            clientChangeToken: call.usesExtensions && access.hierarchies == nil
+                ? zone.clientChangeToken : nil
         )
     }
 

@@ -27,9 +27,14 @@ extension ModifyRecords {
     ) throws -> StepOutcome<Response, SchemaGrowth> {
         let outcome = try attempt(request, for: call, transaction)
         guard returnsSyncToken, case .done(var response) = outcome else { return outcome }
-        let access = try call.access(to: request.zoneID, in: transaction)
-        response.syncToken = access.syncToken(for: call)
-        return .done(response)
+        do {
+            let access = try call.access(to: request.zoneID, in: transaction)
+            response.syncToken = access.syncToken(for: call)
+            return .done(response)
+        } catch let error as WireError where error.code == .zoneNotFound {
+            // Who has left the share has no access any more.
+            return outcome
+        }
     }
 
     /// Saves and deletes records, and lets the schema grow by itself: for whoever has all

@@ -66,8 +66,10 @@ extension RecordBatch {
         _ graph: ReferenceGraph, _ gone: Set<String>, saved: [String: SavedRecord]
     ) -> Bool {
         guard !access.database.scope.isOpenToEverybody, !graph.holds.isEmpty else { return false }
-        let kept = graph.kept(among: gone) { reference in
-            saved[reference.source].map { $0.references.contains(reference) }
+        let kept = graph.kept(among: gone) { [sharing] reference in
+            // Nothing keeps its owner from ending a share (SHARE-14).
+            guard sharing.byName[reference.target] == nil else { return false }
+            return saved[reference.source].map { $0.references.contains(reference) }
                 ?? !gone.contains(reference.source)
         }
         guard !kept.isEmpty else { return false }

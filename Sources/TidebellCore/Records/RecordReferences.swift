@@ -86,7 +86,7 @@ extension StoredReference.Kind {
 
 extension FieldValue {
     /// The references in the value.
-    fileprivate var references: [WireReference] {
+    var references: [WireReference] {
         switch self {
         case .reference(let reference): [reference]
         // A list whose tag named no type yet may be one of references.

@@ -129,7 +129,8 @@ extension LocatedShare {
     ) throws -> ShareMetadata {
         let isOwner = call.user?.id == owner.id
         let participant = share.participant(call.user?.id)
-        guard isOwner || participant != nil || share.publicPermission != .none else {
+        // Who may do nothing with it learns no more of it than a stranger (SHARE-10).
+        guard isOwner || (participant?.permission ?? share.publicPermission) != .none else {
             throw closedError(guid.value)
         }
         let access = DatabaseAccess(key: database.key, owner: owner)

@@ -42,9 +42,10 @@ extension RecordBatch {
         }
         let deleted = deletedNames
         if access.sharedRights != nil,
-            let root = cascade.first(where: { sharing.byRoot[$0] != nil })
+            cascade.contains(where: { sharing.byRoot[$0] != nil })
         {
-            fail { deleted.contains($0) ? .rootOfOthers(root) : nil }
+            // It may be in a share that the caller knows nothing of.
+            fail { deleted.contains($0) ? .takesRootAlong($0) : nil }
             return true
         }
         var endedRecords: Set<String> = []
@@ -77,8 +78,17 @@ extension RecordBatch {
         let ended = Set(hierarchies.ended.map(\.name))
         var shared: Set<String> = []
         var errors: [String: WireError] = [:]
+        let isWhole = newShares.contains { $0.value.share?.root == nil }
         for (name, record) in newShares.sorted(by: { $0.key < $1.key }) {
             guard let root = record.share?.root else { continue }
+            guard !isWhole else {
+                // SHARE-5
+                errors[name] = .badRequest(
+                    "record '\(WireError.shortened(root))' and its whole zone cannot both be shared",
+                    ckCode: CKErrorCode.serverRejectedRequest
+                )
+                continue
+            }
             let stored = gone.contains(root) ? nil : sharing.roots[root]
             guard saved[root] != nil || stored != nil else {
                 errors[name] = .badRequest(
@@ -194,22 +204,22 @@ private struct HierarchyWalk {
         let parents = Set(saved.values.compactMap(\.record.parent))
         sharing.add(holders: try reader.sharesHolding(parents, in: zone))
         let names = (Array(saved.keys) + touched.keys).sorted()
-        var expanded: Set<String> = []
-        var isSettled = false
-        while !isSettled, failures.isEmpty {
-            isSettled = true
+        checkParents()
+        var last: [String: String]?
+        // Each round settles what hangs below what the round before settled.
+        for _ in 0...names.count + 1 where failures.isEmpty {
             holders = [:]
             for name in names {
                 var visited: Set<String> = []
                 holders[name] = shareAfter(name, &visited)
             }
+            guard holders != last else { break }
+            last = holders
+            (carried, movedNames) = ([:], [])
             for name in names where failures.isEmpty {
                 checkRoot(name)
                 let isNew = touched[name] == nil && saved[name]?.previous == nil
-                guard !isNew, holders[name] != before(name), expanded.insert(name).inserted else {
-                    continue
-                }
-                isSettled = false
+                guard !isNew, holders[name] != before(name) else { continue }
                 try carry(name, to: holders[name], in: reader)
             }
         }
@@ -218,6 +228,21 @@ private struct HierarchyWalk {
         guard !movedNames.isEmpty else { return }
         moved = try reader.recordsWithoutFields(movedNames, in: zone).values
             .sorted { $0.position < $1.position }
+    }
+
+    /// A share is no parent: it could not be deleted before what hangs below it.
+    private mutating func checkParents() {
+        for (name, record) in saved {
+            guard let parent = record.record.parent, parent != record.previous?.parent,
+                parent == ShareNames.zoneWideShare || saved[parent]?.share != nil
+                    || before(parent) == parent
+            else { continue }
+            failures[name] = .badRequest(
+                "share '\(WireError.shortened(parent))' cannot be the parent of record "
+                    + "'\(WireError.shortened(name))'; its root can",
+                ckCode: CKErrorCode.invalidArguments
+            )
+        }
     }
 
     /// The share that a record was in, if it goes on.
@@ -263,7 +288,7 @@ private struct HierarchyWalk {
             let roots = Set(
                 try reader.shares(ofRoots: sources, in: zone)
                     .filter { !ended.contains($0.name) && $0.name != share }.compactMap(\.root)
-            )
+            ).union(sources.filter { makers[$0] != nil && rootShares[$0] != share })
             // Of what is to be shared anew, nothing may be.
             var shared = roots
             if makers[top] != nil {
@@ -300,6 +325,15 @@ extension WireError {
             "record '\(shortened(name))' is shared already, by itself or with a record above it: a "
                 + "record is in one share",
             ckCode: CKErrorCode.alreadyShared
+        )
+    }
+
+    /// A participant deletes what a root of a share refers to (SHARE-13).
+    fileprivate static func takesRootAlong(_ name: String) -> WireError {
+        WireError(
+            .accessDenied,
+            "WRITE operation not permitted: record '\(shortened(name))' is deleted by the owner of "
+                + "the zone only, because others would be deleted with it"
         )
     }
 

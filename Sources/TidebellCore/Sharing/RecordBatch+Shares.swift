@@ -93,7 +93,14 @@ extension RecordBatch {
         _ operation: ModifyRecords.Operation, named name: String
     ) throws -> StoredShare {
         let shown = WireError.shortened(name)
+        try Names.checkRecordName(name, limits: call.limits)
         if let root = operation.share.root?.recordName {
+            guard root != name else {
+                throw WireError.badRequest(
+                    "share '\(shown)' cannot be the root of itself",
+                    ckCode: CKErrorCode.invalidArguments
+                )
+            }
             guard name != ShareNames.zoneWideShare else {
                 throw WireError.badRequest(
                     "share '\(shown)' is of its zone, and cannot be 'forRecord' too")
@@ -154,6 +161,13 @@ enum ShareFields {
         for (field, value) in changes.values {
             guard let expected = types[field] else {
                 try Names.checkFieldName(field, limits: limits)
+                // A share ends when its owner says so, not with another record.
+                guard value?.value.references.allSatisfy({ $0.action == .none }) ?? true else {
+                    throw WireError.badRequest(
+                        "field '\(field)' of share '\(WireError.shortened(name))' can hold "
+                            + "references with the action NONE only"
+                    )
+                }
                 continue
             }
             guard let value else { continue }

@@ -72,7 +72,9 @@ extension RecordBatch {
             shared.isZoneWide ? [] : rows.filter { !ended.contains($0.share) }, in: zone.key)
         for share in ended { shared.hierarchies[share] = nil }
         if shared.isZoneWide { shared.hierarchies = [:] }
-        return hasParticipants || !shared.ended.isEmpty ? shared.thinned : nil
+        // Who may take part only from now on is told, too (SUB-56).
+        let begins = outcomes.contains { $0.saved?.share?.access.isEmpty == false }
+        return hasParticipants || begins || !shared.ended.isEmpty ? shared.thinned : nil
     }
 
     /// What the answer of a batch that was written says of shares.

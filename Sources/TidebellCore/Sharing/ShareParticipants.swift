@@ -44,6 +44,7 @@ struct ShareParticipants {
     func accepted(_ share: StoredShare, by user: StoredUser) throws -> StoredShare? {
         var accepted = share
         if let index = share.participants.firstIndex(where: { $0.user == user.id }) {
+            guard share.participants[index].permission != .none else { return nil }
             accepted.participants[index].acceptance = .accepted
             return accepted
         }
@@ -66,6 +67,11 @@ struct ShareParticipants {
     private func participants(
         _ wanted: [WireParticipant], of share: StoredShare, isPublic: Bool
     ) throws -> [StoredParticipant] {
+        // Before they are compared with each other.
+        guard wanted.count(where: { $0.role != .publicUser }) <= 2 * limits.participantsPerShare + 1
+        else { throw tooMany(limits.participantsPerShare, .participantsPerShare) }
+        guard wanted.count(where: { $0.role == .publicUser }) <= limits.publicUsersPerShare
+        else { throw tooMany(limits.publicUsersPerShare, .publicUsersPerShare) }
         var left = share.participants
         var found: [StoredParticipant] = []
         for participant in wanted where try !isOwner(participant) {
@@ -114,7 +120,8 @@ struct ShareParticipants {
         _ known: StoredParticipant, _ wanted: WireParticipant
     ) throws -> Bool {
         if let id = wanted.participantID, id == known.id { return true }
-        guard wanted.participantID == nil, let key = wanted.identity.key else { return false }
+        // An ID that the server did not give is none; who it is counts (SHARE-8).
+        guard let key = wanted.identity.key else { return false }
         if known.identity.key == key || known.identity.lookup == key { return true }
         guard let user = known.user else { return false }
         return try self.user(key)?.id == user

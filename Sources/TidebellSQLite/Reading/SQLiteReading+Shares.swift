@@ -125,13 +125,18 @@ extension ShareGrant {
         share_grant.permission, share_grant.administrator, share_grant.position,
         share_grant.ended
         """
+    /// The rows of a large zone that was deleted go later.
+    private static let isLiving = """
+        EXISTS (SELECT 1 FROM zone WHERE zone.key = share_grant.zone AND zone.deletion IS NULL)
+        """
     fileprivate static let ofZone = """
         SELECT \(columns) FROM share_grant
-        WHERE zone = ? AND user > ? AND ended = 0 ORDER BY user, share LIMIT ?
+        WHERE zone = ? AND user > ? AND ended = 0 AND \(isLiving) ORDER BY user, share LIMIT ?
         """
     fileprivate static let ofShare = """
         SELECT \(columns) FROM share_grant INDEXED BY share_grant_share
-        WHERE zone = ? AND share = ? AND user > ? AND ended = 0 ORDER BY user LIMIT ?
+        WHERE zone = ? AND share = ? AND user > ? AND ended = 0 AND \(isLiving)
+        ORDER BY user LIMIT ?
         """
     fileprivate static let ofUser =
         "SELECT \(columns) FROM share_grant WHERE zone = ? AND user = ?"

@@ -339,6 +339,71 @@ import TidebellWire
         #expect(added[0].record?.participants.count == 3)
     }
 
+    @Test("REF-7, TOK-25: what hangs below a record that leaves in the same batch leaves with it")
+    func movesInOneBatch() async throws {
+        let (bench, _) = try await sharedTree()
+        for (name, parent) in [("v", "list"), ("u", "v"), ("t", nil), ("c", "t")] {
+            _ = try await bench.modify(.save(.create, name, parent: .some(parent)))
+        }
+        _ = try await bench.modify(
+            .save(.forceUpdate, "v", parent: .some(nil)),
+            .save(.forceUpdate, "t", parent: .some("u")))
+        let seen = try await bench.lookup("v", "u", "t", "c", as: bench.otto)
+        #expect(seen.map(\.error?.code) == Array(repeating: .notFound, count: 4))
+    }
+
+    @Test("SHARE-10: who may do nothing learns nothing of the root, and accepts nothing")
+    func permissionNone() async throws {
+        let (bench, share) = try await sharedTree()
+        let closed = WireParticipant.invited(bench.mia, .none)
+        _ = try await bench.modify(
+            .share(
+                .update, tag: try await tag("share", bench),
+                participants: [.invited(bench.otto), closed]))
+        await #expect(throws: WireError.self) { try await bench.accept(share, as: bench.mia) }
+    }
+
+    @Test("SHARE-4, SHARE-5: shares that one batch makes are not inside of each other")
+    func nestedInOneBatch() async throws {
+        let (bench, _) = try await sharedTree()
+        _ = try await bench.modify(.save(.create, "t"))
+        _ = try await bench.modify(.save(.create, "tk", parent: .some("t")))
+        let nested = try await bench.modify(
+            .share(.create, "s1", of: "t"), .share(.create, "s2", of: "tk"))
+        #expect(nested.contains { $0.error?.ckErrorCode == CKErrorCode.alreadyShared })
+        let own = try await bench.modify(.share(.create, "me", of: "me"))
+        #expect(own[0].error?.ckErrorCode == CKErrorCode.invalidArguments)
+    }
+
+    @Test("SHARE-14: nothing that participants save keeps the owner from ending a share")
+    func endsAlways() async throws {
+        let (bench, _) = try await sharedTree()
+        let refused = try await bench.modify(
+            as: bench.otto, .save(.create, "k", parent: .some("share")))
+        #expect(refused[0].error?.ckErrorCode == CKErrorCode.invalidArguments)
+        let holding = try await bench.modify(
+            as: bench.otto,
+            .save(
+                .create, "h", parent: .some("list"),
+                fields: [
+                    "r": .some(
+                        Field(.reference(WireReference(recordName: "share", action: .validate))))
+                ]))
+        #expect(holding[0].error == nil)
+        #expect(try await bench.modify(.forceDelete("share"))[0].error == nil)
+    }
+
+    @Test("SHARE-8: an ID that a client made up makes nobody a second participant")
+    func madeUpID() async throws {
+        let (bench, _) = try await sharedTree()
+        var otto = WireParticipant.invited(bench.otto, .readWrite)
+        otto.participantID = "made-up"
+        let saved = try await bench.modify(
+            .share(.update, tag: try await tag("share", bench), participants: [otto]))
+        #expect(saved[0].record?.participants.count == 1)
+        #expect(saved[0].record?.participants.first?.hasSuffix("accepted") == true)
+    }
+
     @Test("A share keeps its root: another one is refused")
     func anotherRoot() async throws {
         let (bench, _) = try await sharedTree()
