@@ -25,7 +25,7 @@ struct SharingBench {
         bench.call(user, scope: user.id == anna.id ? .private : .shared, limits: limits)
     }
 
-    private var zoneID: ZoneID { ZoneID(zoneName: "Notes", ownerRecordName: anna.recordName) }
+    var zoneID: ZoneID { ZoneID(zoneName: "Notes", ownerRecordName: anna.recordName) }
 
     /// Saves and deletes records as a user.
     @discardableResult

@@ -393,6 +393,43 @@ import TidebellWire
         #expect(try await bench.modify(.forceDelete("share"))[0].error == nil)
     }
 
+    @Test("SHARE-14: leaving works where the caller asks for the zone's token beside the answer")
+    func leavingWithToken() async throws {
+        let (bench, _) = try await sharedTree()
+        let call = bench.call(bench.otto)
+        let request = ModifyRecords.Request(
+            zoneID: bench.zoneID, operations: [.forceDelete("share")])
+        let store = bench.bench.store
+        let scope = try await store.scope(of: bench.zoneID, for: call)
+        let outcome = try await store.write(scope) {
+            try ModifyRecords.attempt(request, for: call, in: $0, returnsSyncToken: true)
+        }
+        guard case .done(let response) = outcome else {
+            Issue.record("the schema has to grow: \(outcome)")
+            return
+        }
+        #expect(response.records.map(\.error) == [nil])
+        #expect(response.syncToken == nil)
+        #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
+    }
+
+    @Test("SUB-56, SHARE-17: who may take part only from a save on is told of it")
+    func grantBegins() async throws {
+        let (bench, _) = try await sharedTree()
+        for permission in [SharePermission.none, .readOnly] {
+            try await bench.tellParticipants()
+            _ = try await bench.modify(
+                .share(
+                    .update, tag: try await tag("share", bench),
+                    participants: [.invited(bench.otto, permission)]))
+        }
+        let token = try await bench.sharedZones(of: bench.otto).token
+        try await bench.tellParticipants()
+        #expect(
+            try await bench.sharedZones(of: bench.otto, since: token).zones
+                == [bench.zoneID.zoneName])
+    }
+
     @Test("SHARE-8: an ID that a client made up makes nobody a second participant")
     func madeUpID() async throws {
         let (bench, _) = try await sharedTree()
