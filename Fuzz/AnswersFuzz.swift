@@ -8,7 +8,7 @@ func fuzzAnswers(_ input: [UInt8]) {
     let read = try? JSONReader.read(input) { try FetchZoneChanges.Response(from: &$0) }
     for case .changes(let page) in read?.zones ?? [] {
         for case .record(let wire) in page.records {
-            guard let record = try? CKRecord(wire, in: fuzzDatabase) else { continue }
+            guard let record = try? CKRecord.received(wire, in: fuzzDatabase) else { continue }
             check(record)
         }
     }
