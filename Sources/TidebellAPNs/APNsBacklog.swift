@@ -32,6 +32,16 @@ struct APNsBacklog {
         case busyAgain
     }
 
+    /// A time in which nothing is sent.
+    private struct Pause {
+        var start: Instant
+        var end: Instant
+
+        /// Whether it goes on. It does not before its start: then the time of day was set back, and
+        /// a pause may not last longer for that.
+        func isOn(at now: Instant) -> Bool { start <= now && now < end }
+    }
+
     private struct Entry {
         var phase: Phase
         /// Turns that failed in a row.
@@ -47,7 +57,7 @@ struct APNsBacklog {
     private var queue: [PushTargetKey] = []
     private var queueStart = 0
     private var busyCount = 0
-    private var pausedUntil: Instant?
+    private var currentPause: Pause?
     /// Failures of the service since it worked last, and pauses because of them.
     private var failures = 0
     private var pauses = 0
@@ -66,10 +76,10 @@ struct APNsBacklog {
 
     /// When something can be done again that cannot be done now; nil when only
     /// something new can change that.
-    var deadline: Instant? { pausedUntil }
+    func deadline(at now: Instant) -> Instant? { isPaused(at: now) ? currentPause?.end : nil }
 
     /// Whether everything waits for the service.
-    func isPaused(at now: Instant) -> Bool { pausedUntil.map { now < $0 } ?? false }
+    func isPaused(at now: Instant) -> Bool { currentPause?.isOn(at: now) ?? false }
 }
 
 // MARK: - Work
@@ -93,10 +103,8 @@ extension APNsBacklog {
 
     /// Takes the next target whose turn it is; nil when none may go now.
     mutating func next(at now: Instant) -> PushTargetKey? {
-        if let until = pausedUntil {
-            guard until <= now else { return nil }
-            pausedUntil = nil
-        }
+        guard !isPaused(at: now) else { return nil }
+        currentPause = nil
         // After a pause one goes ahead and tries.
         let limit = pauses > 0 ? 1 : configuration.requestsInFlight
         guard busyCount < limit, waitingCount > 0 else { return nil }
@@ -148,7 +156,7 @@ extension APNsBacklog {
 extension APNsBacklog {
     /// The service works; returns whether it did not before.
     mutating func worked() -> Bool {
-        defer { (failures, pauses, pausedUntil) = (0, 0, nil) }
+        defer { (failures, pauses, currentPause) = (0, 0, nil) }
         return pauses > 0
     }
 
@@ -174,7 +182,7 @@ extension APNsBacklog {
         let wait = configuration.wait(
             failures: pauses, atLeast: atLeast, atMost: atMost, jitter: jitter
         )
-        pausedUntil = now.advanced(by: wait)
+        currentPause = Pause(start: now, end: now.advanced(by: wait))
         return pauses == 1
     }
 }

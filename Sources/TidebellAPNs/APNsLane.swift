@@ -70,7 +70,7 @@ final class APNsLane: Sendable {
         var next: Instant?
         while !isStopped {
             let now = surroundings.now()
-            let (room, pauseEnd) = backlog.withLock { ($0.room(at: now), $0.deadline) }
+            let (room, pauseEnd) = backlog.withLock { ($0.room(at: now), $0.deadline(at: now)) }
             leftSome.store(room == 0, ordering: .relaxed)
             guard room > 0 else {
                 next = pauseEnd
@@ -142,7 +142,7 @@ final class APNsLane: Sendable {
     /// Waits for something to do.
     private func rest() async {
         let now = surroundings.now()
-        let (deadline, isIdle) = backlog.withLock { ($0.deadline, $0.isIdle(at: now)) }
+        let (deadline, isIdle) = backlog.withLock { ($0.deadline(at: now), $0.isIdle(at: now)) }
         if isIdle { surroundings.onIdle() }
         await wake.wait(
             atMost: deadline.map { max(.milliseconds(1), now.duration(to: $0)) },

@@ -93,7 +93,7 @@ package struct Cloud: Sendable {
         self.shares = shares
         courierPolls = CourierPolls(
             mostPerCourier: shares.limits.courierPolls, elapsed: time.elapsed)
-        signIns = SignInGate(limits: shares.limits, clock: time.clock)
+        signIns = SignInGate(limits: shares.limits, time: time)
         self.rootKey = rootKey
         self.limits = limits
         schemas = SchemaCache(capacity: limits.cachedSchemaFields)

@@ -43,8 +43,8 @@ extension Accounts {
         while !isComplete {
             try Task.checkCancellation()
             let now = time.now()
-            isComplete = try await store.write(.everything) {
-                try eraser.step(account, at: now, in: $0)
+            isComplete = try await store.writeInSteps(for: nil) {
+                try eraser.step(account, at: now, as: $0)
             }
         }
         return try await store.read { try $0.erased(of: account) }

@@ -193,8 +193,8 @@ package struct Maintenance: Service {
         for account in accounts.map(\.account) {
             for _ in 0..<Self.batchesPerRound {
                 let now = time.now()
-                let isComplete = try await store.write(.everything) {
-                    try eraser.step(account, at: now, in: $0)
+                let isComplete = try await store.writeInSteps(for: nil) {
+                    try eraser.step(account, at: now, as: $0)
                 }
                 if isComplete { break }
             }

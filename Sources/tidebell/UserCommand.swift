@@ -11,7 +11,7 @@ struct UserCommand: AsyncParsableCommand {
         abstract: "Add, list, disable and remove users; make tokens and passwords for them.",
         subcommands: [
             Add.self, List.self, Token.self, SetPassword.self, Sessions.self, SignOut.self,
-            Disable.self, Enable.self, Remove.self, Erase.self,
+            Disable.self, Enable.self, Address.self, Remove.self, Erase.self,
         ]
     )
 

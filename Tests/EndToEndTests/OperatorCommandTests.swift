@@ -186,4 +186,25 @@ struct OperatorCommandTests {
         let text = try String(contentsOfFile: file, encoding: .utf8)
         #expect(text.contains("--token-file -") && !text.contains("shown only now"))
     }
+
+    @Test("SHARE-22: addresses of a user are added, listed and removed")
+    func addresses() async throws {
+        defer { clean() }
+        _ = try await program.run(["user", "add", "anna"])
+        #expect(
+            try await program.run(["user", "address", "add", "anna", "Anna@Example.org"])
+                == ["The user 'anna' has the address anna@example.org."])
+        _ = try await program.run([
+            "user", "address", "add", "anna", "+49 170 1234567", "--unverified",
+        ])
+        #expect(
+            try await program.run(["user", "address", "list", "anna"])
+                == ["anna@example.org", "+491701234567  not verified"])
+        #expect(
+            try await program.run(["user", "address", "remove", "anna", "ANNA@example.org"])
+                == ["The user 'anna' no longer has the address anna@example.org."])
+        #expect(
+            try await program.run(["user", "address", "list", "anna"])
+                == ["+491701234567  not verified"])
+    }
 }

@@ -49,7 +49,8 @@ package enum StoreConformance {
     package static let checks: [Check] =
         transactions + concurrency + scopes + databases + zones + zoneChanges + records
         + recordChanges
-        + assets + scans + sharing + references + retention + model + schema + subscriptions
+        + assets + scans + sharing + addresses + references + retention + model + schema
+        + subscriptions
         + subscriptionMatching + texts
         + outbox + leases
         + explanations + explanationBounds + notifications + badges + history + devices + pushTokens

@@ -20,6 +20,13 @@ extension StoreConformance {
                 #expect(try transaction.shares(ofRoots: ["list", "no"], in: zone.key) == [list])
                 #expect(try transaction.shares([list.name], in: other.key) == [])
                 #expect(try transaction.shares(ofRoots: [], in: zone.key) == [])
+                let next = StoredShare.of("next")
+                try transaction.putShares([next], in: zone.key)
+                #expect(
+                    try transaction.shares(in: zone.key, after: "", limit: 1) == [list])
+                #expect(
+                    try transaction.shares(in: zone.key, after: list.name, limit: 9) == [next])
+                try transaction.removeShares([next.name], in: zone.key)
                 let found = try #require(try transaction.share(shortGUID: "guid-whole"))
                 #expect(found.share == whole && found.zone.name == "Others")
                 #expect(found.zone.sharing == .zoneWide && found.database.id == other.database)
@@ -282,7 +289,7 @@ extension StoredSharedZone {
 
 extension StoreTransaction {
     /// Makes an account, and its user in the container of the checks.
-    fileprivate func makeUser(_ name: String) throws -> StoredUser {
+    func makeUser(_ name: String) throws -> StoredUser {
         try makeUser(
             of: createAccount(named: name, at: .noon), in: .notes, recordName: "_\(name)",
             at: .noon)

@@ -46,6 +46,8 @@ struct AccessTableTests {
         "database users/caller": (.user, "{}"),
         "database users/current": (.user, "{}"),
         "database users/lookup/id": (.user, #"{"users":[]}"#),
+        "database users/lookup/email": (.user, #"{"users":[]}"#),
+        "database users/lookup/contacts": (.user, "{}"),
         "database users/discover": (.user, #"{"lookupInfos":[]}"#),
         "device tokens/create": (.user, #"{"apnsEnvironment":"development"}"#),
         "device tokens/register": (.user, #"{"apnsEnvironment":"development","apnsToken":"ab"}"#),

@@ -169,8 +169,8 @@ struct ErasureTests {
         let account = try await api.cloud.accounts.remove(named: "ben", erasing: .everything)
         let eraser = EraseAccount(limits: Limits(), storeIdentity: api.cloud.store.identity)
         let now = TestAPI.start
-        let isComplete = try await api.cloud.store.write(.everything) {
-            try eraser.step(account, at: now, in: $0)
+        let isComplete = try await api.cloud.store.writeInSteps(for: nil) {
+            try eraser.step(account, at: now, as: $0)
         }
         #expect(!isComplete)
         #expect(try await api.cloud.accounts.removed().map(\.erasure) == [.everything])

@@ -347,7 +347,7 @@ struct RefusalTests {
     @Sendable private static func signIns(_ api: TestAPI) async throws -> String? {
         let open = DispatchSemaphore(value: 0)
         var cloud = api.cloud.webServices.cloud
-        cloud.signIns = SignInGate(clock: ContinuousClock()) { _, _ in
+        cloud.signIns = SignInGate(time: .system) { _, _ in
             open.wait()
             return false
         }

@@ -77,6 +77,30 @@ import TidebellWire
         #expect(theirs.contains(#""dbs":3"#) && theirs.contains(#""zoid":"\#(scene.anna)""#))
         #expect(payloads["anna-pad"]?.first?.contains(#""dbs":1"#) == true)
     }
+
+    @Test("M8: what an erased owner shared leaves the shared databases, and devices are notified")
+    func erasedOwner() async throws {
+        var scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        _ = try await scene.pushes()
+        let first = try await scene.call("ben-phone", "shared/changes/database", "{}")
+        let token = try #require(first.firstMatch(of: /"syncToken":"([^"]+)"/)).1
+        let accounts = scene.api.cloud.accounts
+        let anna = try await accounts.remove(named: "me", erasing: .personal)
+        let erased = try await accounts.erase(anna)
+        // The two records of the list, the one beside it, and the share.
+        #expect(erased[.records] == 3 && erased[.zones] == 2 && erased[.users] == 1)
+        #expect(try await scene.pushes() == ["ben-phone": 1, "ben-pad": 1])
+        let changes = try await scene.call(
+            "ben-phone", "shared/changes/database", #"{"syncToken":"\#(token)"}"#)
+        #expect(changes.contains("Lists") && changes.contains(#""deleted":true"#))
+        #expect(
+            try await !scene.call("ben-phone", "shared/changes/database", "{}").contains("Lists"))
+        let share = try await scene.api.cloud.store.read { try $0.share(shortGUID: guid) }
+        #expect(share == nil)
+    }
 }
 
 /// Anna's and Ben's devices, which all subscribe to the databases they have.

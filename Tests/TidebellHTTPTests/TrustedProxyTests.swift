@@ -200,7 +200,7 @@ struct TrustedProxyTests {
         var passwords: [String] { begun.withLock { $0 } }
 
         func gate() -> SignInGate {
-            SignInGate(clock: ContinuousClock()) { [self] password, _ in
+            SignInGate(time: .system) { [self] password, _ in
                 begun.withLock { $0.append(password) }
                 open.wait()
                 return false

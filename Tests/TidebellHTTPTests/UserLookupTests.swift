@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import TidebellServer
 import TidebellWire
 
 @testable import TidebellHTTP
@@ -42,6 +43,48 @@ import TidebellWire
             #expect(
                 try await api.post("public/users/discover", body).text
                     == #"{"users":[\#(isFound ? found : "")]}"#)
+        }
+    }
+
+    @Test("ACCT-6: an e-mail address finds a user who permitted it, where verified")
+    func byEmail() async throws {
+        let api = try await TestAPI()
+        let accounts = api.cloud.accounts
+        _ = try await accounts.addAddress("Me@Example.org", of: "me", isVerified: false)
+        let path =
+            "/ext/1/\(TestAPI.container)/development/account/permission"
+            + api.target("public/users/caller").drop { $0 != "?" }
+        func answers() async throws -> [String] {
+            [
+                try await api.post(
+                    "public/users/lookup/email",
+                    #"{"users":[{"emailAddress":"ME@example.org"},{"emailAddress":"x@y"}]}"#
+                ).text,
+                try await api.post(
+                    "public/users/discover", #"{"lookupInfos":[{"emailAddress":"ME@example.org"}]}"#
+                ).text,
+            ]
+        }
+        let nobody = Array(repeating: #"{"users":[]}"#, count: 2)
+        _ = try await api.send(
+            "POST", path, #"{"permission":"userDiscoverability","action":"grant"}"#)
+        #expect(try await answers() == nobody)
+        _ = try await accounts.addAddress("me@example.org", of: "me")
+        #expect(
+            try await answers() == [
+                #"{"users":[{"userRecordName":"\#(api.user)","emailAddress":"ME@example.org"}]}"#,
+                """
+                {"users":[{"userRecordName":"\(api.user)",\
+                "lookupInfo":{"emailAddress":"ME@example.org"}}]}
+                """,
+            ])
+        _ = try await api.send(
+            "POST", path, #"{"permission":"userDiscoverability","action":"deny"}"#)
+        #expect(try await answers() == nobody)
+        // The server knows nobody's contacts.
+        for path in ["public/users/lookup/contacts", "public/users/discover"] {
+            let answer = try await api.send("GET", api.target(path))
+            #expect(answer.status == 200 && answer.text == #"{"users":[]}"#)
         }
     }
 }

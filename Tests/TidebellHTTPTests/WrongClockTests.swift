@@ -44,6 +44,25 @@ struct WrongClockTests {
         try await store.close()
     }
 
+    @Test("M5: who gave wrong passwords does not wait for longer because the time of day goes back")
+    func wrongPasswords() async throws {
+        let api = try await TestAPI()
+        let day = Mutex(TestAPI.start)
+        var cloud = api.cloud.webServices.cloud
+        cloud.time.now = { day.withLock(\.self) }
+        let web = WebServices(cloud: cloud)
+        func signIn() async -> Int {
+            await web.respond(
+                to: api.signInRequest(of: "me", "wrong horse", from: PeerAddress("192.0.2.1"))
+            ).status
+        }
+        for _ in 0..<SignInAttempts.maximumFailures { #expect(await signIn() == 401) }
+        #expect(await signIn() == 429)
+        day.withLock { $0 = $0.advanced(by: .seconds(-3600)) }
+        api.clock.advance(by: SignInAttempts.window)
+        #expect(await signIn() == 401)
+    }
+
     @Test("M5: starts with a clock a year ahead remove no device and no history, time does")
     func devicesAndHistory() async throws {
         let api = try await TestAPI()

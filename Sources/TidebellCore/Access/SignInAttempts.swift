@@ -6,6 +6,9 @@ import TidebellWire
 ///
 /// A caller is refused for what came from its own address. What came for an account from
 /// elsewhere only makes it wait, and not where the account has signed in before.
+///
+/// Moments are durations since the count began, on a clock that nobody sets: otherwise setting
+/// the time of day back would make all who wait do so for longer.
 package struct SignInAttempts: Sendable {
     /// The most wrong passwords for one account from one address in a ``window``, unless the
     /// server is configured otherwise.
@@ -33,11 +36,11 @@ package struct SignInAttempts: Sendable {
 
     private struct Count {
         var failures = 0
-        var since: Instant
+        var since: Duration
         /// When the last one who waits is let in.
-        var lastTurn: Instant
+        var lastTurn: Duration
 
-        init(since: Instant) {
+        init(since: Duration) {
             self.since = since
             lastTurn = since
         }
@@ -47,7 +50,7 @@ package struct SignInAttempts: Sendable {
     private var addresses: [String: Count] = [:]
     private var names: [String: Count] = [:]
     /// Who signed in before, and when.
-    private var known: [Pair: Instant] = [:]
+    private var known: [Pair: Duration] = [:]
 
     private let mostFailures: Int
     private let mostFailuresOfAddress: Int
@@ -73,9 +76,9 @@ package struct SignInAttempts: Sendable {
     /// Fails with `THROTTLED` and the time to wait after too many from the address, which
     /// is nil where addresses distinguish nobody.
     package mutating func begin(
-        _ name: String, from address: String?, at now: Instant
+        _ name: String, from address: String?, at now: Duration
     ) throws -> Duration {
-        forget(before: now.advanced(by: .zero - Self.window))
+        forget(before: now - Self.window)
         var delay = Duration.zero
         if let address {
             let pair = Pair(name: name, address: address)
@@ -83,12 +86,12 @@ package struct SignInAttempts: Sendable {
             if !knows(name, from: address) {
                 try Self.check(
                     addresses[address], mostFailuresOfAddress, .wrongPasswordsPerAddress, at: now)
-                delay = try turn(of: name, at: now)
+                delay = try turn(of: name, isFirst: pairs[pair] == nil, at: now)
             }
             pairs[pair, default: Count(since: now)].failures += 1
             addresses[address, default: Count(since: now)].failures += 1
         } else {
-            delay = try turn(of: name, at: now)
+            delay = try turn(of: name, isFirst: false, at: now)
         }
         names[name, default: Count(since: now)].failures += 1
         return delay
@@ -103,7 +106,7 @@ package struct SignInAttempts: Sendable {
     }
 
     /// Forgets the wrong passwords of who knew the right one, not those of others.
-    package mutating func succeeded(_ name: String, from address: String?, at now: Instant) {
+    package mutating func succeeded(_ name: String, from address: String?, at now: Duration) {
         guard let address else {
             names[name] = nil
             return
@@ -117,24 +120,30 @@ package struct SignInAttempts: Sendable {
     }
 
     private static func check(
-        _ count: Count?, _ most: Int, _ bound: WireError.Bound, at now: Instant
+        _ count: Count?, _ most: Int, _ bound: WireError.Bound, at now: Duration
     ) throws {
         guard let count, count.failures >= most else { return }
         let whose = bound == .wrongPasswords ? "for this user " : ""
         throw WireError.tooManyWrongPasswords(
             "your address sent \(most) wrong passwords \(whose)in \(window.components.seconds / 60) "
                 + "minutes already",
-            bound, until: count.since.advanced(by: window), at: now)
+            bound, until: count.since + window, at: now)
     }
 
     /// Returns how long an attempt from a new address waits for the ones before it.
-    private mutating func turn(of name: String, at now: Instant) throws -> Duration {
+    ///
+    /// An address that never failed for this account is let in after the longest wait at most, or
+    /// strangers could keep its user out with an attempt now and then.
+    private mutating func turn(
+        of name: String, isFirst: Bool, at now: Duration
+    ) throws -> Duration {
         guard var count = names[name], count.failures >= Self.failuresBeforeDelay else {
             return .zero
         }
         let pause = Self.delay.wait(after: count.failures / Self.failuresBeforeDelay)
-        let turn = max(count.lastTurn, now).advanced(by: pause)
-        guard turn <= now.advanced(by: Self.delay.longest) else {
+        let turn = max(count.lastTurn, now) + pause
+        guard turn <= now + Self.delay.longest else {
+            guard !isFirst else { return Self.delay.longest }
             throw WireError.tooManyWrongPasswords(
                 "after \(count.failures) wrong passwords for this user, sign-ins from new addresses "
                     + "wait for one another, at most \(Self.delay.longest.components.seconds) s",
@@ -142,10 +151,10 @@ package struct SignInAttempts: Sendable {
         }
         count.lastTurn = turn
         names[name] = count
-        return .milliseconds(turn.rawValue - now.rawValue)
+        return turn - now
     }
 
-    private mutating func forget(before moment: Instant) {
+    private mutating func forget(before moment: Duration) {
         pairs = pairs.filter { $1.since > moment }
         addresses = addresses.filter { $1.since > moment }
         names = names.filter { $1.since > moment }
@@ -176,11 +185,11 @@ package struct SignInAttempts: Sendable {
 
 extension WireError {
     fileprivate static func tooManyWrongPasswords(
-        _ why: String, _ bound: Bound, until end: Instant, at now: Instant
+        _ why: String, _ bound: Bound, until end: Duration, at now: Duration
     ) -> WireError {
         WireError(
             .throttled, "\(why) (\(bound.rawValue)): try again later",
-            retryAfter: Double(max(0, end.rawValue - now.rawValue)) / 1000
+            retryAfter: max(.zero, end - now) / .seconds(1)
         ).naming(bound)
     }
 }

@@ -15,9 +15,12 @@ package enum UserName {
     package static func canonical(_ name: String) -> String? {
         // A caller may send anything.
         guard name.utf8.count <= mostBytes else { return nil }
-        let name = name.precomposedStringWithCanonicalMapping
+        let name = composed(name)
         return (1...length).contains(name.unicodeScalars.count) ? name : nil
     }
+
+    /// A text in NFC.
+    static func composed(_ text: String) -> String { text.precomposedStringWithCanonicalMapping }
 
     /// Whether a new user may have the name, which is canonical.
     package static func isAllowed(_ name: String) -> Bool {
@@ -26,7 +29,6 @@ package enum UserName {
                 || "._-@+".unicodeScalars.contains($0)
         }
     }
-
 }
 
 extension AccountReading {

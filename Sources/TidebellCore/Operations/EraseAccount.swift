@@ -3,8 +3,11 @@ import TidebellWire
 
 /// Erases what a removed account left, step by step.
 ///
-/// A step is one transaction of a bounded size, and what is still to do is in the store:
+/// A step is one write of a bounded size, and what is still to do is in the store:
 /// who stops between two steps goes on with the next, in this process or another.
+///
+/// What the person shared ends first, as if they had stopped sharing it: the zones leave the shared
+/// databases of those who take part, and their devices are notified.
 ///
 /// Records in public databases stay unless the operator asks for more, as on CloudKit,
 /// where an app that is asked to delete a person's data deletes the zones of their private
@@ -16,6 +19,8 @@ package struct EraseAccount: Sendable {
     package static let stepSize = 1000
     /// Public records that one step deletes: each may take others along.
     private static let deletions = 50
+    /// Shares that one step ends: each may have many who take part.
+    private static let shares = 20
 
     /// The limits in force.
     package var limits: Limits
@@ -30,7 +35,51 @@ package struct EraseAccount: Sendable {
 
     /// Does one step; returns whether nothing is left to do.
     package func step(
-        _ account: AccountID, at now: Instant, in transaction: some RecordSaving & ErasureWriting
+        _ account: AccountID, at now: Instant, as steps: some StoreSteps
+    ) throws -> Bool {
+        let sharing = try steps.write(.everything) {
+            try endSharing(of: account, at: now, in: $0)
+        }
+        guard let sharing else {
+            return try steps.write(.everything) { try eraseSome(of: account, at: now, in: $0) }
+        }
+        // The outbox of the owner's database goes with it: nobody else would notify them.
+        try NotifyParticipants(sharing)?.run(at: now, as: steps)
+        return false
+    }
+
+    /// Ends some of the shares that the user has; returns the change that this is, nil where
+    /// there are none.
+    private func endSharing(
+        of account: AccountID, at now: Instant,
+        in transaction: some RecordSaving & ErasureReading
+    ) throws -> OutboxEntry? {
+        guard let removed = try transaction.removedAccount(account), removed.erasure != .none,
+            let user = try transaction.users(of: account, limit: 1).first,
+            let database = try transaction.database(
+                DatabaseKey(container: user.container, scope: .private, owner: user.id)),
+            let zone = try transaction.zones(nil, in: database.id).first(where: {
+                $0.sharing != .none
+            })
+        else { return nil }
+        let position = try transaction.advance(database.id, by: 1, at: now)
+        var sharing = SharedChange(zone: zone.key, position: position)
+        for share in try transaction.shares(in: zone.key, after: "", limit: Self.shares) {
+            sharing.ended += try transaction.endShare(share, at: position, in: zone.key)
+        }
+        // A damaged zone may have none: it no longer counts as shared.
+        try transaction.removeShares([], in: zone.key)
+        return OutboxEntry(
+            database: database.id, zoneName: zone.name, zoneOwner: user.recordName,
+            event: .records([]), sharing: sharing, originUser: nil, originClient: nil,
+            committedAt: now
+        )
+    }
+
+    /// Erases some of what there is, once nothing is shared any more.
+    private func eraseSome(
+        of account: AccountID, at now: Instant,
+        in transaction: some RecordSaving & ErasureWriting
     ) throws -> Bool {
         guard let removed = try transaction.removedAccount(account), removed.erasure != .none
         else { return true }

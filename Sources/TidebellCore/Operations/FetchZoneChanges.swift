@@ -47,7 +47,7 @@ extension FetchZoneChanges {
         guard let zone = access.zone else { throw WireError.zoneNotFound(request.zoneID) }
         let isReverse = options.reverse ?? false
         var token = try startingToken(
-            request.syncToken, in: zone, of: access, isReverse: isReverse, for: call
+            request.syncToken, in: zone, of: access, isReverse: isReverse, for: call, reader
         )
         let most = call.limits.recordPage(options.resultsLimit, for: call)
         let page = try changes(
@@ -57,8 +57,8 @@ extension FetchZoneChanges {
             token.position =
                 page.isComplete ? .start : page.changes.last?.position ?? token.position
         } else {
-            token.position =
-                page.isComplete ? zone.position : page.changes.last?.position ?? token.position
+            let last = page.changes.last?.position ?? token.position
+            token.position = page.isComplete ? access.end(of: zone, afterSeen: last) : last
         }
         return Page(
             zoneID: access.zoneID, syncToken: token.text,
@@ -114,14 +114,15 @@ extension FetchZoneChanges {
 
     private static func startingToken(
         _ text: String?, in zone: StoredZone, of access: ZoneAccess, isReverse: Bool,
-        for call: Call
+        for call: Call, _ reader: some SharedRecordReading
     ) throws -> SyncToken {
         let database = access.database.key
         let family = isReverse ? SyncToken.Family.zoneReverse : .zone
         guard let token = try call.syncToken(text, family: family, of: database) else {
+            let end = try access.end(of: zone, in: reader)
             return call.makeToken(
                 family, of: zone.key, in: database,
-                at: isReverse ? zone.position.advanced(by: 1) : .start, baseline: zone.position
+                at: isReverse ? end.advanced(by: 1) : .start, baseline: end
             )
         }
         guard token.zone == zone.key else {
@@ -179,6 +180,26 @@ extension FetchZoneChanges {
                 )
             )
         }
+    }
+}
+
+extension ZoneAccess {
+    /// Returns where the zone's history ends for the caller: where it does, or with the newest
+    /// change of what is shared with them.
+    fileprivate func end(
+        of zone: StoredZone, in reader: some SharedRecordReading
+    ) throws -> Position {
+        guard let hierarchies else { return zone.position }
+        let newest = try reader.sharedRecordChanges(
+            in: zone.key, of: hierarchies, after: zone.position.advanced(by: 1), limit: 1,
+            byteLimit: 1, reverse: true
+        )
+        return end(of: zone, afterSeen: newest.changes.first?.position ?? .start)
+    }
+
+    /// The same where all up to `seen` is known to the caller, and nothing behind it is for them.
+    fileprivate func end(of zone: StoredZone, afterSeen seen: Position) -> Position {
+        hierarchies == nil ? zone.position : max(seen, leastEnd(of: zone))
     }
 }
 

@@ -16,25 +16,63 @@ extension LookupUsers {
 }
 
 extension DiscoverUsers {
-    /// Returns those who permitted it (ACCT-6) among the users whom the request means.
-    ///
-    /// No account has an e-mail address or a phone number yet: these find nobody.
+    /// Returns those who permitted it (ACCT-6) among the users whom the request means, by record
+    /// name or by a verified address.
     package static func run(
-        _ request: Request, for call: Call, in reader: some UserReading
+        _ request: Request, for call: Call, in reader: some UserReading & AddressReading
     ) throws -> Response {
         _ = try call.requireUser()
-        let names = request.lookups.compactMap { lookup in
-            if case .userRecordName(let name) = lookup { name } else { nil }
-        }
-        var found: Set<String> = []
-        for user in try reader.users(recordNames: Set(names), in: call.container)
-        where try reader.permission(.userDiscoverability, of: user.id) == .granted {
-            found.insert(user.recordName)
-        }
+        let found = try reader.discoverable(request.lookups, in: call.container)
         return Response(
-            users: names.filter(found.contains).map {
-                UserIdentity(userRecordName: $0, lookup: .userRecordName($0))
+            users: request.lookups.compactMap { lookup in
+                found[lookup].map { UserIdentity(userRecordName: $0, lookup: lookup) }
             }
         )
+    }
+}
+
+extension LookupUsersByEmail {
+    /// Returns those who permitted it among the users with these addresses.
+    package static func run(
+        _ request: Request, for call: Call, in reader: some UserReading & AddressReading
+    ) throws -> Response {
+        _ = try call.requireUser()
+        let lookups = request.emailAddresses.map { UserLookup.emailAddress($0) }
+        let found = try reader.discoverable(lookups, in: call.container)
+        return Response(
+            users: request.emailAddresses.compactMap { address in
+                found[.emailAddress(address)].map {
+                    FoundUser(userRecordName: $0, emailAddress: address)
+                }
+            }
+        )
+    }
+}
+
+extension UserReading where Self: AddressReading {
+    /// Returns the record names of those who permitted that others find them.
+    fileprivate func discoverable(
+        _ lookups: [UserLookup], in container: ContainerKey
+    ) throws -> [UserLookup: String] {
+        let names = lookups.compactMap { lookup in
+            if case .userRecordName(let name) = lookup { name } else { nil }
+        }
+        var users = try users(
+            withAddresses: Set(lookups.compactMap(UserAddress.canonical)), in: container)
+        for user in try self.users(recordNames: Set(names), in: container) {
+            users[.userRecordName(user.recordName)] = user
+        }
+        var permitted: [UserID: Bool] = [:]
+        for user in users.values where permitted[user.id] == nil {
+            permitted[user.id] = try permission(.userDiscoverability, of: user.id) == .granted
+        }
+        var found: [UserLookup: String] = [:]
+        for lookup in lookups {
+            guard let user = users[UserAddress.canonical(lookup) ?? lookup],
+                permitted[user.id] == true
+            else { continue }
+            found[lookup] = user.recordName
+        }
+        return found
     }
 }

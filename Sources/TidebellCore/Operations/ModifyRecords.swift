@@ -4,8 +4,8 @@ package import TidebellWire
 /// What saving records needs of the store: what is saved, what it is checked against, and
 /// the outbox.
 package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaReading
-    & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading & ShareWriting
-    & SharedRecordWriting
+    & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading & AddressReading
+    & ShareWriting & SharedRecordWriting
 
 extension ModifyRecords {
     /// Saves and deletes records of one zone (web-services 5.2).

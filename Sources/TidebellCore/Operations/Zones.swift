@@ -46,15 +46,23 @@ extension ZoneAccess {
         )
     }
 
-    /// The newest sync token of the zone, if it tracks changes.
+    /// The newest sync token of the zone, if it tracks changes; to whoever sees some hierarchies
+    /// only, an older one.
     func syncToken(for call: Call) -> String? {
         database.scope.tracksChanges ? latestToken(for: call)?.text : nil
     }
 
     private func latestToken(for call: Call) -> SyncToken? {
         guard let zone, !zoneID.isDefault else { return nil }
-        return call.makeToken(
-            .zone, of: zone.key, in: database.key, at: zone.position, baseline: zone.position
-        )
+        let end = hierarchies == nil ? zone.position : leastEnd(of: zone)
+        return call.makeToken(.zone, of: zone.key, in: database.key, at: end, baseline: end)
+    }
+
+    /// The least position of a token that is good in the zone now.
+    ///
+    /// Whoever sees some hierarchies of the zone only gets no token of its newest position: a
+    /// position is a moment too, that of a change which is not for them.
+    func leastEnd(of zone: StoredZone) -> Position {
+        max(zone.floor, sharedRights?.tokenFloor ?? .start)
     }
 }

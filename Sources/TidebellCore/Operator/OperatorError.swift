@@ -5,7 +5,7 @@
 package struct OperatorError: Error, Hashable, CustomStringConvertible {
     /// What of an operator's request it is about.
     package enum Field: String, Sendable, Hashable, CaseIterable {
-        case user, password, container, url, session, token, webhook
+        case user, password, address, container, url, session, token, webhook
     }
 
     /// What is wrong.

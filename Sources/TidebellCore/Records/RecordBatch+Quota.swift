@@ -15,7 +15,7 @@ extension RecordBatch {
     /// in the batch fails with it (SAVE-26).
     mutating func failBeyondQuota(in reader: some StorageUseReading) throws -> Bool {
         let change = storageChange.bytes
-        guard change > 0, let quota = access.database.quota(call.limits) else { return false }
+        guard change > 0, let quota = access.quota(call.limits) else { return false }
         let used = try access.database.quotaUse(access.stored?.database, in: reader).bytes
         guard used + change > quota.bytes else { return false }
         var refused: Set<String> = []
@@ -111,6 +111,8 @@ struct Quota {
     /// Whose it is, and the name of the bound.
     var owner: String
     var bound: WireError.Bound
+    /// Whether it is not the caller's, who is not told what its owner holds.
+    var isOfAnother = false
 
     func passed(byRecord name: String, of growth: Int64, used: Int64) -> WireError {
         passed("record '\(WireError.shortened(name))' needs \(growth) bytes more", used: used)
@@ -127,7 +129,14 @@ struct Quota {
     }
 
     private func passed(_ what: String, used: Int64) -> WireError {
-        WireError(
+        guard !isOfAnother else {
+            return WireError(
+                .quotaExceeded,
+                "\(what); the owner of the zone has no room for it (\(bound.rawValue)): ask them to "
+                    + "delete some"
+            ).naming(bound)
+        }
+        return WireError(
             .quotaExceeded,
             "\(what); \(owner) hold \(used) of at most \(bytes) bytes (\(bound.rawValue)); "
                 + "delete some first"
@@ -163,9 +172,16 @@ extension DatabaseAccess {
 }
 
 extension ZoneAccess {
+    /// The quota that what the caller saves in the zone counts against: its owner's (SHARE-23).
+    fileprivate func quota(_ limits: Limits) -> Quota? {
+        var quota = database.quota(limits)
+        quota?.isOfAnother = sharedRights != nil
+        return quota
+    }
+
     /// Fails with `QUOTA_EXCEEDED` where nothing may be added.
     func requireRoom(_ limits: Limits, in reader: some StorageUseReading) throws {
-        guard let quota = database.quota(limits) else { return }
+        guard let quota = quota(limits) else { return }
         let used = try database.quotaUse(stored?.database, in: reader).bytes
         guard used < quota.bytes else { throw quota.isFull(used: used) }
     }

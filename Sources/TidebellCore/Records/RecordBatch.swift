@@ -82,8 +82,8 @@ struct RecordBatch {
     init(
         _ request: ModifyRecords.Request, by user: StoredUser, for call: Call,
         to access: ZoneAccess, _ stored: ZoneAccess.Stored,
-        in reader: some RecordReading & UserReading & AssetReading & SchemaReading & ShareReading
-            & SharedRecordReading
+        in reader: some RecordReading & UserReading & AddressReading & AssetReading
+            & SchemaReading & ShareReading & SharedRecordReading
     ) throws {
         self.request = request
         self.user = user

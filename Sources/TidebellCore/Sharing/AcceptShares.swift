@@ -7,13 +7,13 @@ extension ResolveShares {
     /// closed, it does not exist (SHARE-19, SHARE-21).
     package static func run(
         _ request: Request, for call: Call,
-        in reader: some ShareReading & RecordReading & UserReading
+        in reader: some ShareReading & RecordReading & UserReading & AddressReading
     ) throws -> Response {
         let account = try call.requireUser().account
         return Response(
             results: try request.shortGUIDs.map { guid in
                 do {
-                    guard let found = try reader.share(shortGUID: guid.value),
+                    guard var found = try reader.share(shortGUID: guid.value),
                         let owner = try found.owner(in: reader)
                     else { throw WireError.shareNotFound(guid.value) }
                     var call = call
@@ -21,6 +21,9 @@ extension ResolveShares {
                     // Who calls is somebody else in every container.
                     call.user = try reader.user(of: account, in: container)
                     call.container = container
+                    if let user = call.user {
+                        found.share = try reader.bound(found.share, to: user)
+                    }
                     let metadata = try found.metadata(
                         asked: guid, of: owner, for: call, in: reader)
                     return .share(metadata)
@@ -66,8 +69,9 @@ extension AcceptShares {
             user: { _ in nil }, makeID: { call.uuids[0].uuidString }, owner: owner,
             limits: call.limits
         )
-        guard let accepted = try rules.accepted(found.share, by: user) else {
-            throw found.closedError(guid.value)
+        let share = try transaction.bound(found.share, to: user)
+        guard let accepted = try rules.accepted(share, by: user) else {
+            throw try found.closedError(guid.value, in: transaction)
         }
         if accepted != found.share {
             try save(accepted, over: &found, by: user, of: owner, for: call, in: transaction)
@@ -125,13 +129,13 @@ extension LocatedShare {
     /// What the caller may know of the share; fails where it is closed to them.
     fileprivate func metadata(
         asked guid: ShortGUID, of owner: StoredUser, for call: Call,
-        in reader: some ShareReading & RecordReading
+        in reader: some ShareReading & RecordReading & AddressReading
     ) throws -> ShareMetadata {
         let isOwner = call.user?.id == owner.id
         let participant = share.participant(call.user?.id)
         // Who may do nothing with it learns no more of it than a stranger (SHARE-10).
         guard isOwner || (participant?.permission ?? share.publicPermission) != .none else {
-            throw closedError(guid.value)
+            throw try closedError(guid.value, in: reader)
         }
         let access = DatabaseAccess(key: database.key, owner: owner)
             .access(to: zone, of: database)
@@ -159,9 +163,10 @@ extension LocatedShare {
 
     /// What somebody gets to whom the share is closed: an address of theirs may have been
     /// invited (SHARE-19); otherwise as if there were none.
-    fileprivate func closedError(_ shortGUID: String) -> WireError {
-        let hasUnknownAddress = share.participants.contains { $0.user == nil }
-        guard hasUnknownAddress else { return .shareNotFound(shortGUID) }
+    fileprivate func closedError(
+        _ shortGUID: String, in reader: some AddressReading
+    ) throws -> WireError {
+        guard try reader.hasUnknownAddress(share) else { return .shareNotFound(shortGUID) }
         return .badRequest(
             "the share was sent to an address of which no account is known; if it is yours, have "
                 + "it added to your account",

@@ -11,8 +11,8 @@ struct BatchSharing {
     private(set) var byRoot: [String: StoredShare] = [:]
     /// The share that each record holds now that operations name, also as parent.
     private(set) var holders: [String: String] = [:]
-    /// The users that participants are named by, by record name.
-    private(set) var users: [String: StoredUser] = [:]
+    /// The users whom participants are named by, by record name or canonical address.
+    private var users: [UserLookup: StoredUser] = [:]
     /// The records that shares are to be made for, or end for, and that no operation saves.
     private(set) var roots: [String: StoredRecord] = [:]
 
@@ -20,6 +20,7 @@ struct BatchSharing {
         _ request: ModifyRecords.Request, names: Set<String>, demanded: Set<String>,
         in zone: StoredZone, for call: Call,
         _ reader: some RecordReading & ShareReading & SharedRecordReading & UserReading
+            & AddressReading
     ) throws {
         let newRoots = Set(request.operations.compactMap(\.share.root?.recordName))
         isConcerned =
@@ -37,14 +38,28 @@ struct BatchSharing {
         }
         let ending = names.compactMap { byName[$0]?.root }
         roots = try reader.records(newRoots.union(ending).subtracting(names), in: zone.key)
-        let participants = Set(request.operations.flatMap(\.share.participantNames))
-        users = Dictionary(
-            participants.isEmpty
-                ? []
-                : try reader.users(recordNames: participants, in: call.container).map {
-                    ($0.recordName, $0)
-                }
-        ) { first, _ in first }
+        try findUsers(request.operations.map(\.share), in: call.container, reader)
+    }
+
+    private mutating func findUsers(
+        _ changes: [ShareChanges], in container: ContainerKey,
+        _ reader: some UserReading & AddressReading
+    ) throws {
+        let lookups = Set(changes.flatMap(\.participantLookups))
+        guard !lookups.isEmpty else { return }
+        let names = lookups.compactMap { lookup in
+            if case .userRecordName(let name) = lookup { name } else { nil }
+        }
+        users = try reader.users(
+            withAddresses: Set(lookups.compactMap(UserAddress.canonical)), in: container)
+        for user in try reader.users(recordNames: Set(names), in: container) {
+            users[.userRecordName(user.recordName)] = user
+        }
+    }
+
+    /// The user whom a participant is named by; nil for an address without one.
+    func user(_ lookup: UserLookup) -> StoredUser? {
+        users[UserAddress.canonical(lookup) ?? lookup]
     }
 
     private mutating func add(_ shares: [StoredShare]) {
@@ -87,13 +102,13 @@ struct HierarchyChanges {
 }
 
 extension ShareChanges {
-    /// The record names of users that it names as participants.
-    fileprivate var participantNames: [String] {
-        (participants ?? []).compactMap { participant in
-            if case .userRecordName(let name)? = participant.identity.lookup {
-                return participant.identity.userRecordName ?? name
-            }
-            return participant.identity.userRecordName
+    /// What it names participants by.
+    fileprivate var participantLookups: [UserLookup] {
+        (participants ?? []).flatMap { participant in
+            [
+                participant.identity.userRecordName.map { .userRecordName($0) },
+                participant.identity.lookup,
+            ].compactMap(\.self)
         }
     }
 }

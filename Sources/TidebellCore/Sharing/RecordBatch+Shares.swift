@@ -64,11 +64,9 @@ extension RecordBatch {
         // Operations have the UUIDs before.
         var next = request.operations.count + madeParticipants
         defer { madeParticipants = next - request.operations.count }
-        let (call, users) = (call, sharing.users)
+        let (call, sharing) = (call, sharing)
         return try ShareParticipants(
-            user: { lookup in
-                if case .userRecordName(let name) = lookup { users[name] } else { nil }
-            },
+            user: { sharing.user($0) },
             makeID: {
                 next += 1
                 return call.uuids[next - 1].uuidString

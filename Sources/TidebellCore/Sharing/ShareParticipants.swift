@@ -122,7 +122,11 @@ struct ShareParticipants {
         if let id = wanted.participantID, id == known.id { return true }
         // An ID that the server did not give is none; who it is counts (SHARE-8).
         guard let key = wanted.identity.key else { return false }
-        if known.identity.key == key || known.identity.lookup == key { return true }
+        if known.identity.key == key
+            || known.openAddress.map({ $0 == UserAddress.canonical(key) }) ?? false
+        {
+            return true
+        }
         guard let user = known.user else { return false }
         return try self.user(key)?.id == user
     }
@@ -132,6 +136,10 @@ struct ShareParticipants {
     ) throws -> StoredParticipant {
         guard known.role != .publicUser else { return known }
         var updated = known
+        // An address may have got an account since.
+        if known.openAddress != nil, let key = wanted.identity.key, let user = try user(key) {
+            updated = known.bound(to: user)
+        }
         updated.permission = wanted.permission
         if wanted.role != .publicUser { updated.role = wanted.role }
         return updated
@@ -175,38 +183,13 @@ struct ShareParticipants {
 }
 
 extension UserLookup {
-    /// The most characters of an e-mail address (RFC 5321), and of a phone number with what people
-    /// write between its digits.
-    private static let (mostOfEmail, mostOfPhone) = (254, 40)
-
     /// Fails unless an address can be one.
     fileprivate func checkAddress() throws {
-        switch self {
-        case .userRecordName: break
-        case .emailAddress(let address):
-            let parts = address.split(separator: "@", omittingEmptySubsequences: false)
-            guard address.utf8.count <= Self.mostOfEmail, parts.count == 2,
-                parts.allSatisfy({ !$0.isEmpty }), !address.contains(where: \.isWhitespace)
-            else {
-                throw WireError.badRequest(
-                    "'\(WireError.shortened(address))' is no e-mail address, so that it cannot be a "
-                        + "participant's"
-                )
-            }
-        case .phoneNumber(let number):
-            let signs = number.unicodeScalars
-            guard number.utf8.count <= Self.mostOfPhone,
-                signs.contains(where: { ("0"..."9").contains($0) }),
-                signs.allSatisfy({
-                    ("0"..."9").contains($0) || "+-/.() ".unicodeScalars.contains($0)
-                })
-            else {
-                throw WireError.badRequest(
-                    "'\(WireError.shortened(number))' is no phone number, so that it cannot be a "
-                        + "participant's"
-                )
-            }
-        }
+        guard let text = addressText, UserAddress.canonical(self) == nil else { return }
+        let kind = if case .emailAddress = self { "e-mail address" } else { "phone number" }
+        throw WireError.badRequest(
+            "'\(WireError.shortened(text))' is no \(kind), so that it cannot be a participant's"
+        )
     }
 }
 

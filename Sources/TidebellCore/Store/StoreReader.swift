@@ -10,6 +10,7 @@ package protocol StoreReader:
     FieldKeyReading, StorageUseReading, AssetReading, SchemaReading,
     SubscriptionReading, OutboxReading, NotificationLogReading, NotificationHistoryReading,
     BadgeReading, DeviceReading, PushTokenReading, WebhookReading, DeliveryQueueReading,
-    AccountReading, UserReading, ErasureReading, SessionReading, TokenReading, ExplanationReading,
+    AccountReading, AddressReading, UserReading, ErasureReading, SessionReading, TokenReading,
+    ExplanationReading,
     KeptAnswerReading, SecretReading, RootKeyReading
 {}

@@ -7,7 +7,7 @@ package protocol StoreTransaction:
     ZoneWriting, RecordWriting, ShareWriting, SharedRecordWriting, SharedZoneWriting,
     FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
-    DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, UserWriting, ErasureWriting,
-    SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting, RetentionWriting,
-    SecretWriting, RootKeyWriting
+    DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, AddressWriting, UserWriting,
+    ErasureWriting, SessionWriting, TokenWriting, ExplanationWriting, KeptAnswerWriting,
+    RetentionWriting, SecretWriting, RootKeyWriting
 {}

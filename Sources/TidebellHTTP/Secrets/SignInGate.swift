@@ -2,6 +2,7 @@
 import Dispatch
 import Synchronization
 import TidebellCore
+package import TidebellScheduling
 import TidebellWire
 
 /// Where passwords are checked: one at a time, apart from the threads that answer
@@ -28,16 +29,17 @@ package final class SignInGate: Sendable {
     private let state: Mutex<State>
     private let capacity: Int
     private let queue = DispatchQueue(label: "org.tidebell.passwords", qos: .utility)
-    private let clock: any Clock<Duration>
+    private let time: Time
     private let check: @Sendable (_ password: String, _ hash: String?) throws -> Bool
 
     /// Creates a gate.
     ///
     /// - Parameters:
     ///   - limits: How many wait, and how many passwords may be wrong.
+    ///   - time: What waits are measured with, and waited on.
     ///   - check: What compares a password with its hash, as slowly as it likes.
     package init(
-        limits: ShareLimits = ShareLimits(), clock: any Clock<Duration>,
+        limits: ShareLimits = ShareLimits(), time: Time,
         check: @escaping @Sendable (_ password: String, _ hash: String?) throws -> Bool = {
             try Password.matches($0, $1)
         }
@@ -49,7 +51,7 @@ package final class SignInGate: Sendable {
                     mostFailures: limits.wrongPasswords, ofAddress: limits.wrongPasswordsPerAddress),
                 line: SignInLine(capacity: limits.waitingSignIns)
             ))
-        self.clock = clock
+        self.time = time
         self.check = check
     }
 
@@ -78,11 +80,10 @@ package final class SignInGate: Sendable {
     /// waits gives up its turn: `CancellationError`. Its attempt counts as a wrong one, or
     /// whoever hangs up could have others wait for it again and again.
     func matches(
-        _ password: String, _ hash: String?, of name: String, from origin: Origin,
-        at now: Instant
+        _ password: String, _ hash: String?, of name: String, from origin: Origin
     ) async throws -> Bool {
         let address = origin.address.distinguishing
-        let (delay, isKnown) = try begin(name, from: address, at: now)
+        let (delay, isKnown) = try begin(name, from: address)
         do {
             if delay > .zero { try await wait(delay, for: origin.presence) }
             try await takeTurn(from: origin, isKnown: isKnown)
@@ -98,15 +99,17 @@ package final class SignInGate: Sendable {
             }
         }
         if matches {
+            let now = time.elapsed()
             state.withLock { $0.attempts.succeeded(name, from: address, at: now) }
         }
         return matches
     }
 
     private func begin(
-        _ name: String, from address: String?, at now: Instant
+        _ name: String, from address: String?
     ) throws -> (delay: Duration, isKnown: Bool) {
-        try state.withLock { state in
+        let now = time.elapsed()
+        return try state.withLock { state in
             let isKnown = state.attempts.knows(name, from: address)
             return (try state.attempts.begin(name, from: address, at: now), isKnown)
         }
@@ -114,7 +117,7 @@ package final class SignInGate: Sendable {
 
     /// Waits as long as the client does.
     private func wait(_ delay: Duration, for presence: ClientPresence?) async throws {
-        let sleep = Task { [clock] in try await clock.sleep(for: delay) }
+        let sleep = Task { [clock = time.clock] in try await clock.sleep(for: delay) }
         let watch = presence?.onLeaving { sleep.cancel() }
         defer { withExtendedLifetime(watch) {} }
         try await withTaskCancellationHandler {

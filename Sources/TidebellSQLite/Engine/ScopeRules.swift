@@ -24,6 +24,7 @@ enum ScopeRules {
         "asset_unused": [store, anyDatabase],
 
         "account": [account("row.id")],
+        "account_address": [account("row.account")],
         "web_token": [account("row.account")],
         "removed_account": [account("row.account")],
         "erased": [account("row.account")],

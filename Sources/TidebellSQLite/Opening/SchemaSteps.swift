@@ -168,6 +168,19 @@ struct SchemaSteps: Sendable {
                 ALTER TABLE outbox ADD COLUMN sharing TEXT;
                 """
         ),
+        Step(
+            name: "accounts have addresses",
+            sql: """
+                CREATE TABLE account_address (
+                    kind TEXT NOT NULL,
+                    address TEXT NOT NULL,
+                    account INTEGER NOT NULL,
+                    verified INTEGER NOT NULL,
+                    PRIMARY KEY (kind, address)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX account_address_account ON account_address (account);
+                """
+        ),
     ])
 
     var steps: [Step]

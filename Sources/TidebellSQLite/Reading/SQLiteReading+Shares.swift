@@ -15,6 +15,12 @@ extension SQLiteReading {
             StoredShare.withRoots, JSONText(roots), zone, read: StoredShare.init)
     }
 
+    package func shares(
+        in zone: ZoneKey, after name: String, limit: Int
+    ) throws -> [StoredShare] {
+        try connection.rows(StoredShare.ofZone, zone, name, limit, read: StoredShare.init)
+    }
+
     package func share(shortGUID: String) throws -> LocatedShare? {
         try connection.first(LocatedShare.withURL, shortGUID, read: LocatedShare.init)
     }
@@ -87,6 +93,10 @@ extension StoredShare {
     fileprivate static let withRoots = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN share
         WHERE share.zone = ? AND share.root = \(JSONText.string("wanted.value"))
+        """
+
+    fileprivate static let ofZone = """
+        SELECT \(columns) FROM share WHERE zone = ? AND name > ? ORDER BY name LIMIT ?
         """
 
     fileprivate init(_ columns: Columns) throws { try self.init(columns, from: 0) }

@@ -37,10 +37,106 @@ package enum LookupUsers: WireEndpoint {
     }
 }
 
-/// `users/discover` (web-services 5.11): users of the app who permitted that others find them.
+/// `users/lookup/email` (web-services 5.11), an older form of ``DiscoverUsers``.
+package enum LookupUsersByEmail: WireEndpoint {
+    package static let route = WireRoute(.database("users/lookup/email", only: .public), .reads)
+
+    /// The addresses that are looked up.
+    package struct Request: WireBody, Hashable {
+        package var emailAddresses: [String]
+
+        /// Creates a request.
+        package init(emailAddresses: [String]) {
+            self.emailAddresses = emailAddresses
+        }
+
+        package var itemCount: Int? { emailAddresses.count }
+
+        /// Reads the request.
+        package init(from reader: inout JSONReader) throws {
+            emailAddresses = try reader.readMemberList("users") {
+                try $0.readOnly("emailAddress")
+            }
+        }
+
+        /// Writes the request.
+        package func write(to writer: inout JSONWriter) {
+            writer.object { writer in
+                writer.key("users")
+                writer.array(emailAddresses) { writer, address in
+                    writer.object { $0.member("emailAddress", address) }
+                }
+            }
+        }
+    }
+
+    /// A user that was found, with the address they were found by; accounts have no other names
+    /// to show.
+    package struct FoundUser: Sendable, Hashable {
+        package var userRecordName: String
+        package var emailAddress: String
+
+        /// Creates a value.
+        package init(userRecordName: String, emailAddress: String) {
+            self.userRecordName = userRecordName
+            self.emailAddress = emailAddress
+        }
+    }
+
+    /// Those who were found, in the order of the request.
+    package struct Response: WireBody, Hashable {
+        package var users: [FoundUser]
+
+        /// Creates an answer.
+        package init(users: [FoundUser]) {
+            self.users = users
+        }
+
+        /// Reads the answer.
+        package init(from reader: inout JSONReader) throws {
+            users = try reader.readMemberList("users") { reader in
+                var user = FoundUser(userRecordName: "", emailAddress: "")
+                try reader.readObject { reader, name in
+                    switch name {
+                    case "userRecordName": user.userRecordName = try reader.readString()
+                    case "emailAddress": user.emailAddress = try reader.readString()
+                    default: try reader.skipValue()
+                    }
+                }
+                return user
+            }
+        }
+
+        /// Writes the answer.
+        package func write(to writer: inout JSONWriter) {
+            writer.object { writer in
+                writer.key("users")
+                writer.array(users) { writer, user in
+                    writer.object {
+                        $0.member("userRecordName", user.userRecordName)
+                        $0.member("emailAddress", user.emailAddress)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `users/lookup/contacts` (web-services 5.11): the people in the caller's contacts. The server knows
+/// nobody's contacts.
+package enum LookupContacts: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = UsersResponse
+    package static let route = WireRoute(
+        .database("users/lookup/contacts", only: .public), by: .getOrPost, .reads)
+}
+
+/// `users/discover` (web-services 5.11): users of the app who permitted that others find them. By
+/// GET, those in the caller's contacts: the server knows nobody's contacts.
 package enum DiscoverUsers: WireEndpoint {
     package typealias Response = UsersResponse
-    package static let route = WireRoute(.database("users/discover", only: .public), .reads)
+    package static let route = WireRoute(
+        .database("users/discover", only: .public), by: [.post, .get], .reads)
 
     /// By what users are looked up.
     package struct Request: WireBody, Hashable {

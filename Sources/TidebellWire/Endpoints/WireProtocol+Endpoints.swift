@@ -9,7 +9,8 @@ extension WireProtocol {
         UploadAssets.self, RereferenceAssets.self,
         FetchDatabaseChanges.self, FetchZoneChanges.self,
         ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,
-        FetchCaller.self, LookupUsers.self, DiscoverUsers.self,
+        FetchCaller.self, LookupUsers.self, LookupUsersByEmail.self, LookupContacts.self,
+        DiscoverUsers.self,
         CreateToken.self, RegisterToken.self,
 
         SignIn.self, SignOut.self, FetchWebAuthToken.self, ModifyPermission.self,

@@ -142,7 +142,7 @@ struct BacklogTests {
         #expect(backlog.failed(atLeast: .zero, at: Self.noon, jitter: 0) == true)
         #expect(backlog.next(at: Self.at(0.9)) == nil)
         #expect(backlog.isIdle(at: Self.at(0.9)))
-        #expect(backlog.deadline == Self.at(1))
+        #expect(backlog.deadline(at: Self.at(0.9)) == Self.at(1))
         #expect(backlog.next(at: Self.at(1)) == Self.key(1))
         #expect(backlog.next(at: Self.at(1)) == nil)
         #expect(backlog.failed(atLeast: .zero, at: Self.at(1), jitter: 0) == false)
@@ -152,5 +152,17 @@ struct BacklogTests {
         #expect(backlog.worked() == true)
         #expect(backlog.worked() == false)
         #expect(backlog.next(at: Self.at(3)) == Self.key(3))
+    }
+
+    @Test("M5: a pause ends where the time of day is set back, instead of lasting longer")
+    func clockSetBack() {
+        var backlog = Self.backlog()
+        backlog.found(Self.key(1))
+        _ = backlog.pause(
+            atLeast: .seconds(10), atMost: .seconds(60), at: Self.noon, jitter: 0)
+        #expect(backlog.next(at: Self.at(9)) == nil)
+        let before = Self.at(-3600)
+        #expect(backlog.room(at: before) > 0 && backlog.deadline(at: before) == nil)
+        #expect(backlog.next(at: before) == Self.key(1))
     }
 }

@@ -71,7 +71,7 @@ struct SignInLineTests {
 
 @Suite("Wrong passwords")
 struct SignInAttemptsTests {
-    private let start = Instant(rawValue: 1_800_000_000_000)
+    private let start = Duration.seconds(1000)
 
     @Test("M2: wrong passwords from everywhere make new addresses wait, and never long")
     func delays() throws {
@@ -87,11 +87,28 @@ struct SignInAttemptsTests {
         // One more is one too many for the time that anybody waits.
         for index in 0..<200 { _ = try? attempts.begin("me", from: "late \(index)", at: start) }
         let error = #expect(throws: WireError.self) {
-            try attempts.begin("me", from: "last", at: start)
+            try attempts.begin("me", from: "bot 0", at: start)
         }
         #expect(error?.code == .throttled)
         #expect(try #require(error?.retryAfter) <= 60)
         #expect(try attempts.begin("ben", from: "last", at: start) == .zero)
+    }
+
+    @Test("M2: strangers who try all the time do not keep a user out at an address that is new")
+    func newAddress() throws {
+        var attempts = SignInAttempts()
+        // Nine from each address: none of them is refused for itself.
+        for round in 0..<9 {
+            for index in 0..<100 {
+                _ = try? attempts.begin(
+                    "me", from: "bot \(index)", at: start + .seconds(round))
+            }
+        }
+        let now = start + .seconds(9)
+        let wait = try attempts.begin("me", from: "hotel", at: now)
+        #expect(wait == SignInAttempts.delay.longest)
+        attempts.succeeded("me", from: "hotel", at: now + wait)
+        #expect(try attempts.begin("me", from: "hotel", at: now + wait) == .zero)
     }
 
     @Test("M2: made-up names from one address end, and those from others do not")
@@ -105,7 +122,7 @@ struct SignInAttemptsTests {
         }
         #expect(error?.retryAfter == 900)
         #expect(try attempts.begin("another", from: "home", at: start) == .zero)
-        let later = start.advanced(by: SignInAttempts.window)
+        let later = start + SignInAttempts.window
         #expect(try attempts.begin("another", from: "bot", at: later) == .zero)
     }
 

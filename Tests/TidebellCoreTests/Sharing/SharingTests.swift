@@ -98,6 +98,51 @@ import TidebellWire
         #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
     }
 
+    @Test("TOK-25: no token tells a participant of a change that they do not see")
+    func tokensOfWhatIsSeen() async throws {
+        let (bench, _) = try await sharedTree()
+        let otto = bench.otto
+        func tokens(since token: String? = nil) async throws -> [String?] {
+            let call = bench.call(otto)
+            let zones = LookupZones.Request(zones: [bench.zoneID])
+            let listed = try await bench.bench.store.read {
+                try LookupZones.run(zones, for: call, in: $0)
+            }.zones[0]
+            guard case .zone(let zone) = listed else { return [] }
+            return [
+                try await bench.changes(as: otto).page?.syncToken,
+                try await bench.changes(as: otto, limit: 1).page?.syncToken,
+                try await bench.changes(as: otto, since: token).page?.syncToken, zone.syncToken,
+            ]
+        }
+        let first = try await bench.changes(as: otto).page?.syncToken
+        let before = try await tokens(since: first)
+        try await bench.modify(.save(.forceUpdate, "other", title: "x"))
+        try await bench.modify(.init(.forceDelete, recordName: "other"))
+        #expect(try await tokens(since: first) == before)
+        try await bench.modify(.save(.forceUpdate, "deep", title: "x"))
+        let page = try await bench.changes(as: otto, since: first).page
+        #expect(page?.records.map(\.summary) == ["deep=x"])
+        #expect(page?.syncToken != first)
+        #expect(try await bench.changes(as: otto, since: page?.syncToken).page?.records == [])
+    }
+
+    @Test(
+        "SHARE-23: what a participant saves counts for the owner, whose use stays unknown to them")
+    func quota() async throws {
+        let (bench, _) = try await sharedTree()
+        var limits = Limits()
+        limits.userQuota = 1
+        let save = ModifyRecords.Operation.save(.create, "new", title: "new", parent: "list")
+        let theirs = try await bench.modify(as: bench.otto, limits: limits, save)[0].error
+        let own = try await bench.modify(limits: limits, save)[0].error
+        #expect(theirs?.code == .quotaExceeded && own?.code == .quotaExceeded)
+        #expect(theirs?.reason.contains("the owner of the zone has no room") == true)
+        #expect(theirs?.reason.contains(" hold ") == false)
+        #expect(own?.reason.contains("hold ") == true)
+        #expect(try await bench.modify(as: bench.otto, save)[0].error == nil)
+    }
+
     private func tag(_ name: String, _ bench: SharingBench) async throws -> String {
         try await bench.lookup(name, as: bench.anna)[0].record?.recordChangeTag ?? ""
     }

@@ -8,6 +8,10 @@ package protocol ShareReading {
     /// Returns the shares of a zone of which these records are the roots.
     func shares(ofRoots roots: Set<String>, in zone: ZoneKey) throws -> [StoredShare]
 
+    /// Returns shares of a zone in the order of their names, those after `name` only; at most
+    /// `limit`.
+    func shares(in zone: ZoneKey, after name: String, limit: Int) throws -> [StoredShare]
+
     /// Returns the share with this URL, of whatever container.
     func share(shortGUID: String) throws -> LocatedShare?
 

@@ -36,7 +36,7 @@ extension Exchange {
         let known = try await cloud.store.read { try $0.signIn(calledBy: name) }
         let matches = try await cloud.signIns.matches(
             password, known?.password, of: name,
-            from: SignInGate.Origin(request.origin, request.presence), at: call.now
+            from: SignInGate.Origin(request.origin, request.presence)
         )
         guard let known, matches else { throw WireError.wrongPassword }
         guard !known.isDisabled else { throw WireError.accountDisabled }

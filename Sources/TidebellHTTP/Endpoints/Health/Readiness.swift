@@ -12,8 +12,8 @@ package final class Readiness: Sendable {
     static let patience = Duration.seconds(10)
 
     fileprivate struct State {
-        var probeBegan: Instant?
-        var checked: Instant?
+        var probeBegan: Duration?
+        var checked: Duration?
         var outcome: WireError?
     }
 
@@ -29,7 +29,9 @@ package final class Readiness: Sendable {
     package init() {}
 
     /// Fails with the reason where writes do.
-    func check(_ store: any Store, at now: Instant) async throws {
+    ///
+    /// - Parameter now: The moment on a clock that nobody sets (``Time/elapsed``).
+    func check(_ store: any Store, at now: Duration) async throws {
         switch state.withLock({ $0.turn(at: now) }) {
         case .take(let outcome):
             if let outcome { throw outcome }
@@ -63,10 +65,9 @@ package final class Readiness: Sendable {
 
 extension Readiness.State {
     /// Decides for one caller: one of them probes, the others take what is known.
-    fileprivate mutating func turn(at now: Instant) -> Readiness.Turn {
+    fileprivate mutating func turn(at now: Duration) -> Readiness.Turn {
         if let probeBegan {
-            // A clock that was set back makes nobody wait.
-            guard now >= probeBegan.advanced(by: Readiness.patience) else { return .take(outcome) }
+            guard now >= probeBegan + Readiness.patience else { return .take(outcome) }
             return .take(
                 WireError(
                     .tryAgainLater, "the server's store does not answer",
@@ -74,7 +75,7 @@ extension Readiness.State {
                 )
             )
         }
-        if let checked, now >= checked, now < checked.advanced(by: Readiness.validity) {
+        if let checked, now < checked + Readiness.validity {
             return .take(outcome)
         }
         probeBegan = now

@@ -8,7 +8,7 @@ extension ReportReadiness: ServerEndpoint {
     package static func respond(
         to argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
-        try await cloud.readiness.check(cloud.store, at: cloud.time.now())
+        try await cloud.readiness.check(cloud.store, at: cloud.time.elapsed())
         return .json { ServerStatus("ready").write(to: &$0) }
     }
 }
