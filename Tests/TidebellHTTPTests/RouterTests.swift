@@ -15,6 +15,7 @@ struct RouterTests {
         let known = WireProtocol.endpoints.map(ObjectIdentifier.init)
         #expect(Set(Self.served.map(ObjectIdentifier.init)) == Set(known))
         #expect(Self.served.count == known.count)
+        #expect(Self.served.allSatisfy { !$0.route.methods.isEmpty }, "clients use the first")
         let tables = [Router.database, Router.publicDatabase, Router.device, Router.extensions]
         let entries =
             tables.reduce(0) { $0 + $1.count } + Router.admin.count + Router.server.count

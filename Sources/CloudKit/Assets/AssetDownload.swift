@@ -185,7 +185,8 @@ private struct AssetDownload: Sendable {
         var headers = options.headers(hasBody: false)
         let start = file.size
         if start > 0 { headers.append(("Range", "bytes=\(start)-")) }
-        let request = TransportRequest(method: "GET", path: path, headers: headers)
+        let request = TransportRequest(
+            method: SendAsset.route.method.rawValue, path: path, headers: headers)
         let transport = try container.transport(options)
         let stream: TransportStream
         do {

@@ -123,7 +123,7 @@ struct AssetUploads: Sendable {
         do {
             let source = try AssetFile(file.url, of: file.slot.field.name)
             let request = TransportRequest(
-                method: "POST", path: path,
+                method: ReceiveAsset.route.method.rawValue, path: path,
                 headers: options.headers(hasBody: false)
                     + [("Content-Type", "application/octet-stream")]
             )

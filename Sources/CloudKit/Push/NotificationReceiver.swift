@@ -204,7 +204,7 @@ final class NotificationReceiver: Sendable {
         after cursor: String?, at address: ContainerConnection.Address
     ) async throws -> TransportStream {
         let request = TransportRequest(
-            method: "GET",
+            method: StreamNotifications.route.method.rawValue,
             path: try container.path(
                 of: StreamNotifications.self,
                 parameters: cursor.map { [(WireProtocol.cursor, $0)] } ?? [],
@@ -252,7 +252,7 @@ final class NotificationReceiver: Sendable {
             let path = try? container.path(of: AcknowledgeNotifications.self, at: address)
         else { return }
         let request = TransportRequest(
-            method: "POST",
+            method: AcknowledgeNotifications.route.method.rawValue,
             path: path,
             headers: RequestOptions().headers(hasBody: true),
             body: JSONWriter.write {

@@ -107,7 +107,7 @@ extension ContainerConnection {
         let response: TransportResponse
         do {
             let request = TransportRequest(
-                method: call.body == nil ? "GET" : "POST",
+                method: call.route.method.rawValue,
                 path: try path(of: call, at: address),
                 headers: options.headers(hasBody: call.body != nil, requestID: call.requestID),
                 body: call.body

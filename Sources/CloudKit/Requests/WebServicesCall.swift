@@ -7,7 +7,7 @@ struct WebServicesCall: Sendable {
     var route: WireRoute
     /// The database; nil for an endpoint that is in none.
     var scope: DatabaseScope?
-    /// The body of a POST; nil sends a GET.
+    /// The body; nil for an endpoint that is called by GET.
     var body: [UInt8]?
     /// The zone, of a call that is about one.
     var zone: ZoneID?
@@ -30,7 +30,7 @@ struct WebServicesCall: Sendable {
     ) where Endpoint.Request: WireBody {
         route = endpoint.route
         self.scope = scope ?? route.path.onlyScope
-        if route.methods.first != .get { body = JSONWriter.write { request.write(to: &$0) } }
+        if route.method != .get { body = JSONWriter.write { request.write(to: &$0) } }
         zone = request.recordZone
         needsUser = route.access.needsUser(in: self.scope)
     }

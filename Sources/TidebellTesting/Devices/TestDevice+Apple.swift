@@ -32,7 +32,7 @@ extension TestDevice {
             .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
         let answer = try await link.send(
             TransportRequest(
-                method: "POST",
+                method: RegisterToken.route.method.rawValue,
                 path: RegisterToken.route.path.text(in: name, environment.rawValue) + "?" + query,
                 headers: [("Content-Type", "application/json")],
                 body: JSONWriter.write { request.write(to: &$0) }

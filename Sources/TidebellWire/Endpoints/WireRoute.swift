@@ -6,7 +6,7 @@ package struct WireRoute: Sendable, Hashable {
     package var path: WirePath
     /// Further paths of the same endpoint.
     package var otherPaths: [WirePath]
-    /// The methods it answers; clients of ours use the first.
+    /// The methods it answers, at least one; clients of ours use the first.
     package var methods: [WireMethod]
     /// Who may call it.
     package var access: WireAccess
@@ -30,6 +30,9 @@ package struct WireRoute: Sendable, Hashable {
 
     /// All paths.
     package var paths: [WirePath] { [path] + otherPaths }
+
+    /// The method that clients of ours use.
+    package var method: WireMethod { methods[0] }
 }
 
 /// A method of HTTP that endpoints answer.
