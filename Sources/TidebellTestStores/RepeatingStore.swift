@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 package import TidebellCore
+import TidebellScheduling
 
 /// A store that runs the body of every write twice, as an engine may: the first time it is
 /// undone, as after a conflict with another transaction.
@@ -10,7 +11,7 @@ package import TidebellCore
 package final class RepeatingStore: WrappedStore {
     /// The store whose writes are repeated.
     package let base: any OpenedStore
-    private let turn = Turn()
+    private let lock = FairLock()
 
     /// Repeats the writes of a store.
     package init(_ base: any OpenedStore) {
@@ -22,8 +23,13 @@ package final class RepeatingStore: WrappedStore {
         _ body: @escaping @Sendable (any StoreSteps) throws -> Result
     ) async throws -> Result {
         // Nobody else's write may come between the two runs.
-        await turn.begin()
-        defer { turn.end() }
+        try await lock.withLock { try await runTwice(for: caller, body) }
+    }
+
+    private func runTwice<Result: Sendable>(
+        for caller: AccountID?,
+        _ body: @escaping @Sendable (any StoreSteps) throws -> Result
+    ) async throws -> Result {
         let first = Mutex<String?>(nil)
         do {
             try await base.writeInSteps(for: caller) { steps in
@@ -58,34 +64,4 @@ private struct Undone: Error {}
 package struct DifferentOutcome: Error {
     package var first: String
     package var second: String
-}
-
-/// Lets one in after the other.
-private final class Turn: Sendable {
-    private struct State {
-        var isTaken = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func begin() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.isTaken { state.waiting.append(continuation) }
-                defer { state.isTaken = true }
-                return !state.isTaken
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    func end() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.isTaken = false
-            return nil
-        }
-        next?.resume()
-    }
 }

@@ -56,7 +56,7 @@ extension StoreConformance {
         },
         Check("A read sees one snapshot, however often it looks") { store in
             let zone = try await store.write(.everything) { try $0.makeZone("diary") }
-            let gate = Gate()
+            let gate = BlockingGate()
             // A body must not block; where it does for once, it has its own thread.
             async let seen = withTaskExecutorPreference(SeparateThread()) {
                 try await store.read { reader throws in

@@ -21,7 +21,7 @@ struct GroupCommitTests {
         try await withStore(bounds) { store in
             let commits = CommitCounter()
             try await commits.attach(to: store)
-            let gate = Gate()
+            let gate = BlockingGate()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await store.block(at: gate) }
                 await gate.untilReached()
@@ -47,7 +47,7 @@ struct GroupCommitTests {
     @Test("Who sends many writes waits for itself: another one's write is the next")
     func turns() async throws {
         try await withStore { store in
-            let gate = Gate()
+            let gate = BlockingGate()
             let order = Order()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // The crowd's transaction has begun when the others come.
@@ -84,7 +84,7 @@ struct GroupCommitTests {
         try await withStore(bounds) { store in
             let commits = CommitCounter()
             try await commits.attach(to: store)
-            let gate = Gate()
+            let gate = BlockingGate()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await store.block(at: gate) }
                 await gate.untilReached()
@@ -110,7 +110,7 @@ struct GroupCommitTests {
         var bounds = StoreBounds()
         bounds.waitingWritesPerCaller = 2
         try await withStore(bounds) { store in
-            let gate = Gate()
+            let gate = BlockingGate()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await store.block(at: gate) }
                 await gate.untilReached()
@@ -140,7 +140,7 @@ struct GroupCommitTests {
     @Test("Writes beyond the bound fail, to be tried again later")
     func tooManyWritesAreTurnedAway() async throws {
         try await withStore { store in
-            let gate = Gate()
+            let gate = BlockingGate()
             try await withThrowingTaskGroup(of: WireError?.self) { group in
                 group.addTask {
                     try await store.block(at: gate)
@@ -201,7 +201,7 @@ struct GroupCommitTests {
     func fullDiskInCompany() async throws {
         try await withStore { store in
             try await store.setMaximumPages(200)
-            let gate = Gate()
+            let gate = BlockingGate()
             let failures = try await withThrowingTaskGroup(of: String?.self) { group in
                 group.addTask {
                     try await store.block(at: gate)
@@ -234,7 +234,7 @@ struct GroupCommitTests {
     @Test("M6: damage undoes only the write that met it, not its company")
     func damageInCompany() async throws {
         try await withStore { store in
-            let gate = Gate()
+            let gate = BlockingGate()
             let failed = try await withThrowingTaskGroup(of: String?.self) { group in
                 group.addTask {
                     try await store.block(at: gate)
@@ -267,7 +267,7 @@ struct GroupCommitTests {
     @Test("M6: however many writes meet damage, none runs a third time")
     func muchDamageInCompany() async throws {
         try await withStore { store in
-            let gate = Gate()
+            let gate = BlockingGate()
             let runs = RunCounter()
             let sound = 20
             let failed = try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -337,7 +337,7 @@ private func withStore(
 
 extension SQLiteStore {
     /// Holds the writer connection until the gate opens.
-    fileprivate func block(at gate: Gate) async throws {
+    fileprivate func block(at gate: BlockingGate) async throws {
         try await write(.everything) { _ in
             gate.reached()
             gate.waitUntilOpen()

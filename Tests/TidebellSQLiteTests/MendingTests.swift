@@ -67,7 +67,7 @@ final class MendingTests {
     func readDuringCommit() async throws {
         try await makeUnsound()
         let store = try SQLiteStore.open(at: path)
-        let commit = Gate()
+        let commit = BlockingGate()
         let observer = CommitGate(commit)
         try await store.pool.writeWithoutTransaction {
             $0.add(transactionObserver: observer, extent: .databaseLifetime)
@@ -239,10 +239,10 @@ private func read(
 
 /// Holds the first commit up until a gate opens.
 private final class CommitGate: TransactionObserver, Sendable {
-    private let gate: Gate
+    private let gate: BlockingGate
     private let isPassed = Mutex(false)
 
-    init(_ gate: Gate) { self.gate = gate }
+    init(_ gate: BlockingGate) { self.gate = gate }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CloudKit
@@ -193,26 +194,6 @@ extension CKError {
     /// The code of each item's error.
     var partialCodes: [AnyHashable: CKError.Code]? {
         partialErrorsByItemID?.compactMapValues { ($0 as? CKError)?.code }
-    }
-}
-
-/// A gate behind which a script waits until the test opens it.
-final class Gate: Sendable {
-    private let stream: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-
-    init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    /// Lets everybody through, now and later.
-    func open() {
-        continuation.finish()
-    }
-
-    /// Waits until the gate opens, or the task is cancelled.
-    func wait() async {
-        for await _ in stream {}
     }
 }
 

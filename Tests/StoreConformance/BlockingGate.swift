@@ -2,7 +2,7 @@
 import Foundation
 
 /// Holds a synchronous body where it stands until a test lets it go on.
-package final class Gate: Sendable {
+package final class BlockingGate: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let arrivals = AsyncStream.makeStream(of: Void.self)
 
