@@ -98,7 +98,7 @@ extension StoreConformance {
     static let subscriptions: [Check] = [
         Check("A subscription of each kind comes back as it was saved") { store in
             var info = WireNotificationInfo()
-            info.alertBody = "Tide"
+            info.alert.body = "Tide"
             info.desiredKeys = ["a"]
             var query = WireSubscription.watching(.query, "q", zone: "diary", type: "Note")
             query.notificationInfo = info

@@ -125,17 +125,17 @@ extension WireNotificationInfo {
     fileprivate init(_ values: CKNotificationInfo.Values) {
         let values = values.withoutEmptyLists
         self.init()
-        alertBody = values.alertBody
-        alertLocalizationKey = values.alertLocalizationKey
-        alertLocalizationArgs = values.alertLocalizationArgs
-        title = values.title
-        titleLocalizationKey = values.titleLocalizationKey
-        titleLocalizationArgs = values.titleLocalizationArgs
-        subtitle = values.subtitle
-        subtitleLocalizationKey = values.subtitleLocalizationKey
-        subtitleLocalizationArgs = values.subtitleLocalizationArgs
-        alertActionLocalizationKey = values.alertActionLocalizationKey
-        alertLaunchImage = values.alertLaunchImage
+        alert.body = values.alertBody
+        alert.localizationKey = values.alertLocalizationKey
+        alert.localizationArgs = values.alertLocalizationArgs
+        alert.title = values.title
+        alert.titleLocalizationKey = values.titleLocalizationKey
+        alert.titleLocalizationArgs = values.titleLocalizationArgs
+        alert.subtitle = values.subtitle
+        alert.subtitleLocalizationKey = values.subtitleLocalizationKey
+        alert.subtitleLocalizationArgs = values.subtitleLocalizationArgs
+        alert.actionLocalizationKey = values.alertActionLocalizationKey
+        alert.launchImage = values.alertLaunchImage
         soundName = values.soundName
         category = values.category
         collapseIDKey = values.collapseIDKey
@@ -147,17 +147,17 @@ extension WireNotificationInfo {
 
     fileprivate var values: CKNotificationInfo.Values {
         CKNotificationInfo.Values(
-            alertBody: alertBody,
-            alertLocalizationKey: alertLocalizationKey,
-            alertLocalizationArgs: alertLocalizationArgs,
-            title: title,
-            titleLocalizationKey: titleLocalizationKey,
-            titleLocalizationArgs: titleLocalizationArgs,
-            subtitle: subtitle,
-            subtitleLocalizationKey: subtitleLocalizationKey,
-            subtitleLocalizationArgs: subtitleLocalizationArgs,
-            alertActionLocalizationKey: alertActionLocalizationKey,
-            alertLaunchImage: alertLaunchImage,
+            alertBody: alert.body,
+            alertLocalizationKey: alert.localizationKey,
+            alertLocalizationArgs: alert.localizationArgs,
+            title: alert.title,
+            titleLocalizationKey: alert.titleLocalizationKey,
+            titleLocalizationArgs: alert.titleLocalizationArgs,
+            subtitle: alert.subtitle,
+            subtitleLocalizationKey: alert.subtitleLocalizationKey,
+            subtitleLocalizationArgs: alert.subtitleLocalizationArgs,
+            alertActionLocalizationKey: alert.actionLocalizationKey,
+            alertLaunchImage: alert.launchImage,
             soundName: soundName,
             desiredKeys: desiredKeys,
             shouldBadge: shouldBadge,

@@ -3,35 +3,35 @@ import Foundation
 import TidebellWire
 
 extension NotificationBuilder {
-    /// What is shown (NINFO-2 to 9).
+    /// What is shown (NINFO-2 to 9): what the subscription asks for, with values for the names of
+    /// fields.
     ///
     /// A localization key beats the text beside it (NINFO-3, NINFO-6); arguments
     /// without a key have nothing to go into.
     static func alert(
         _ info: WireNotificationInfo, _ fields: [String: Field]
     ) -> WireAlert {
-        var alert = WireAlert()
-        alert.localizationKey = info.alertLocalizationKey
-        alert.titleLocalizationKey = info.titleLocalizationKey
-        alert.subtitleLocalizationKey = info.subtitleLocalizationKey
-        if alert.localizationKey == nil {
-            alert.body = info.alertBody
-        } else {
-            alert.localizationArgs = arguments(info.alertLocalizationArgs, fields)
-        }
-        if alert.titleLocalizationKey == nil {
-            alert.title = info.title
-        } else {
-            alert.titleLocalizationArgs = arguments(info.titleLocalizationArgs, fields)
-        }
-        if alert.subtitleLocalizationKey == nil {
-            alert.subtitle = info.subtitle
-        } else {
-            alert.subtitleLocalizationArgs = arguments(info.subtitleLocalizationArgs, fields)
-        }
-        alert.actionLocalizationKey = info.alertActionLocalizationKey
-        alert.launchImage = info.alertLaunchImage
+        var alert = info.alert
+        fill(&alert.localizationArgs, of: alert.localizationKey, beside: &alert.body, fields)
+        fill(
+            &alert.titleLocalizationArgs, of: alert.titleLocalizationKey, beside: &alert.title,
+            fields)
+        fill(
+            &alert.subtitleLocalizationArgs, of: alert.subtitleLocalizationKey,
+            beside: &alert.subtitle, fields)
         return alert
+    }
+
+    private static func fill(
+        _ arguments: inout [String]?, of key: String?, beside text: inout String?,
+        _ fields: [String: Field]
+    ) {
+        if key == nil {
+            arguments = nil
+        } else {
+            text = nil
+            arguments = Self.arguments(arguments, fields)
+        }
     }
 
     /// The values of the fields named, in order, as text; a field that the

@@ -107,7 +107,8 @@ extension WireNotificationInfo {
     /// Whether the payload shows fields of the record.
     fileprivate func wantsFields(of match: SubscriptionMatch) -> Bool {
         let lists = [
-            desiredKeys, alertLocalizationArgs, titleLocalizationArgs, subtitleLocalizationArgs,
+            desiredKeys, alert.localizationArgs, alert.titleLocalizationArgs,
+            alert.subtitleLocalizationArgs,
         ]
         return match.cause != .zone && lists.contains { $0?.isEmpty == false }
     }

@@ -36,9 +36,9 @@ enum NotificationInfoRules {
         guard let info = subscription.notificationInfo else { return }
         let uses: [(member: String, fields: [String]?, allowed: Set<FieldType>)] = [
             ("additionalFields", info.desiredKeys, desired),
-            ("alertLocalizationArgs", info.alertLocalizationArgs, arguments),
-            ("titleLocalizationArgs", info.titleLocalizationArgs, arguments),
-            ("subtitleLocalizationArgs", info.subtitleLocalizationArgs, arguments),
+            ("alertLocalizationArgs", info.alert.localizationArgs, arguments),
+            ("titleLocalizationArgs", info.alert.titleLocalizationArgs, arguments),
+            ("subtitleLocalizationArgs", info.alert.subtitleLocalizationArgs, arguments),
         ]
         for use in uses {
             for field in use.fields ?? [] {

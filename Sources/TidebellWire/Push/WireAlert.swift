@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a push shows, `aps.alert` (NINFO-2 to 9, PUSH-24).
+/// What a push shows (NINFO-2 to 9, PUSH-24): `aps.alert` of its payload, with the values of
+/// arguments; in a subscription's ``WireNotificationInfo``, with the names of fields as arguments.
 package struct WireAlert: Sendable, Hashable {
     /// The text.
     package var body: String?
@@ -27,4 +28,12 @@ package struct WireAlert: Sendable, Hashable {
 
     /// Creates an alert that shows nothing.
     package init() {}
+
+    /// Whether there is a text, title or subtitle to show.
+    package var hasText: Bool {
+        let texts = [
+            body, localizationKey, title, titleLocalizationKey, subtitle, subtitleLocalizationKey,
+        ]
+        return texts.contains { $0 != nil }
+    }
 }

@@ -42,18 +42,18 @@ extension WireNotificationInfo {
     private typealias Path<Value> = any WritableKeyPath<Self, Value> & Sendable
 
     private static let texts: [MemberName: Path<String?>] = [
-        "alertBody": \.alertBody, "alertLocalizationKey": \.alertLocalizationKey,
-        "title": \.title, "titleLocalizationKey": \.titleLocalizationKey,
-        "subtitle": \.subtitle, "subtitleLocalizationKey": \.subtitleLocalizationKey,
-        "alertActionLocalizationKey": \.alertActionLocalizationKey,
-        "alertLaunchImage": \.alertLaunchImage, "soundName": \.soundName,
+        "alertBody": \.alert.body, "alertLocalizationKey": \.alert.localizationKey,
+        "title": \.alert.title, "titleLocalizationKey": \.alert.titleLocalizationKey,
+        "subtitle": \.alert.subtitle, "subtitleLocalizationKey": \.alert.subtitleLocalizationKey,
+        "alertActionLocalizationKey": \.alert.actionLocalizationKey,
+        "alertLaunchImage": \.alert.launchImage, "soundName": \.soundName,
         "category": \.category, "collapseIDKey": \.collapseIDKey,
     ]
 
     private static let lists: [MemberName: Path<[String]?>] = [
-        "alertLocalizationArgs": \.alertLocalizationArgs,
-        "titleLocalizationArgs": \.titleLocalizationArgs,
-        "subtitleLocalizationArgs": \.subtitleLocalizationArgs,
+        "alertLocalizationArgs": \.alert.localizationArgs,
+        "titleLocalizationArgs": \.alert.titleLocalizationArgs,
+        "subtitleLocalizationArgs": \.alert.subtitleLocalizationArgs,
         "additionalFields": \.desiredKeys,
     ]
 

@@ -58,17 +58,9 @@ package struct WireSubscription: Sendable, Hashable {
 
 /// What a subscription's pushes carry (NINFO-1 to 16); names are Apple's.
 package struct WireNotificationInfo: Sendable, Hashable {
-    package var alertBody: String?
-    package var alertLocalizationKey: String?
-    package var alertLocalizationArgs: [String]?
-    package var title: String?
-    package var titleLocalizationKey: String?
-    package var titleLocalizationArgs: [String]?
-    package var subtitle: String?
-    package var subtitleLocalizationKey: String?
-    package var subtitleLocalizationArgs: [String]?
-    package var alertActionLocalizationKey: String?
-    package var alertLaunchImage: String?
+    /// What they show; arguments are names of fields here. Its members stand beside the others on
+    /// the wire.
+    package var alert = WireAlert()
     package var soundName: String?
     package var category: String?
     package var collapseIDKey: String?
@@ -83,9 +75,7 @@ package struct WireNotificationInfo: Sendable, Hashable {
 
     /// Whether the push shows, sounds or badges something (NINFO-25).
     package var isVisual: Bool {
-        shouldBadge || soundName != nil || alertBody != nil || alertLocalizationKey != nil
-            || title != nil || titleLocalizationKey != nil || subtitle != nil
-            || subtitleLocalizationKey != nil
+        shouldBadge || soundName != nil || alert.hasText
     }
 }
 

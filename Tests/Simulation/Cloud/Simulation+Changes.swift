@@ -165,7 +165,7 @@ extension Trigger {
     fileprivate func wire(_ id: String, _ style: Style) -> WireSubscription {
         var info = WireNotificationInfo()
         if style.isVisual {
-            info.alertBody = "Something changed"
+            info.alert.body = "Something changed"
         } else if !style.countsBadge {
             info.shouldSendContentAvailable = true
         }

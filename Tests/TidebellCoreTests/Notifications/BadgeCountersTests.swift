@@ -11,7 +11,7 @@ import TidebellWire
     ) -> BuiltNotification {
         let info = Fixture.info {
             $0.shouldBadge = counts
-            $0.alertBody = body
+            $0.alert.body = body
         }
         let subscription = Fixture.subscription(
             .query, user: user, type: "FeedItem", info: info)

@@ -11,7 +11,7 @@ import TidebellWire
             kind, zone: "feed", type: "FeedItem",
             info: Fixture.info {
                 $0.collapseIDKey = key
-                $0.alertBody = "New"
+                $0.alert.body = "New"
             }
         )
         let change = Fixture.change(fields: fields)

@@ -60,7 +60,7 @@ import TidebellWire
     @Test("T-13, PUSH-17: a record zone push, P18")
     func recordZone() {
         let info = Fixture.info {
-            $0.alertBody = "Feed changed"
+            $0.alert.body = "Feed changed"
             $0.category = "feed"
         }
         let subscription = Fixture.subscription(.zone, id: "feed-changes", zone: "feed", info: info)
@@ -101,8 +101,8 @@ import TidebellWire
     @Test("T-13, PUSH-23: a visual query push with title and fields, P6, of a deletion too, P20")
     func visualQuery() {
         let info = Fixture.info {
-            $0.alertBody = "An item is gone"
-            $0.title = "Feed"
+            $0.alert.body = "An item is gone"
+            $0.alert.title = "Feed"
             $0.soundName = "default"
             $0.desiredKeys = ["author", "stars"]
         }
@@ -124,22 +124,22 @@ import TidebellWire
 
     @Test("NINFO-2, PUSH-24: the alert is a string when the body is all, a dictionary otherwise")
     func alertForms() {
-        #expect(aps(Fixture.info { $0.alertBody = "x" }) == #"{"aps":{"alert":"x"}"#)
+        #expect(aps(Fixture.info { $0.alert.body = "x" }) == #"{"aps":{"alert":"x"}"#)
         let titled = Fixture.info {
-            $0.alertBody = "x"
-            $0.title = "t"
-            $0.subtitle = "s"
+            $0.alert.body = "x"
+            $0.alert.title = "t"
+            $0.alert.subtitle = "s"
         }
         #expect(aps(titled) == #"{"aps":{"alert":{"body":"x","title":"t","subtitle":"s"}}"#)
-        #expect(aps(Fixture.info { $0.title = "t" }) == #"{"aps":{"alert":{"title":"t"}}"#)
+        #expect(aps(Fixture.info { $0.alert.title = "t" }) == #"{"aps":{"alert":{"title":"t"}}"#)
     }
 
     @Test("NINFO-3, NINFO-6: a localization key beats the text beside it")
     func keysBeatTexts() {
         let info = Fixture.info {
-            ($0.alertBody, $0.alertLocalizationKey) = ("x", "BODY")
-            ($0.title, $0.titleLocalizationKey) = ("t", "TITLE")
-            ($0.subtitle, $0.subtitleLocalizationKey) = ("s", "SUBTITLE")
+            ($0.alert.body, $0.alert.localizationKey) = ("x", "BODY")
+            ($0.alert.title, $0.alert.titleLocalizationKey) = ("t", "TITLE")
+            ($0.alert.subtitle, $0.alert.subtitleLocalizationKey) = ("s", "SUBTITLE")
         }
         #expect(
             aps(info) == """
@@ -152,11 +152,15 @@ import TidebellWire
     @Test("NINFO-4, NINFO-7, NINFO-21: arguments are field values in order, missing ones empty")
     func arguments() {
         let info = Fixture.info {
-            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = (
+            ($0.alert.localizationKey, $0.alert.localizationArgs) = (
                 "B", ["author", "gone", "stars"]
             )
-            ($0.titleLocalizationKey, $0.titleLocalizationArgs) = ("T", ["price", "half"])
-            ($0.subtitleLocalizationKey, $0.subtitleLocalizationArgs) = ("S", ["at", "raw"])
+            ($0.alert.titleLocalizationKey, $0.alert.titleLocalizationArgs) = (
+                "T", ["price", "half"]
+            )
+            ($0.alert.subtitleLocalizationKey, $0.alert.subtitleLocalizationArgs) = (
+                "S", ["at", "raw"]
+            )
         }
         let fields = [
             "author": Field(.string("Anna")), "stars": Field(.int64(-5)),
@@ -172,7 +176,7 @@ import TidebellWire
     @Test("NINFO-4: a date out of any calendar is shown as a number", arguments: [Int64.min, .max])
     func wildDates(milliseconds: Int64) {
         let info = Fixture.info {
-            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = ("B", ["at"])
+            ($0.alert.localizationKey, $0.alert.localizationArgs) = ("B", ["at"])
         }
         let alert = query(info, ["at": Field(.timestamp(milliseconds))])?.alert
         #expect(alert?.localizationArgs == [String(milliseconds)])
@@ -181,11 +185,11 @@ import TidebellWire
     @Test("NINFO-4: arguments without a key, or of a zone push, have no field to show")
     func argumentsWithoutUse() {
         let info = Fixture.info {
-            ($0.alertBody, $0.alertLocalizationArgs) = ("x", ["author"])
+            ($0.alert.body, $0.alert.localizationArgs) = ("x", ["author"])
         }
         #expect(alert(info)?.localizationArgs == nil)
         let keyed = Fixture.info {
-            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = ("B", ["author"])
+            ($0.alert.localizationKey, $0.alert.localizationArgs) = ("B", ["author"])
         }
         let payload = Fixture.payload(
             Fixture.subscription(.zone, zone: "feed", info: keyed), .records([Fixture.change()])
@@ -196,9 +200,9 @@ import TidebellWire
     @Test("NINFO-8 to 14: action key, launch image, sound, category and the two flags")
     func otherKeys() {
         let info = Fixture.info {
-            $0.alertBody = "x"
-            $0.alertActionLocalizationKey = "OPEN"
-            $0.alertLaunchImage = "image"
+            $0.alert.body = "x"
+            $0.alert.actionLocalizationKey = "OPEN"
+            $0.alert.launchImage = "image"
             $0.soundName = "bell.caf"
             $0.category = "feed"
             $0.shouldSendContentAvailable = true
@@ -226,8 +230,8 @@ import TidebellWire
         #expect(aps(nil) == #"{"aps":{"content-available":1}"#)
         #expect(aps(WireNotificationInfo()) == #"{"aps":{"content-available":1}"#)
         let info = Fixture.info {
-            $0.alertLaunchImage = "image"
-            $0.alertActionLocalizationKey = "OPEN"
+            $0.alert.launchImage = "image"
+            $0.alert.actionLocalizationKey = "OPEN"
             $0.category = "feed"
         }
         #expect(aps(info) == #"{"aps":{"category":"feed","content-available":1}"#)
@@ -280,7 +284,7 @@ import TidebellWire
         let info = Fixture.info { $0.desiredKeys = ["absent"] }
         #expect(query(info, fields)?.desiredFields == [])
         let secret = Fixture.info {
-            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = ("B", ["secret"])
+            ($0.alert.localizationKey, $0.alert.localizationArgs) = ("B", ["secret"])
         }
         #expect(query(secret, fields)?.alert.localizationArgs == [""])
     }
@@ -297,7 +301,7 @@ import TidebellWire
     func truncation() throws {
         let long = String(repeating: "é", count: 99) + "🎈🎈"
         let info = Fixture.info {
-            ($0.alertLocalizationKey, $0.alertLocalizationArgs) = ("B", ["text"])
+            ($0.alert.localizationKey, $0.alert.localizationArgs) = ("B", ["text"])
             $0.desiredKeys = ["text"]
         }
         let payload = try #require(query(info, ["text": Field(.string(long))]))
@@ -310,7 +314,7 @@ import TidebellWire
     @Test("NINFO-2: the body is sent in full")
     func bodyIsNotTruncated() {
         let body = String(repeating: "x", count: 3000)
-        #expect(alert(Fixture.info { $0.alertBody = body })?.body == body)
+        #expect(alert(Fixture.info { $0.alert.body = body })?.body == body)
     }
 
     @Test("NINFO-21: stored fields that cannot be read count as absent")

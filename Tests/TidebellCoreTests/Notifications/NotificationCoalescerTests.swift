@@ -16,7 +16,7 @@ import TidebellWire
     }
 
     private let silent = Fixture.info { $0.shouldSendContentAvailable = true }
-    private let visual = Fixture.info { $0.alertBody = "New" }
+    private let visual = Fixture.info { $0.alert.body = "New" }
 
     /// What is notified of the matches, each with those it replaces.
     private func coalesced(_ matches: [SubscriptionMatch]) -> [CoalescedMatch] {
@@ -83,7 +83,7 @@ import TidebellWire
     @Test("PUSH-2, NINFO-15: query pushes, visual ones too, collapse where the app asks for it")
     func chosenIDs() {
         let info = Fixture.info {
-            $0.alertBody = "New"
+            $0.alert.body = "New"
             $0.collapseIDKey = "thread"
         }
         let query = Fixture.subscription(.query, type: "FeedItem", info: info)

@@ -129,17 +129,17 @@ extension SeededGenerator {
     fileprivate mutating func info() -> WireNotificationInfo? {
         guard below(10) > 0 else { return nil }
         var info = WireNotificationInfo()
-        info.alertBody = maybe { $0.someText() }
-        info.alertLocalizationKey = maybe { $0.someText() }
-        info.alertLocalizationArgs = maybe { $0.names() }
-        info.title = maybe { $0.someText() }
-        info.titleLocalizationKey = maybe { $0.someText() }
-        info.titleLocalizationArgs = maybe { $0.names() }
-        info.subtitle = maybe { $0.someText() }
-        info.subtitleLocalizationKey = maybe { $0.someText() }
-        info.subtitleLocalizationArgs = maybe { $0.names() }
-        info.alertActionLocalizationKey = maybe { $0.someText() }
-        info.alertLaunchImage = maybe { $0.someText() }
+        info.alert.body = maybe { $0.someText() }
+        info.alert.localizationKey = maybe { $0.someText() }
+        info.alert.localizationArgs = maybe { $0.names() }
+        info.alert.title = maybe { $0.someText() }
+        info.alert.titleLocalizationKey = maybe { $0.someText() }
+        info.alert.titleLocalizationArgs = maybe { $0.names() }
+        info.alert.subtitle = maybe { $0.someText() }
+        info.alert.subtitleLocalizationKey = maybe { $0.someText() }
+        info.alert.subtitleLocalizationArgs = maybe { $0.names() }
+        info.alert.actionLocalizationKey = maybe { $0.someText() }
+        info.alert.launchImage = maybe { $0.someText() }
         info.soundName = maybe { $0.someText() }
         info.category = maybe { $0.someText() }
         info.desiredKeys = maybe { Array($0.names().prefix(3)) }

@@ -185,7 +185,7 @@ import TidebellWire
     @Test("PRUNE-9: with a body of 3,900 bytes the sound survives, the desired keys do not")
     func longBody() throws {
         let info = Fixture.info {
-            $0.alertBody = String(repeating: "x", count: 3900)
+            $0.alert.body = String(repeating: "x", count: 3900)
             $0.soundName = "default"
             $0.desiredKeys = ["a", "b", "c"]
         }

@@ -232,16 +232,16 @@ import TidebellWire
     @Test("SUB-68, NINFO-24, NINFO-25: what makes a push visual, and its priority")
     func pushTypes() throws {
         let visual: [(inout WireNotificationInfo) -> Void] = [
-            { $0.alertBody = "" }, { $0.alertLocalizationKey = "k" }, { $0.title = "t" },
-            { $0.titleLocalizationKey = "k" }, { $0.subtitle = "s" },
-            { $0.subtitleLocalizationKey = "k" }, { $0.soundName = "default" },
+            { $0.alert.body = "" }, { $0.alert.localizationKey = "k" }, { $0.alert.title = "t" },
+            { $0.alert.titleLocalizationKey = "k" }, { $0.alert.subtitle = "s" },
+            { $0.alert.subtitleLocalizationKey = "k" }, { $0.soundName = "default" },
             { $0.shouldBadge = true },
         ]
         for set in visual { #expect(PushType(Fixture.info(set)) == .alert) }
         let silent: [(inout WireNotificationInfo) -> Void] = [
             { _ in }, { $0.shouldSendContentAvailable = true }, { $0.category = "c" },
             { $0.desiredKeys = ["title"] }, { $0.shouldSendMutableContent = true },
-            { $0.alertLaunchImage = "i" },
+            { $0.alert.launchImage = "i" },
         ]
         for set in silent { #expect(PushType(Fixture.info(set)) == .background) }
         #expect(PushType(nil) == .background)

@@ -45,8 +45,8 @@ import TidebellWire
         )
         let good = Self.subscription {
             $0.desiredKeys = ["place", "other", "unknown"]
-            $0.alertLocalizationArgs = ["text", "number", "share", "at", "unknown"]
-            $0.titleLocalizationArgs = []
+            $0.alert.localizationArgs = ["text", "number", "share", "at", "unknown"]
+            $0.alert.titleLocalizationArgs = []
         }
         #expect(try await reason(good, on: bench) == nil)
         #expect(
@@ -56,14 +56,14 @@ import TidebellWire
         )
         #expect(
             try await reason(
-                Self.subscription { $0.titleLocalizationArgs = ["place"] }, on: bench)
+                Self.subscription { $0.alert.titleLocalizationArgs = ["place"] }, on: bench)
                 == "titleLocalizationArgs names 'place', which is of type LOCATION in record type "
                 + "'Note'; a push carries DOUBLE, INT64, STRING, TIMESTAMP there"
         )
         for field in ["list", "other", "raw"] {
             for bad in [
-                Self.subscription { $0.alertLocalizationArgs = [field] },
-                Self.subscription { $0.subtitleLocalizationArgs = [field] },
+                Self.subscription { $0.alert.localizationArgs = [field] },
+                Self.subscription { $0.alert.subtitleLocalizationArgs = [field] },
             ] {
                 #expect(try await reason(bad, on: bench)?.contains("names '\(field)'") == true)
             }
@@ -91,9 +91,9 @@ import TidebellWire
         let frame = #"{"alertBody":""}"#.utf8.count
         let limit = Limits().notificationInfoBytes
         let fits = String(repeating: "x", count: limit - frame)
-        #expect(try await reason(Self.subscription { $0.alertBody = fits }, on: bench) == nil)
+        #expect(try await reason(Self.subscription { $0.alert.body = fits }, on: bench) == nil)
         #expect(
-            try await reason(Self.subscription { $0.alertBody = fits + "x" }, on: bench)
+            try await reason(Self.subscription { $0.alert.body = fits + "x" }, on: bench)
                 == "notificationInfo takes 65537 bytes as JSON; at most 65536 are stored, "
                 + "and a push carries 4096 (notificationInfoBytes)"
         )

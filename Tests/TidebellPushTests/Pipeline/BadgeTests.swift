@@ -105,7 +105,7 @@ import TidebellWire
             let anna = try await world.person("anna")
             let body = String(repeating: "x", count: 4100)
             let info = Self.info {
-                $0.alertBody = body
+                $0.alert.body = body
                 $0.desiredKeys = ["author"]
             }
             try await world.subscribe(anna, .query, type: "FeedItem", info: info)

@@ -251,7 +251,7 @@ extension WireNotificationInfo {
     /// An info that shows a text.
     static func visual(_ body: String = "New") -> WireNotificationInfo {
         var info = WireNotificationInfo()
-        info.alertBody = body
+        info.alert.body = body
         return info
     }
 }

@@ -110,21 +110,21 @@ struct SubscriptionShapeTests {
             + #""titleLocalizationArgs":["o"],"shouldBadge":true,"#
             + #""shouldSendContentAvailable":true,"shouldSendMutableContent":true}"#
         var info = WireNotificationInfo()
-        info.alertActionLocalizationKey = "a"
-        info.alertBody = "b"
-        info.alertLaunchImage = "c"
-        info.alertLocalizationKey = "d"
+        info.alert.actionLocalizationKey = "a"
+        info.alert.body = "b"
+        info.alert.launchImage = "c"
+        info.alert.localizationKey = "d"
         info.category = "e"
         info.collapseIDKey = "f"
         info.soundName = "g"
-        info.subtitle = "h"
-        info.subtitleLocalizationKey = "i"
-        info.title = "j"
-        info.titleLocalizationKey = "k"
+        info.alert.subtitle = "h"
+        info.alert.subtitleLocalizationKey = "i"
+        info.alert.title = "j"
+        info.alert.titleLocalizationKey = "k"
         info.desiredKeys = ["l"]
-        info.alertLocalizationArgs = ["m", "n"]
-        info.subtitleLocalizationArgs = []
-        info.titleLocalizationArgs = ["o"]
+        info.alert.localizationArgs = ["m", "n"]
+        info.alert.subtitleLocalizationArgs = []
+        info.alert.titleLocalizationArgs = ["o"]
         info.shouldBadge = true
         info.shouldSendContentAvailable = true
         info.shouldSendMutableContent = true
@@ -231,12 +231,12 @@ struct SubscriptionShapeTests {
             change(&info)
             return info.isVisual
         }
-        #expect(info { $0.alertBody = "x" })
-        #expect(info { $0.alertLocalizationKey = "x" })
-        #expect(info { $0.title = "x" })
-        #expect(info { $0.titleLocalizationKey = "x" })
-        #expect(info { $0.subtitle = "x" })
-        #expect(info { $0.subtitleLocalizationKey = "x" })
+        #expect(info { $0.alert.body = "x" })
+        #expect(info { $0.alert.localizationKey = "x" })
+        #expect(info { $0.alert.title = "x" })
+        #expect(info { $0.alert.titleLocalizationKey = "x" })
+        #expect(info { $0.alert.subtitle = "x" })
+        #expect(info { $0.alert.subtitleLocalizationKey = "x" })
         #expect(info { $0.soundName = "x" })
         #expect(info { $0.shouldBadge = true })
         #expect(
@@ -244,8 +244,8 @@ struct SubscriptionShapeTests {
                 $0.category = "x"
                 $0.desiredKeys = ["x"]
                 $0.collapseIDKey = "x"
-                $0.alertLaunchImage = "x"
-                $0.alertActionLocalizationKey = "x"
+                $0.alert.launchImage = "x"
+                $0.alert.actionLocalizationKey = "x"
                 $0.shouldSendContentAvailable = true
                 $0.shouldSendMutableContent = true
             }

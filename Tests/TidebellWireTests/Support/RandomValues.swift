@@ -178,17 +178,17 @@ extension SeededGenerator {
 
     mutating func notificationInfo() -> WireNotificationInfo {
         var info = WireNotificationInfo()
-        info.alertBody = maybe { $0.text() }
-        info.alertLocalizationKey = maybe { $0.text() }
-        info.alertLocalizationArgs = maybe { $0.list(upTo: 3) { $0.text() } }
-        info.title = maybe { $0.text() }
-        info.titleLocalizationKey = maybe { $0.text() }
-        info.titleLocalizationArgs = maybe { $0.list(upTo: 3) { $0.text() } }
-        info.subtitle = maybe { $0.text() }
-        info.subtitleLocalizationKey = maybe { $0.text() }
-        info.subtitleLocalizationArgs = maybe { $0.list(upTo: 3) { $0.text() } }
-        info.alertActionLocalizationKey = maybe { $0.text() }
-        info.alertLaunchImage = maybe { $0.text() }
+        info.alert.body = maybe { $0.text() }
+        info.alert.localizationKey = maybe { $0.text() }
+        info.alert.localizationArgs = maybe { $0.list(upTo: 3) { $0.text() } }
+        info.alert.title = maybe { $0.text() }
+        info.alert.titleLocalizationKey = maybe { $0.text() }
+        info.alert.titleLocalizationArgs = maybe { $0.list(upTo: 3) { $0.text() } }
+        info.alert.subtitle = maybe { $0.text() }
+        info.alert.subtitleLocalizationKey = maybe { $0.text() }
+        info.alert.subtitleLocalizationArgs = maybe { $0.list(upTo: 3) { $0.text() } }
+        info.alert.actionLocalizationKey = maybe { $0.text() }
+        info.alert.launchImage = maybe { $0.text() }
         info.soundName = maybe { $0.text() }
         info.category = maybe { $0.text() }
         info.collapseIDKey = maybe { $0.text() }
