@@ -5,7 +5,7 @@ package import TidebellCore
 extension Accounts {
     /// Returns the users who were removed and whose data is still there.
     package func removed() async throws -> [RemovedAccount] {
-        try await store.read { try $0.removedAccounts(limit: EraseRemovedUser.mostLookedAt) }
+        try await store.read { try ListRemovedUsers.run(in: $0) }
     }
 
     /// Returns names of those users who were erased and for whom an older version stored

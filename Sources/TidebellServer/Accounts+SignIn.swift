@@ -35,11 +35,4 @@ extension Accounts {
     package func isDisabled(_ name: String) async throws -> Bool {
         try await store.read { try $0.signIn(calledBy: name)?.isDisabled ?? false }
     }
-
-    /// Returns the names of the users who are disabled.
-    package func disabledNames() async throws -> Set<String> {
-        Set(
-            try await store.read { try $0.accounts() }.filter(\.isDisabled).map(\.name)
-        )
-    }
 }

@@ -8,7 +8,7 @@ extension Accounts {
     package func sessions(of name: String) async throws -> [StoredSession] {
         let now = time.now()
         return try await store.read {
-            try $0.sessions(of: try $0.user(named: name), at: now, limit: EndSessions.mostListed)
+            try ListSessions.run(of: name, at: now, in: $0)
         }
     }
 
@@ -29,7 +29,7 @@ extension Accounts {
 
     /// Returns the API or the management tokens, oldest first.
     package func tokens(_ kind: TokenKind) async throws -> [StoredToken] {
-        try await store.read { try $0.tokens(kind, limit: RevokeToken.mostListed) }
+        try await store.read { try ListTokens.run(kind, in: $0) }
     }
 
     /// Revokes the API or management token with this ID; a prefix of the ID is enough

@@ -21,9 +21,14 @@ package struct Accounts: Sendable {
         self.randomness = randomness
     }
 
+    /// Returns all users, by name.
+    package func users() async throws -> [NamedAccount] {
+        try await store.read { try ListUsers.run(in: $0) }
+    }
+
     /// Returns all user names in alphabetical order.
     package func names() async throws -> [String] {
-        try await store.read { try $0.accountNames() }
+        try await users().map(\.name)
     }
 
     /// Creates a user and returns a web token for them, good in all containers.

@@ -99,7 +99,7 @@ struct DataOption: ParsableArguments {
             return result
         } catch {
             try await store.close()
-            if let error = error as? OperatorError { throw error.adding(option: hint) }
+            if let error = error as? OperatorError { throw error.naming(commandsWith: hint) }
             throw (error as? StoreUnavailable).map { trouble(with: $0) } ?? error
         }
     }

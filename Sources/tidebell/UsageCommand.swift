@@ -19,7 +19,7 @@ struct UsageCommand: AsyncParsableCommand {
 
     func run() async throws {
         let uses = try await data.withExistingStore { store in
-            try await store.read { try $0.storageUses() }
+            try await store.read { try StorageReport.run(in: $0) }
         }
         guard !uses.isEmpty else { return printError("Nothing was stored yet.") }
         for entry in uses {

@@ -69,12 +69,13 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             if removed { return try await listRemoved() }
-            let names = try await data.withAccounts { try await $0.names() }
-            guard !names.isEmpty else {
+            let users = try await data.withAccounts { try await $0.users() }
+            guard !users.isEmpty else {
                 return printError("There are no users yet; add one: tidebell user add NAME")
             }
-            let disabled = try await data.withAccounts { try await $0.disabledNames() }
-            for name in names { printLine(disabled.contains(name) ? "\(name)  disabled" : name) }
+            for user in users {
+                printLine(user.isDisabled ? "\(user.name)  disabled" : user.name)
+            }
         }
 
         private func listRemoved() async throws {

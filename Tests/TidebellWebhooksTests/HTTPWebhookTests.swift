@@ -125,8 +125,8 @@ struct HTTPWebhookTests {
             try await webhooks.remove(webhook.id)
             #expect(try await webhooks.list().isEmpty)
             let unknown = OperatorError(
-                .unknown, .webhook, "There is no webhook \(webhook.id.rawValue)",
-                see: "tidebell webhook list"
+                .unknown, .webhook, "There is no webhook \(webhook.id.rawValue).",
+                remedy: .listWebhooks
             )
             await #expect(throws: unknown) { try await webhooks.remove(webhook.id) }
             await #expect(throws: unknown) { try await webhooks.enable(webhook.id) }

@@ -39,8 +39,7 @@ extension WebhookReading {
 extension OperatorError {
     static func unknownWebhook(_ id: WebhookID) -> OperatorError {
         OperatorError(
-            .unknown, .webhook, "There is no webhook \(id.rawValue)",
-            see: "tidebell webhook list"
+            .unknown, .webhook, "There is no webhook \(id.rawValue).", remedy: .listWebhooks
         )
     }
 }

@@ -2,9 +2,6 @@
 
 /// Ends sessions of a user.
 package enum EndSessions {
-    /// The most sessions that are listed and looked at.
-    package static let mostListed = 10_000
-
     /// Ends a session, with those that were begun with it, or all of the user; returns how
     /// many ended.
     ///
@@ -20,15 +17,15 @@ package enum EndSessions {
                 .account(account, includingOperators: true), at: now
             )
         }
-        let known = try transaction.sessions(of: account, at: now, limit: mostListed)
+        let known = try ListSessions.run(of: account, at: now, in: transaction)
         let named = known.filter { TokenID.text(id, names: $0.id.rawValue) }
         guard let session = named.first, named.count == 1 else {
             throw OperatorError(
                 named.isEmpty ? .unknown : .ambiguous, .session,
                 named.isEmpty
-                    ? "'\(name)' has no session '\(id)'"
-                    : "'\(id)' names \(named.count) sessions, give more digits",
-                see: "tidebell user sessions \(name)"
+                    ? "'\(name)' has no session '\(id)'."
+                    : "'\(id)' names \(named.count) sessions, give more digits.",
+                remedy: .listSessions(user: name)
             )
         }
         return try transaction.endTokens(.session(session.id), at: now)

@@ -3,8 +3,6 @@ import TidebellWire
 
 /// Has the data of a removed user erased, by EraseAccount.
 package enum EraseRemovedUser {
-    /// The most removed users that are looked at.
-    package static let mostLookedAt = 10_000
     /// What the names begin with of users who were erased and for whom an older version stored
     /// something afterwards.
     private static let lostPrefix = "lost-"
@@ -19,8 +17,8 @@ package enum EraseRemovedUser {
         in transaction: some AccountReading & ErasureWriting & UserReading
     ) throws -> AccountID {
         let wanted = UserName.canonical(name) ?? name
-        try transaction.adoptLostDatabases(limit: mostLookedAt)
-        let removed = try transaction.removedAccounts(limit: mostLookedAt)
+        try transaction.adoptLostDatabases(limit: ListRemovedUsers.mostListed)
+        let removed = try ListRemovedUsers.run(in: transaction)
         let lost = try lostAccount(name, in: transaction)
         let named = removed.filter {
             $0.name == wanted || "\($0.account.rawValue)" == name || $0.account == lost
@@ -28,17 +26,17 @@ package enum EraseRemovedUser {
         if named.isEmpty, try transaction.account(calledBy: name) != nil {
             throw OperatorError(
                 .unsuitable, .user,
-                "The user '\(name)' is not removed: remove them first, with tidebell user "
-                    + "remove \(name) --erase-data."
+                "The user '\(name)' is not removed: remove them first.",
+                remedy: .remove(user: name)
             )
         }
         guard let one = named.first, named.count == 1 else {
             throw OperatorError(
                 named.isEmpty ? .unknown : .ambiguous, .user,
                 named.isEmpty
-                    ? "There is no data of a removed user '\(name)'"
-                    : "\(named.count) removed users were called '\(name)', give one's number",
-                see: "tidebell user list --removed"
+                    ? "There is no data of a removed user '\(name)'."
+                    : "\(named.count) removed users were called '\(name)', give one's number.",
+                remedy: .listRemovedUsers
             )
         }
         try transaction.beginErasing(one.account, erasure)
@@ -48,7 +46,9 @@ package enum EraseRemovedUser {
     /// Returns names of those users who were erased and for whom an older version stored
     /// something afterwards.
     package static func lostUsers(in reader: some ErasureReading) throws -> [String] {
-        try reader.lostUsers(limit: mostLookedAt).map { "\(lostPrefix)\($0.rawValue)" }
+        try reader.lostUsers(limit: ListRemovedUsers.mostListed).map {
+            "\(lostPrefix)\($0.rawValue)"
+        }
     }
 
     /// The account of one of them after it was adopted; nil where the name is none of theirs.

@@ -2,6 +2,9 @@
 
 /// Something the operator can put right, described in one sentence: which field of what they asked
 /// for is wrong and how, or what of the machine is in the way.
+///
+/// How an operation is asked for is left to whoever passes the error on: a command line and an API
+/// have names of their own for a ``Remedy``.
 package struct OperatorError: Error, Hashable, CustomStringConvertible {
     /// What of an operator's request it is about.
     package enum Field: String, Sendable, Hashable, CaseIterable {
@@ -26,43 +29,43 @@ package struct OperatorError: Error, Hashable, CustomStringConvertible {
         case circumstances
     }
 
+    /// An operation that helps.
+    package enum Remedy: Sendable, Hashable {
+        /// ``ListWebhooks`` returns what can be named.
+        case listWebhooks
+        /// ``ListSessions`` of the user returns what can be named.
+        case listSessions(user: String)
+        /// ``ListRemovedUsers`` returns what can be named.
+        case listRemovedUsers
+        /// ``RemoveUser`` comes before, and can erase the data too.
+        case remove(user: String)
+    }
+
     /// What is wrong.
     package let code: Code
     /// With which field; nil for circumstances.
     package let field: Field?
-    /// The sentence; without its end where there is a command.
-    package let reason: String
-    /// A command that shows what can be named, without the data folder.
-    package let command: String?
+    /// The sentence.
+    package let description: String
+    /// The operation that helps; nil where the sentence is enough.
+    package let remedy: Remedy?
 
     /// Creates an error of circumstances.
-    package init(_ reason: String) {
-        self.init(.circumstances, nil, reason, see: nil)
+    package init(_ sentence: String) {
+        self.init(.circumstances, nil, sentence, nil)
     }
 
     /// Creates an error of a field.
     ///
-    /// - Parameter command: A command that shows what can be named; the sentence then has no
-    ///   end of its own.
-    package init(_ code: Code, _ field: Field, _ reason: String, see command: String? = nil) {
-        self.init(code, .some(field), reason, see: command)
+    /// - Parameter remedy: The operation that helps.
+    package init(_ code: Code, _ field: Field, _ sentence: String, remedy: Remedy? = nil) {
+        self.init(code, .some(field), sentence, remedy)
     }
 
-    private init(_ code: Code, _ field: Field?, _ reason: String, see command: String?) {
+    private init(_ code: Code, _ field: Field?, _ sentence: String, _ remedy: Remedy?) {
         self.code = code
         self.field = field
-        self.reason = reason
-        self.command = command
-    }
-
-    /// The sentence, with the command.
-    package var description: String {
-        command.map { "\(reason); see: \($0)" } ?? reason
-    }
-
-    /// Returns the same error with an option added to its command, so that it means the same
-    /// cloud.
-    package func adding(option: String) -> OperatorError {
-        OperatorError(code, field, reason, see: command.map { $0 + option })
+        description = sentence
+        self.remedy = remedy
     }
 }

@@ -2,15 +2,12 @@
 
 /// Ends an API or management token.
 package enum RevokeToken {
-    /// The most tokens that are listed and looked at.
-    package static let mostListed = 10_000
-
     /// Ends the token with this ID, of which the beginning is enough where it names one;
     /// returns the token. An unknown or ambiguous ID fails.
     package static func run(
         _ kind: TokenKind, _ id: String, in transaction: some TokenWriting
     ) throws -> StoredToken {
-        let named = try transaction.tokens(kind, limit: mostListed).filter {
+        let named = try ListTokens.run(kind, in: transaction).filter {
             TokenID.text(id, names: $0.id)
         }
         guard let token = named.first, named.count == 1 else {

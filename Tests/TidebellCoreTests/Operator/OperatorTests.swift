@@ -24,15 +24,18 @@ struct OperatorTests {
         }
     }
 
-    /// Expects an operation to fail, in this way, and to name which field.
+    /// Expects an operation to fail, in this way, and to name which field and what helps.
     private func expect(
         _ code: OperatorError.Code, _ field: OperatorError.Field,
+        remedy: OperatorError.Remedy? = nil,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Void
     ) async throws {
         let error = try await failure(body)
         #expect(error.code == code, "\(error)")
         #expect(error.field == field, "\(error)")
-        #expect(!error.reason.isEmpty)
+        #expect(error.remedy == remedy, "\(error)")
+        #expect(error.description.hasSuffix("."))
+        #expect(!error.description.contains("tidebell"), "no command line is the only way in")
     }
 
     @Test("An error about a user names the user: their name is bad, taken or unknown")
@@ -55,10 +58,10 @@ struct OperatorTests {
         try await expect(.unknown, .user) {
             _ = try EndSessions.run(of: "eve", session: nil, at: now, in: $0)
         }
-        try await expect(.unknown, .user) {
+        try await expect(.unknown, .user, remedy: .listRemovedUsers) {
             _ = try EraseRemovedUser.run(named: "eve", .everything, in: $0)
         }
-        try await expect(.unsuitable, .user) {
+        try await expect(.unsuitable, .user, remedy: .remove(user: "anna")) {
             _ = try EraseRemovedUser.run(named: "anna", .everything, in: $0)
         }
     }
@@ -66,7 +69,7 @@ struct OperatorTests {
     @Test("An error about a token, a session or a webhook names what it is about")
     func others() async throws {
         let (now, hash, bad) = (Self.now, Self.hash, Self.badContainer)
-        try await expect(.unknown, .session) {
+        try await expect(.unknown, .session, remedy: .listSessions(user: "anna")) {
             _ = try EndSessions.run(of: "anna", session: "abcd", at: now, in: $0)
         }
         try await expect(.invalid, .container) {
@@ -86,10 +89,10 @@ struct OperatorTests {
             let url = "https://a.example"
             _ = try AddWebhook.run(for: bad, url: url, secret: [1], at: now, in: $0)
         }
-        try await expect(.unknown, .webhook) {
+        try await expect(.unknown, .webhook, remedy: .listWebhooks) {
             try RemoveWebhook.run(WebhookID(rawValue: 7), in: $0)
         }
-        try await expect(.unknown, .webhook) {
+        try await expect(.unknown, .webhook, remedy: .listWebhooks) {
             try EnableWebhook.run(WebhookID(rawValue: 7), in: $0)
         }
     }
