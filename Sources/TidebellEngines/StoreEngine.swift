@@ -2,10 +2,16 @@
 package import TidebellCore
 import TidebellSQLite
 
-/// The engines that a store can be kept by: the only file that knows them all.
+/// The engines that a store can be kept by: the one list of them.
+///
+/// What is no call of a store (backups, checks, restores, the names of files) is the engine's own;
+/// `TidebellServer` does it with that of SQLite.
 package enum StoreEngine: String, Sendable, CaseIterable {
     /// One file in the data folder.
     case sqlite
+
+    /// The engine of clouds for which nobody chooses another.
+    package static let standard = StoreEngine.sqlite
 
     /// Returns the engine that a setting names.
     package init(named name: String) throws(UnknownStoreEngine) {

@@ -14,13 +14,17 @@ package struct DataFolder: Sendable {
     /// The database inside.
     static let databaseName = SQLiteFactory.fileName
 
-    let url: URL
     /// The root key, unless it is kept elsewhere.
     static let rootKeyName = "root-key"
 
+    let url: URL
+    /// What opens its store.
+    package var stores: any StoreFactory
+
     /// Creates a description; nothing is touched yet.
-    package init(_ url: URL) {
+    package init(_ url: URL, stores: any StoreFactory = StoreEngine.standard.factory) {
         self.url = url
+        self.stores = stores
     }
 
     /// What others on the machine can read or write of the folder, in whole sentences.
@@ -82,12 +86,12 @@ package struct DataFolder: Sendable {
     /// Opens the store, in a new folder if there is none. What the operator can
     /// put right fails with ``OperatorError``, also that only the database is gone.
     package func openStore(
-        for purpose: StorePurpose, by factory: any StoreFactory = StoreEngine.sqlite.factory,
-        bounds: StoreBounds = StoreBounds(), time: Time, randomness: Randomness
+        for purpose: StorePurpose, bounds: StoreBounds = StoreBounds(), time: Time,
+        randomness: Randomness
     ) throws -> any OpenedStore {
         try checkIsNotLost()
         do {
-            return try factory.open(
+            return try stores.open(
                 in: url, for: purpose, bounds: bounds, time: time, randomness: randomness
             )
         } catch {

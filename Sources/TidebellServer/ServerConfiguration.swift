@@ -2,6 +2,7 @@
 package import Foundation
 package import Logging
 package import TidebellCore
+import TidebellEngines
 package import TidebellHTTP
 package import TidebellPush
 
@@ -19,6 +20,8 @@ package struct ServerConfiguration: Sendable {
     package var port = defaultPort
     /// Where the cloud keeps everything; created if absent.
     package var dataFolder: URL
+    /// What opens its store.
+    package var stores: any StoreFactory = StoreEngine.standard.factory
     package var logLevel = Logger.Level.notice
     package var limits = Limits()
     /// Bounds and delays of the push pipeline, and what it prunes first.

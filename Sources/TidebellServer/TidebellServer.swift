@@ -31,7 +31,7 @@ package struct TidebellServer: Sendable {
         }
         logger.logLevel = configuration.logLevel
         self.logger = logger
-        let folder = DataFolder(configuration.dataFolder)
+        let folder = DataFolder(configuration.dataFolder, stores: configuration.stores)
         // The store first: its lock proves that no other server uses the files.
         let (time, randomness) = (Time.system, Randomness.system)
         let store = try folder.openStore(

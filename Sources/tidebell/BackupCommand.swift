@@ -49,7 +49,7 @@ struct BackupCommand: AsyncParsableCommand {
         options.rootKey = rootKey.source
         let folder = URL(fileURLWithPath: destination, isDirectory: true)
         let made = try Backup.make(
-            of: DataFolder(data.folder), to: folder, at: Time.system.now(), options
+            of: data.dataFolder, to: folder, at: Time.system.now(), options
         )
         for problem in made.problems { printError(problem.line) }
         printLine(

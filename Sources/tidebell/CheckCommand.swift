@@ -45,7 +45,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let found = try CloudCheck.run(
-            DataFolder(data.folder), rootKey: rootKey.source, at: Time.system.now()
+            data.dataFolder, rootKey: rootKey.source, at: Time.system.now()
         )
         if json {
             try printJSON(found)

@@ -27,6 +27,9 @@ struct DataOption: ParsableArguments {
         return URL(fileURLWithPath: path, isDirectory: true)
     }
 
+    /// The cloud in it; every command takes the engine of its store from here.
+    var dataFolder: DataFolder { DataFolder(folder) }
+
     /// The folder as the operator would write it.
     var shortPath: String {
         let current = FileManager.default.currentDirectoryPath + "/"
@@ -45,7 +48,7 @@ struct DataOption: ParsableArguments {
     func withExistingStore<Result: Sendable>(
         _ body: (any Store) async throws -> Result
     ) async throws -> Result {
-        let data = DataFolder(folder)
+        let data = dataFolder
         try data.checkIsNotLost()
         guard data.hasStore else {
             throw OperatorError(
@@ -69,7 +72,7 @@ struct DataOption: ParsableArguments {
     func withAccountsOfNewCloud<Result: Sendable>(
         _ body: (Accounts) async throws -> Result
     ) async throws -> Result {
-        let isNew = !DataFolder(folder).hasStore
+        let isNew = !dataFolder.hasStore
         let result = try await withStore {
             try await body(Accounts(store: $0, time: .system, randomness: .system))
         }
@@ -90,7 +93,7 @@ struct DataOption: ParsableArguments {
     private func withStore<Result: Sendable>(
         _ body: (any Store) async throws -> Result
     ) async throws -> Result {
-        let store = try DataFolder(folder).openStore(
+        let store = try dataFolder.openStore(
             for: .administering, time: .system, randomness: .system
         )
         do {

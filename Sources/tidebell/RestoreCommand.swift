@@ -29,7 +29,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let outcome = try await Restoring.run(
-            URL(fileURLWithPath: backup, isDirectory: true), to: DataFolder(data.folder),
+            URL(fileURLWithPath: backup, isDirectory: true), to: data.dataFolder,
             replacing: replace, at: Time.system.now(), reporting: { printError($0) }
         )
         printLine("Restored \(data.shortPath): \(outcome.manifest.summary).")

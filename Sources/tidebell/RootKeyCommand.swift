@@ -33,7 +33,7 @@ extension RootKeyCommand {
 
         func run() async throws {
             let done = try await RootKeyRotation.run(
-                DataFolder(data.folder), from: old.source, to: new.source, time: .system,
+                data.dataFolder, from: old.source, to: new.source, time: .system,
                 randomness: .system)
             guard !done.wasDone else {
                 return printLine("\(data.shortPath) has the root key \(done.newID) already.")

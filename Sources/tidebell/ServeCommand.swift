@@ -126,6 +126,7 @@ struct ServeCommand: AsyncParsableCommand {
         // A limit of file sizes fails the write that meets it, instead of ending the server.
         signal(SIGXFSZ, SIG_IGN)
         var configuration = ServerConfiguration(dataFolder: data.folder)
+        configuration.stores = data.dataFolder.stores
         configuration.host = host
         configuration.port = port
         configuration.logLevel = logLevel
@@ -176,7 +177,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Prints what the operator should know or do about the way the server runs.
     private func warn(_ server: TidebellServer) {
         let configuration = server.configuration
-        let folder = DataFolder(data.folder)
+        let folder = data.dataFolder
         for warning in folder.permissionWarnings(rootKey: configuration.rootKey) {
             reportError(warning)
         }
@@ -213,7 +214,7 @@ struct ServeCommand: AsyncParsableCommand {
             listening, url, firstRun,
             keeping: "The tokens are written here alone: remove this file when you have them."
         )
-        let path = try DataFolder(data.folder).write(text, named: Self.firstRunFile)
+        let path = try data.dataFolder.write(text, named: Self.firstRunFile)
         report(
             "\(listening) This is its first run: an API token and the user '\(firstRun.userName)' were made. The tokens are in "
                 + "\(path), which only you can read; remove it when you have them."

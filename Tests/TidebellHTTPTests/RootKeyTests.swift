@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellTestStores
 import TidebellWire
 
 @testable import TidebellServer
@@ -24,6 +25,7 @@ final class RootKeyTests {
         _ source: RootKeySource = .dataFolder, acceptsLoss: Bool = false
     ) async throws -> String? {
         var configuration = ServerConfiguration(dataFolder: folder)
+        configuration.stores = TestStores.factory
         configuration.logLevel = .critical
         configuration.rootKey = source
         configuration.acceptsLostKeys = acceptsLoss

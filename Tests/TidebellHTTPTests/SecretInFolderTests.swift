@@ -4,6 +4,7 @@ import GRDB
 import Testing
 import TidebellCore
 import TidebellHTTP
+import TidebellTestStores
 import TidebellWire
 
 @testable import TidebellSQLite
@@ -38,6 +39,7 @@ final class SecretInFolderTests {
     /// Starts and stops a server; returns what it makes.
     private func serve() async throws -> Made {
         var configuration = ServerConfiguration(dataFolder: data.url)
+        configuration.stores = TestStores.factory
         configuration.logLevel = .critical
         let server = try await TidebellServer(configuration)
         let cloud = server.cloud.webServices.cloud

@@ -7,6 +7,7 @@ import TidebellCore
 import TidebellHTTP
 import TidebellScheduling
 import TidebellServer
+import TidebellTestStores
 import TidebellSQLite
 import Logging
 import ServiceLifecycle
@@ -22,6 +23,7 @@ struct ServerTests {
 
         var configuration: ServerConfiguration {
             var configuration = ServerConfiguration(dataFolder: url)
+            configuration.stores = TestStores.factory
             configuration.port = 0
             configuration.logLevel = .critical
             return configuration

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import TidebellHTTP
 import TidebellServer
+import TidebellTestStores
 import TidebellPush
 
 @Suite("On a socket", .hangs)
@@ -21,6 +22,7 @@ struct SocketTests {
             .appendingPathComponent("tidebell-socket-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = ServerConfiguration(dataFolder: folder)
+        configuration.stores = TestStores.factory
         configuration.port = 0
         configuration.logLevel = .error
         // A connection of a busy machine's test is neither idle nor slow.

@@ -52,7 +52,7 @@ final class LocalServer: Sendable {
     ) async throws -> LocalServer {
         let trouble = ServerTrouble()
         let logger = trouble.logger()
-        let dataFolder = DataFolder(folder)
+        let dataFolder = DataFolder(folder, stores: TestStores.factory)
         var push = PushConfiguration()
         // Its clock moves only when a test moves it.
         push.listenerPause = .zero
@@ -60,7 +60,7 @@ final class LocalServer: Sendable {
         // Those of sockets run by real time.
         shares.giveTime(safetyLimit)
         let store = try dataFolder.openStore(
-            for: .serving, by: TestStores.factory, time: time, randomness: random.randomness
+            for: .serving, time: time, randomness: random.randomness
         )
         let cloud = CloudServices(
             store: store,
