@@ -12,6 +12,9 @@ final class CloudState: Sendable {
         var server: LocalServer?
         var apiToken: String?
         var devices: [WeakDevice] = []
+        /// The devices that live as long as the cloud is looked at; nil where each goes when the test
+        /// lets go of it.
+        var kept: [TestDevice]?
         var accounts: Set<String> = []
         var paths: Set<RequestPath> = []
     }
@@ -155,8 +158,21 @@ final class CloudState: Sendable {
             environment: environment,
             cloud: self
         )
-        state.withLock { $0.devices.append(WeakDevice(device: device)) }
+        state.withLock { state in
+            state.devices.append(WeakDevice(device: device))
+            state.kept?.append(device)
+        }
         return device
+    }
+
+    /// Keeps the devices that are made from now on, or lets go of them.
+    func keepDevices(_ isKept: Bool) {
+        // They go outside of the lock, which their end takes.
+        let kept = state.withLock { state in
+            defer { state.kept = isKept ? state.kept ?? [] : nil }
+            return state.kept
+        }
+        withExtendedLifetime(kept) {}
     }
 
     /// Longer than any test's clock is moved.

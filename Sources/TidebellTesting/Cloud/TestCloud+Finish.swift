@@ -7,7 +7,8 @@ extension TestCloud {
     /// a request that it could not answer), streams of devices that are gone, and files that
     /// are still on their way.
     ///
-    /// Call it last. It settles the cloud first, so that what is on its way counts; pushes that
+    /// Call it last, while you hold the devices whose pushes are to count;
+    /// ``run(container:sockets:seed:clock:apns:safetyLimit:isolation:_:)`` does both. It settles the cloud first, so that what is on its way counts; pushes that
     /// you expect and do not care about are taken with ``TestDevice/takePushes()``.
     ///
     /// ```swift

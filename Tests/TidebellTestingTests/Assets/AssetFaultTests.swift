@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TidebellTesting
 
-@Suite("Assets when something goes wrong")
+@Suite("Assets when something goes wrong", .finishesClouds)
 struct AssetFaultTests {
     @Test(
         "ASSET-5: a file that changes after the upload is uploaded again; one that did not, is not")

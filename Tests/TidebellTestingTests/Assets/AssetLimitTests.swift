@@ -7,7 +7,7 @@ import TidebellTesting
 
 /// Disks that are full and memory that is short, each in a process of its own, whose
 /// limits the tests may change.
-@Suite("Files and the limits of a machine", .hangs)
+@Suite("Files and the limits of a machine", .hangs, .finishesClouds)
 struct AssetLimitTests {
     @Test(
         "A full disk of the server refuses the file, keeps none of it, and is reported with a wait"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TidebellTesting
 
-@Suite("Assets, from device to device")
+@Suite("Assets, from device to device", .finishesClouds)
 struct AssetTests {
     @Test(
         "ASSET-1, ASSET-3: a file reaches another device as a private copy",

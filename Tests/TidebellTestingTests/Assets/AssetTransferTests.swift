@@ -7,7 +7,7 @@ import TidebellTesting
 
 /// What happens to a file, or to the operation, while its bytes are on their way over
 /// a socket.
-@Suite("Files on their way", .hangs)
+@Suite("Files on their way", .hangs, .finishesClouds)
 struct AssetTransferTests {
     private static let size = 4 << 20
     /// The byte at which the transfers wait for the test.

@@ -5,7 +5,7 @@ import Testing
 import TidebellTesting
 
 /// What a device believes the server to have, and the server has no more.
-@Suite("Files that the server has lost")
+@Suite("Files that the server has lost", .finishesClouds)
 struct LostAssetTests {
     /// A record whose file was uploaded, but which was not saved.
     private func refusedSave(

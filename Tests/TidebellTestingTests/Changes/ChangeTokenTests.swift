@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Change tokens")
+@Suite("Change tokens", .finishesClouds)
 struct ChangeTokenTests {
     private func zoneToken(
         _ device: TestDevice,

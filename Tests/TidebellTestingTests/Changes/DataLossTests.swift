@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Zones that disappear")
+@Suite("Zones that disappear", .finishesClouds)
 struct DataLossTests {
     private let second = CKRecordZone.ID(zoneName: "Second")
 

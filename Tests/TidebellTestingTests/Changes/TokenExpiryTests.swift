@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Expiry of change tokens")
+@Suite("Expiry of change tokens", .finishesClouds)
 struct TokenExpiryTests {
     private let month = Duration.seconds(31 * 24 * 3600)
 

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Fetching a zone's changes")
+@Suite("Fetching a zone's changes", .finishesClouds)
 struct ZoneChangesTests {
     private typealias Configuration = CKFetchRecordZoneChangesOperation.ZoneConfiguration
 

@@ -54,6 +54,42 @@ struct FinishTests {
         await #expect(throws: TestCloudError.self) { try await cloud.stop() }
     }
 
+    @Test("A body that ran on a cloud leaves a push over, though its device is gone")
+    func run() async throws {
+        let error = await #expect(throws: TestCloudError.self) {
+            try await TestCloud.run { cloud in
+                let (_, laptop) = try await devices(of: cloud)
+                try await save("a", on: laptop)
+            }
+        }
+        guard case .leftOver(let left)? = error else {
+            Issue.record("It ended with \(String(describing: error)).")
+            return
+        }
+        #expect(left.count == 1)
+        #expect(left.first?.contains("received and nobody took: {") == true, "\(left)")
+        let value = try await TestCloud.run { cloud in
+            let (phone, laptop) = try await devices(of: cloud)
+            try await save("a", on: laptop)
+            return try await phone.nextPush().json
+        }
+        #expect(value.contains("\"all\""))
+    }
+
+    @Test(
+        "The error of a body that ran on a cloud wins over what is left", arguments: [false, true])
+    func failure(isStopped: Bool) async throws {
+        struct Broken: Error {}
+        await #expect(throws: Broken.self) {
+            try await TestCloud.run { cloud in
+                let (_, laptop) = try await devices(of: cloud)
+                try await save("a", on: laptop)
+                if isStopped { try await cloud.stop() }
+                throw Broken()
+            }
+        }
+    }
+
     @Test("A push to Apple's service that nobody took is left over")
     func applePushes() async throws {
         let apple = try await FakeAPNs()

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Payloads made by hand")
+@Suite("Payloads made by hand", .finishesClouds)
 struct RemoteNotificationTests {
     @Test("NOTIF-2: tests can make the notification of each kind, with all its properties")
     func everyKind() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("TestCloud", .hangs)
+@Suite("TestCloud", .hangs, .finishesClouds)
 struct TestCloudTests {
     @Test("inside run, unchanged code works on that device, in the cloud's container by default")
     func run() async throws {

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Badges and collapse IDs")
+@Suite("Badges and collapse IDs", .finishesClouds)
 struct BadgeTests {
     private func home(_ info: CKSubscription.NotificationInfo) async throws -> Household {
         let home = try await Household()

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Delivery of pushes")
+@Suite("Delivery of pushes", .finishesClouds)
 struct DeliveryTests {
     private func home() async throws -> Household {
         let home = try await Household()

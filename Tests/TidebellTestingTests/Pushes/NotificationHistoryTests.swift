@@ -70,7 +70,7 @@ private struct DeviceHistory: History {
     }
 }
 
-@Suite("The notification history of an app")
+@Suite("The notification history of an app", .finishesClouds)
 struct NotificationHistoryTests {
     /// Anna's devices, after pushes of records with these names; with a long body a push
     /// is pruned.

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("The notification objects of real pushes")
+@Suite("The notification objects of real pushes", .finishesClouds)
 struct NotificationObjectTests {
     @Test(
         "NOTIF-1, NOTIF-3, NOTIF-6: zone and database pushes are their subclasses with all their properties"

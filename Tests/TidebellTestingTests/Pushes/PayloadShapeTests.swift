@@ -4,7 +4,7 @@ import Testing
 import TidebellTesting
 
 /// T-13: what an app gets in `didReceiveRemoteNotification`, to the last key.
-@Suite("The payload of each kind")
+@Suite("The payload of each kind", .finishesClouds)
 struct PayloadShapeTests {
     /// The dictionary's JSON, after checking that the ID is a lower-case UUID.
     private func json(of push: ReceivedPush) throws -> String {

@@ -4,7 +4,7 @@ import Testing
 import TidebellTesting
 
 /// T-14: what goes first when a payload is too large, seen through the server.
-@Suite("Pruning")
+@Suite("Pruning", .finishesClouds)
 struct PruningTests {
     private func push(_ info: CKSubscription.NotificationInfo) async throws -> ReceivedPush {
         let home = try await Household()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TidebellTesting
 
-@Suite("Queries against the server")
+@Suite("Queries against the server", .finishesClouds)
 struct QueryTests {
     /// Where record "a" is.
     private static let here = CLLocation(latitude: 50, longitude: 8)

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Atomic batches")
+@Suite("Atomic batches", .finishesClouds)
 struct AtomicityTests {
     private let second = CKRecordZone.ID(zoneName: "Second")
 

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Deleting records")
+@Suite("Deleting records", .finishesClouds)
 struct DeletionTests {
     @Test("SAVE-23: deleting a record that does not exist succeeds; a missing zone is zoneNotFound")
     func missing() async throws {

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Answers that are lost on their way")
+@Suite("Answers that are lost on their way", .finishesClouds)
 struct LostAnswerTests {
     /// Saves on the laptop while the clock moves on; returns the error.
     private func save(_ record: CKRecord, on home: Household) async -> (any Error)? {

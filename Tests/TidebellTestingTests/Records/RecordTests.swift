@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("Records on their way through the cloud")
+@Suite("Records on their way through the cloud", .finishesClouds)
 struct RecordTests {
     @Test("REC-4: every type of value arrives as it was sent, alone and in lists")
     func valueTypes() async throws {

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Saving what was deleted behind the device's back")
+@Suite("Saving what was deleted behind the device's back", .finishesClouds)
 struct RecreationTests {
     /// A copy with the same ID and fields but without what the server returned: what
     /// an app makes when it drops the cached system fields.

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Save policies and conflicts")
+@Suite("Save policies and conflicts", .finishesClouds)
 struct SavePolicyTests {
     /// Two devices that both hold version 1 of the same record, which the first
     /// then changes.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TidebellTesting
 
-@Suite("Sync engines on the shared database", .hangs) struct SharedSyncTests {
+@Suite("Sync engines on the shared database", .hangs, .finishesClouds) struct SharedSyncTests {
     @Test("SHARE-26: an engine finds what was accepted elsewhere, sends to it, and sees it end")
     func life() async throws {
         let people = try await Sharers()

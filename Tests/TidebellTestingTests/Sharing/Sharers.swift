@@ -32,6 +32,7 @@ struct Sharers {
         }
         _ = try await database.modifyRecords(saving: records, deleting: [])
         for device in devices { try await device.registerForRemoteNotifications() }
+        FinishedClouds.add(cloud, annasPhone, annasLaptop, bensPhone, bensLaptop)
     }
 
     var devices: [TestDevice] { [annasPhone, annasLaptop, bensPhone, bensLaptop] }

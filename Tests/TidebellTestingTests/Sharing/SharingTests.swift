@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TidebellTesting
 
-@Suite("Shares") struct SharingTests {
+@Suite("Shares", .finishesClouds) struct SharingTests {
     @Test("T-12, SHARE-6, SHARE-16 to SHARE-18: a list is shared, accepted, read and written")
     func story() async throws {
         let people = try await Sharers()

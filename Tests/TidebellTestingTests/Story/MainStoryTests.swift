@@ -5,7 +5,7 @@ import TidebellTesting
 
 /// What CloudKit is for: a change on one device becomes known on the user's
 /// others, and nowhere else, and each fetches just what changed.
-@Suite("The main story")
+@Suite("The main story", .finishesClouds)
 struct MainStoryTests {
     @Test(
         "T-1, PUSH-1: what the laptop saves, changes and deletes reaches the phone, nobody else",

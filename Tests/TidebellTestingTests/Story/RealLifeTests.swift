@@ -5,7 +5,7 @@ import TidebellTesting
 
 /// What small apps do all day, in the form they do it: between launches they keep
 /// archives, and what they fetch they compare with what they saved.
-@Suite("Apps from real life")
+@Suite("Apps from real life", .finishesClouds)
 struct RealLifeTests {
     @Test("SAVE-3, SAVE-23: one record under a fixed name is overwritten by whoever comes last")
     func lastNameWins() async throws {

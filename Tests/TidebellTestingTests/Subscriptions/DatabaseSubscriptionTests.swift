@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("What fires a database subscription")
+@Suite("What fires a database subscription", .finishesClouds)
 struct DatabaseSubscriptionTests {
     private let second = CKRecordZone.ID(zoneName: "Second")
 

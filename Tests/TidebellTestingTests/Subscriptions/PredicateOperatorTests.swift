@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Predicates by operator and class")
+@Suite("Predicates by operator and class", .finishesClouds)
 struct PredicateOperatorTests {
     /// Predicates and whether ``full(_:)`` matches them.
     static let rows: [(format: String, matches: Bool)] = [

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("The predicate of a query subscription")
+@Suite("The predicate of a query subscription", .finishesClouds)
 struct PredicateSubscriptionTests {
     private func subscribe(
         _ home: Household, _ predicate: NSPredicate,

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("What fires a query subscription")
+@Suite("What fires a query subscription", .finishesClouds)
 struct QuerySubscriptionTests {
     private func subscribe(
         _ home: Household,

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Who receives a push")
+@Suite("Who receives a push", .finishesClouds)
 struct ReceiverTests {
     private func home() async throws -> Household {
         let home = try await Household()

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Identity, saving and deleting of subscriptions")
+@Suite("Identity, saving and deleting of subscriptions", .finishesClouds)
 struct SubscriptionIdentityTests {
     private func query(
         _ id: String,

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Which subscriptions can be saved where")
+@Suite("Which subscriptions can be saved where", .finishesClouds)
 struct SubscriptionLegalityTests {
     /// A kind, a database, and whether they go together.
     struct Cell: Sendable, CustomTestStringConvertible {

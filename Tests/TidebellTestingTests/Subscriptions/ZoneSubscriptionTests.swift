@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("What fires a zone subscription")
+@Suite("What fires a zone subscription", .finishesClouds)
 struct ZoneSubscriptionTests {
     private let second = CKRecordZone.ID(zoneName: "Second")
 

@@ -13,6 +13,7 @@ struct AssetHome {
         cloud = try await TestCloud(sockets: sockets)
         phone = try await cloud.device(user: "anna")
         files = try Files()
+        FinishedClouds.add(cloud, phone)
     }
 
     /// Removes what the cloud keeps, for a process that ends before anybody else does.

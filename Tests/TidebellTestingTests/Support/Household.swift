@@ -21,6 +21,7 @@ struct Household {
         try await laptop.privateDatabase.save(CKRecordZone(zoneID: Self.feed))
         try await other.privateDatabase.save(CKRecordZone(zoneID: Self.feed))
         for device in [phone, laptop, other] { try await device.registerForRemoteNotifications() }
+        FinishedClouds.add(cloud, phone, laptop, other)
     }
 
     /// Saves a silent subscription on the phone.

@@ -3,7 +3,7 @@ import CloudKit
 import Testing
 import TidebellTesting
 
-@Suite("Record zones")
+@Suite("Record zones", .finishesClouds)
 struct ZoneTests {
     @Test(
         "ZONE-1, ZONE-3, ZONE-7: the default zone exists unasked, without capabilities, in private and public"

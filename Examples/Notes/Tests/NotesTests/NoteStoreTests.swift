@@ -43,6 +43,17 @@
             try await phone.expectNoPushes()
         }
 
+        @Test("a phone is not notified of its own change")
+        func ownChange() async throws {
+            try await TestCloud.run { cloud in
+                let phone = try await cloud.device(user: "anna")
+                let store = await phone.run { NoteStore() }
+                try await store.start()
+                try await phone.registerForRemoteNotifications()
+                try await store.save("milk", as: "shopping")
+            }
+        }
+
         @Test("what happened while a device was offline comes when it is back")
         func offline() async throws {
             let home = try await Home()
