@@ -29,6 +29,10 @@ package enum Router {
         ReceiveAsset.self, SendAsset.self,
     ]
 
+    /// Endpoints by the segments of their action: a request is found by a slice of its path, without a
+    /// key of its own.
+    typealias Table<Endpoint> = [ArraySlice<String>: Endpoint]
+
     /// The endpoints of the paths of all databases, by action.
     static let database = table(of: containerEndpoints, at: .database) { $0.route }
     /// Those of the public database only (web-services 2.1).
@@ -49,11 +53,11 @@ package enum Router {
     private static func table<Endpoint>(
         of endpoints: [Endpoint], at root: WirePath.Root, only scope: DatabaseScope? = nil,
         _ route: (Endpoint) -> WireRoute
-    ) -> [String: Endpoint] {
-        var table: [String: Endpoint] = [:]
+    ) -> Table<Endpoint> {
+        var table: Table<Endpoint> = [:]
         for endpoint in endpoints {
             for path in route(endpoint).paths where path.root == root && path.onlyScope == scope {
-                table[path.action] = endpoint
+                table[path.action.split(separator: "/").map(String.init)[...]] = endpoint
             }
         }
         return table
@@ -89,16 +93,14 @@ package enum Router {
         case (.ext, 6):
             return try inContainer(extensions, segments, of: target)
         case (.admin, 6):
-            guard let endpoint = admin["\(segments[4])/\(segments[5])"] else {
-                throw WireError.noEndpoint(target)
-            }
+            guard let endpoint = admin[segments[4...]] else { throw WireError.noEndpoint(target) }
             return .admin(endpoint, try container(segments))
         // A file name may follow; it is the client's business (web-services 4.4).
         case (.assets, 4...5):
-            guard let endpoint = assets[segments[2]] else { throw WireError.noEndpoint(target) }
+            guard let endpoint = assets[segments[2...2]] else { throw WireError.noEndpoint(target) }
             return .asset(endpoint, token: segments[3])
         case (.server, 1...2):
-            guard let endpoint = server[segments[0]] else { throw WireError.noEndpoint(target) }
+            guard let endpoint = server[segments[0...0]] else { throw WireError.noEndpoint(target) }
             return .server(endpoint, argument: segments.count == 2 ? segments[1] : "")
         default:
             throw WireError.noEndpoint(target)
@@ -108,7 +110,7 @@ package enum Router {
     private static func inDatabase(
         _ segments: [String], of target: RequestTarget
     ) throws -> Destination {
-        let action = segments[5...].joined(separator: "/")
+        let action = segments[5...]
         let container = try container(segments)
         guard let scope = DatabaseScope(rawValue: segments[4]) else {
             throw WireError.badRequest(
@@ -127,11 +129,9 @@ package enum Router {
     }
 
     private static func inContainer(
-        _ routes: [String: any Endpoint.Type], _ segments: [String], of target: RequestTarget
+        _ routes: Table<any Endpoint.Type>, _ segments: [String], of target: RequestTarget
     ) throws -> Destination {
-        guard let endpoint = routes["\(segments[4])/\(segments[5])"] else {
-            throw WireError.noEndpoint(target)
-        }
+        guard let endpoint = routes[segments[4...]] else { throw WireError.noEndpoint(target) }
         // They are about the user's devices, which no database owns.
         return .container(endpoint, try container(segments), .private)
     }

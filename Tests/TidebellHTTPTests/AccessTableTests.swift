@@ -101,20 +101,22 @@ struct AccessTableTests {
         + rows("ext", Router.extensions, [.private])
 
     private static func rows(
-        _ root: String, _ routes: [String: any Endpoint.Type], _ scopes: [DatabaseScope],
+        _ root: String, _ routes: Router.Table<any Endpoint.Type>, _ scopes: [DatabaseScope],
         only: DatabaseScope? = nil
     ) -> [Row] {
-        routes.sorted { $0.key < $1.key }.map { name, endpoint in
-            Row(name: name, root: root, endpoint: endpoint, scopes: scopes, only: only)
-        }
+        routes.map { (name: $0.key.joined(separator: "/"), endpoint: $0.value) }
+            .sorted { $0.name < $1.name }
+            .map { name, endpoint in
+                Row(name: name, root: root, endpoint: endpoint, scopes: scopes, only: only)
+            }
     }
 
     @Test("Every endpoint is in the table")
     func rows() {
         #expect(Set(Self.rows.map(\.key)) == Set(Self.table.keys))
-        #expect(Router.admin.keys.sorted() == ["push/explain"])
-        #expect(Router.server.keys.sorted() == ["courier", "health", "ready"])
-        #expect(Router.assets.keys.sorted() == ["download", "upload"])
+        #expect(Router.admin.keys.map { Array($0) } == [["push", "explain"]])
+        #expect(Set(Router.server.keys.map { Array($0) }) == [["courier"], ["health"], ["ready"]])
+        #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
     }
 
     @Test("Every caller gets what they may, and no more", arguments: containers)
