@@ -5,7 +5,7 @@ import Synchronization
 package import TidebellCore
 import TidebellScheduling
 
-/// What the routes did, for who asks later why a push came or did not.
+/// What the routes did, for those who ask later why a push came or did not.
 ///
 /// Routes note their attempts in memory, which costs them next to nothing; the
 /// service writes them to the store a moment later, in batches and not faster

@@ -66,7 +66,7 @@ extension CKUserIdentity.Values {
 }
 
 extension CKUserIdentityLookupInfo.Values {
-    /// By what an answer says that somebody was found.
+    /// By what somebody was found, of an answer.
     init(_ wire: UserLookup) {
         switch wire {
         case .userRecordName(let name):

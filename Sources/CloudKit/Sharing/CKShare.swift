@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// A share and its root are saved together the first time (SHARE-2), in a custom zone of the
 /// private database (SHARE-1), and the share as if under `ifServerRecordUnchanged` whatever
-/// the operation says (SAVE-5).
+/// the policy of the operation (SAVE-5).
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare>.
 open class CKShare: CKRecord, @unchecked Sendable {
     // Sendable: the state is behind a lock.
@@ -228,7 +228,7 @@ extension CKShare.Sharing {
         for participant in participants { participant.values.write(to: &writer) }
     }
 
-    /// Whether both say the same of who takes part, as far as an app can change it.
+    /// Whether the same people take part in both, in the same way, as far as an app can change it.
     func isSame(as other: Self) -> Bool {
         publicPermission == other.publicPermission
             && participants.map(\.values) == other.participants.map(\.values)

@@ -2,7 +2,7 @@
 import Foundation
 package import TidebellWire
 
-/// Who calls, for which database, when: what every operation needs to know
+/// The caller, for which database, when: what every operation needs to know
 /// beside its request.
 package struct Call: Sendable {
     /// The container and environment of the path.
@@ -88,7 +88,7 @@ package struct Call: Sendable {
 }
 
 extension Call {
-    /// Returns the user, or fails as CloudKit does for who is not signed in
+    /// Returns the user, or fails as CloudKit does for a caller who is not signed in
     /// (ACCT-3).
     package func requireUser() throws -> StoredUser {
         guard let user else { throw WireError.authenticationRequired }

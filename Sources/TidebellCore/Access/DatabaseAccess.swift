@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellWire
 
-/// A database as who calls reaches it: which one it is, and whose.
+/// A database as the caller reaches it: which one it is, and whose.
 package struct DatabaseAccess: Sendable, Hashable {
     /// What the store knows it by.
     package let key: DatabaseKey
@@ -43,7 +43,7 @@ extension ZoneID {
 
 extension Call {
     /// Returns the database of the path: the public one, or the caller's own private or
-    /// shared one. Fails as CloudKit does for who is not signed in (ACCT-3).
+    /// shared one. Fails as CloudKit does for a caller who is not signed in (ACCT-3).
     package func database() throws -> DatabaseAccess {
         let owner = scope == .public ? nil : try requireUser()
         return DatabaseAccess(

@@ -4,7 +4,7 @@ package import TidebellWire
 /// What finding the zones of a request needs of the store.
 package typealias ZoneAccessReading = ZoneReading & ShareReading
 
-/// The zones that one request names, read together, and what they are to who calls.
+/// The zones that one request names, read together, and what they are to the caller.
 ///
 /// This is the one type that knows where a zone is and who may do what there.
 package struct RequestZones {
@@ -39,7 +39,7 @@ package struct RequestZones {
         granted = [:]
     }
 
-    /// Returns what a zone is to who calls; fails with `ZONE_NOT_FOUND` where there is none
+    /// Returns what a zone is to the caller; fails with `ZONE_NOT_FOUND` where there is none
     /// for them.
     package func access(to zoneID: ZoneID) throws -> ZoneAccess {
         if database.scope.holdsZonesOfOthers {
@@ -125,7 +125,7 @@ extension GrantedZone {
 }
 
 extension Call {
-    /// Returns what a zone is to who calls; fails with `ZONE_NOT_FOUND` where there is none
+    /// Returns what a zone is to the caller; fails with `ZONE_NOT_FOUND` where there is none
     /// for them.
     package func access(
         to zoneID: ZoneID, in reader: some ZoneAccessReading
@@ -136,7 +136,7 @@ extension Call {
 
 extension Store {
     /// Returns the scope of a step that writes to a zone of a request: its own database's, which
-    /// a participant's path does not say. Fails with `ZONE_NOT_FOUND` likewise.
+    /// a participant's path does not name. Fails with `ZONE_NOT_FOUND` likewise.
     package func scope(of zoneID: ZoneID, for call: Call) async throws -> StoreScope {
         guard call.scope.holdsZonesOfOthers else { return try .database(of: call) }
         return .database(try await read { try call.access(to: zoneID, in: $0).database.key })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TidebellWire
 
-/// A zone of a request as who calls reaches it: where it is, what they know it by, what
+/// A zone of a request as the caller reaches it: where it is, what they know it by, what
 /// they may do there.
 ///
 /// Every zone ID of a request is resolved to one, once (``RequestZones``). What works on the

@@ -9,7 +9,7 @@ struct ExplainedVerdict {
 }
 
 extension WireSubscription {
-    /// Returns what the rules say about a change, for the records asked for.
+    /// Returns what the rules decide about a change, for the records asked for.
     func explainedVerdict(
         on entry: OutboxEntry, asked query: PushExplanation.Query
     ) -> ExplainedVerdict {

@@ -2,7 +2,7 @@
 package import TidebellWire
 
 /// Whether an event fires a subscription: the one home of these rules, for the
-/// matcher and for who asks later why a push came or did not.
+/// matcher and for those who ask later why a push came or did not.
 package enum SubscriptionVerdict: Sendable, Hashable {
     /// Why an event leaves a subscription alone.
     package enum Reason: Sendable, Hashable {

@@ -7,7 +7,7 @@ import TidebellWire
 /// What the schema does not know yet is accepted where the type may grow: a
 /// subscription waits for records that are yet to come, a query does not.
 enum FilterRules {
-    /// Checks the filters of a query; fails with `BAD_REQUEST`, saying which
+    /// Checks the filters of a query; fails with `BAD_REQUEST`, naming which
     /// filter of `what` is wrong and why.
     static func check(
         _ filters: [WireFilter], of what: String, on type: RecordType, _ limits: Limits

@@ -3,7 +3,7 @@ import TidebellWire
 
 /// By what a query can be sorted (QUERY-1, QUERY-9, QUERY-14).
 enum SortRules {
-    /// Checks the sort keys of a query; fails with `BAD_REQUEST`, saying which
+    /// Checks the sort keys of a query; fails with `BAD_REQUEST`, naming which
     /// one is wrong and why.
     static func check(_ sorts: [WireSort], on type: RecordType, _ limits: Limits) throws {
         guard sorts.count <= WireSort.countLimit else {

@@ -5,7 +5,7 @@ import TidebellWire
 struct SavedBatch {
     /// What is notified of it.
     var changes: [RecordChange] = []
-    /// What it is to participants of shares; nil where nobody has to be told.
+    /// What it is to participants of shares; nil where there is nobody to notify.
     var shared: SharedChange?
 }
 

@@ -227,7 +227,7 @@ struct RecordBatch {
         )
     }
 
-    /// What answers say of the shares that the batch knows, as they are before it.
+    /// The shares that the batch knows for answers, as they are before it.
     private var shares: ShareAnswers {
         ShareAnswers(sharing.byName.values, for: call, in: access)
     }

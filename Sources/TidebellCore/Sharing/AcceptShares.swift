@@ -18,7 +18,7 @@ extension ResolveShares {
                     else { throw WireError.shareNotFound(guid.value) }
                     var call = call
                     let container = found.database.key.container
-                    // Who calls is somebody else in every container.
+                    // The caller is another user in every container.
                     call.user = try reader.user(of: account, in: container)
                     call.container = container
                     if let user = call.user {

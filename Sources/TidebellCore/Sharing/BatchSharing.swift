@@ -83,7 +83,7 @@ struct BatchSharing {
     mutating func add(found shares: [StoredShare]) { add(shares) }
 }
 
-/// What a batch does to the hierarchies of its zone, beside what its operations say.
+/// What a batch does to the hierarchies of its zone, beside what its operations ask for.
 struct HierarchyChanges {
     /// Shares that end.
     var ended: [StoredShare] = []

@@ -50,7 +50,7 @@ package struct NotifyParticipants: Sendable {
                 )
             }
             hasMore = page.users.count >= ShareGrant.perPage
-            for one in page.news { try tell(one, at: now, as: steps) }
+            for one in page.news { try notify(one, at: now, as: steps) }
             ended.subtract(page.users)
             last = page.users.last ?? last
         }
@@ -58,7 +58,7 @@ package struct NotifyParticipants: Sendable {
         let gone = try steps.write(.batch) { try $0.users(lost) }
         for user in gone.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
             let reason = deletion
-            try tell(
+            try notify(
                 News(
                     user: user, event: .zoneDeleted(reason, subscriptions: []), deletion: reason),
                 at: now, as: steps
@@ -92,14 +92,14 @@ package struct NotifyParticipants: Sendable {
         }
     }
 
-    private func tell(_ news: News, at now: Instant, as steps: some StoreSteps) throws {
+    private func notify(_ news: News, at now: Instant, as steps: some StoreSteps) throws {
         let key = DatabaseKey(container: news.user.container, scope: .shared, owner: news.user.id)
         try steps.write(.database(key)) { transaction in
             let database = try transaction.makeDatabase(key)
             let id = GrantedZoneID(owner: entry.zoneOwner, zone: entry.zoneName)
             let known = try transaction.sharedZone(id, in: database.id)
             if let known {
-                // An older zone of the same name tells nothing about this one.
+                // An older zone of the same name means nothing for this one.
                 guard known.zone <= shared.zone else { return }
                 guard known.zone < shared.zone || known.source < shared.position else { return }
             }

@@ -159,7 +159,7 @@ enum ShareFields {
         for (field, value) in changes.values {
             guard let expected = types[field] else {
                 try Names.checkFieldName(field, limits: limits)
-                // A share ends when its owner says so, not with another record.
+                // A share ends when its owner deletes it, not with another record.
                 guard value?.value.references.allSatisfy({ $0.action == .none }) ?? true else {
                     throw WireError.badRequest(
                         "field '\(field)' of share '\(WireError.shortened(name))' can hold "

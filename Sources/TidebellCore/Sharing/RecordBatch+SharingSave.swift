@@ -11,7 +11,8 @@ extension RecordBatch {
     }
 
     /// Stores which hierarchies records are in from now on, what shares are and whom they let
-    /// in; returns what the batch is to participants, nil where nobody has to be told.
+    /// in; returns what the batch is to participants, nil where there is nobody to
+    /// notify.
     ///
     /// - Parameters:
     ///   - changes: What is notified of the batch.
@@ -26,7 +27,7 @@ extension RecordBatch {
             isZoneWide: zone.sharing == .zoneWide
                 || newShares.values.contains { $0.share?.root == nil }
         )
-        // Users to be told are read before what they have ends.
+        // Users to notify are read before what they have ends.
         let hasParticipants = try !transaction.grants(
             in: zone.key, of: nil, after: nil, limit: 1
         ).isEmpty
@@ -72,12 +73,12 @@ extension RecordBatch {
             shared.isZoneWide ? [] : rows.filter { !ended.contains($0.share) }, in: zone.key)
         for share in ended { shared.hierarchies[share] = nil }
         if shared.isZoneWide { shared.hierarchies = [:] }
-        // Who may take part only from now on is told, too (SUB-56).
+        // Those who may take part only from now on are notified, too (SUB-56).
         let begins = outcomes.contains { $0.saved?.share?.access.isEmpty == false }
         return hasParticipants || begins || !shared.ended.isEmpty ? shared.thinned : nil
     }
 
-    /// What the answer of a batch that was written says of shares.
+    /// The shares of the answer to a batch that was written.
     var sharesAfter: ShareAnswers {
         let ended = Set(hierarchies.ended.map(\.name))
         let kept = sharing.byName.filter { !ended.contains($0.key) }

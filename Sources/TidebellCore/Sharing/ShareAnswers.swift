@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TidebellWire
 
-/// What answers say about sharing, for some records of one zone, read together.
+/// The sharing that answers show, for some records of one zone, read together.
 struct ShareAnswers {
     private let call: Call
     private let owner: StoredUser?
@@ -35,7 +35,7 @@ struct ShareAnswers {
         }
     }
 
-    /// What the answer says of a record; nil for one that is neither a share nor a root.
+    /// The sharing that the answer shows of a record; nil for one that is neither a share nor a root.
     func sharing(ofRecord name: String) -> WireSharing? {
         if let share = byName[name] { return .share(answered(share)) }
         return byRoot[name].map { .root(share: $0.name, shortGUID: $0.shortGUID) }

@@ -79,7 +79,7 @@ struct ShareParticipants {
                 found.append(try updated(left.remove(at: index), by: participant))
                 continue
             }
-            // Who is named twice is one participant, as the last time says (SHARE-8).
+            // Somebody who is named twice is one participant, as named last (SHARE-8).
             if let index = try found.firstIndex(where: { try isSame($0, participant) }) {
                 found[index] = try updated(found[index], by: participant)
                 continue

@@ -25,8 +25,8 @@ package struct HistoryEntry: Sendable, Hashable {
 
 /// Which marks of read notifications a reader of the history wants.
 package enum ReadMarks: Sendable, Hashable {
-    /// Those that no fetch has given out, for who knows nothing yet.
+    /// Those that no fetch has given out, for a reader that has nothing yet.
     case unreported
-    /// All, for who may know the notifications as unread.
+    /// All, for a reader that may have the notifications as unread.
     case all
 }

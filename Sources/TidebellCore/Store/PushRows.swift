@@ -59,7 +59,7 @@ package struct OutboxEntry: Sendable, Hashable {
     /// The zone owner as payloads name it (`zoid`).
     package var zoneOwner: String
     package var event: Event
-    /// What it is to participants of shares; nil where nobody has to be told.
+    /// What it is to participants of shares; nil where there is nobody to notify.
     package var sharing: SharedChange?
     /// The user who made the change.
     package var originUser: UserID?
@@ -79,7 +79,7 @@ package struct OutboxEntry: Sendable, Hashable {
         case row
     }
 
-    /// How long a damaged entry is kept at least, for who looks into it.
+    /// How long a damaged entry is kept at least, so that somebody can look into it.
     package static let setAsideRetention = Duration.seconds(7 * 86_400)
 
     package init(

@@ -3,7 +3,7 @@ import Synchronization
 import TidebellCore
 import TidebellWire
 
-/// Remembers for a moment who called with which tokens, so that a busy client
+/// Remembers for a moment which callers have which tokens, so that a busy client
 /// does not cost a look-up per request.
 ///
 /// Only known callers are remembered: a token works as soon as it exists. A

@@ -236,7 +236,7 @@ final class RequestWatch: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether the connection outlives what is missing of the request.
     private var outlivesRest: Bool {
         guard let announced else { return false }
-        // NB: an HTTP client that has queued all of a body and is told that the connection ends may
+        // NB: an HTTP client that has queued all of a body and learns that the connection ends may
         // close it at once, and report its own broken request instead of the answer.
         let bound = connection?.isFromUser == true ? Self.lingerBytes : Self.smallRest
         return announced - received <= bound

@@ -71,7 +71,7 @@ extension StoreCheck {
             StoreProblem("the names of records that are missing cannot all be read"))
     }
 
-    /// Whether the text is one JSON object; what is in it is for who knows its values.
+    /// Whether the text is one JSON object; what is in it is Core's to check.
     private static func isObject(_ json: [UInt8]) -> Bool {
         do {
             try JSONReader.read(json) { reader -> Void in

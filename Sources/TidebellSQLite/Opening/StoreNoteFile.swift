@@ -51,7 +51,7 @@ final class StoreNoteFile: @unchecked Sendable {
         _ = Foundation.close(descriptor)
     }
 
-    /// Writes what the store is, and waits for the disk; for who serves it.
+    /// Writes what the store is, and waits for the disk; for the process that serves it.
     ///
     /// A note that cannot be written makes nothing worse: the store itself reports what is wrong
     /// with the disk.

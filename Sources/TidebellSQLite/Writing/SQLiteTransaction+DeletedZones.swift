@@ -81,7 +81,7 @@ extension SQLiteTransaction {
         return count
     }
 
-    /// What a zone has of shares, with what tells its rows apart.
+    /// What a zone has of shares, with what distinguishes its rows.
     private static let shareTables = [
         (name: "share", key: "name"), (name: "share_grant", key: "user, share"),
         (name: "shared_record", key: "name, share"),

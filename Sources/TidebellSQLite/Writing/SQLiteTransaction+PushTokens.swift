@@ -76,12 +76,12 @@ extension SQLiteTransaction {
             DELETE FROM push_token_device
             WHERE token = ?1 AND device IN (
                 SELECT other.key
-                FROM push_token_device AS told
-                    CROSS JOIN device AS other ON other.key = told.device
+                FROM push_token_device AS delivered
+                    CROSS JOIN device AS other ON other.key = delivered.device
                     CROSS JOIN user AS theirs ON theirs.id = other.user
                     CROSS JOIN device AS own ON own.key = ?2
                     CROSS JOIN user AS mine ON mine.id = own.user
-                WHERE told.token = ?1 AND theirs.account <> mine.account
+                WHERE delivered.token = ?1 AND theirs.account <> mine.account
             ) RETURNING device
             """,
             token, device
@@ -97,10 +97,10 @@ extension SQLiteTransaction {
             DELETE FROM push_token_device
             WHERE token = ?1 AND device IN (
                 SELECT other.key
-                FROM push_token_device AS told
-                    CROSS JOIN device AS other ON other.key = told.device
+                FROM push_token_device AS delivered
+                    CROSS JOIN device AS other ON other.key = delivered.device
                     CROSS JOIN device AS own ON own.key = ?2
-                WHERE told.token = ?1 AND other.key <> own.key
+                WHERE delivered.token = ?1 AND other.key <> own.key
                     AND other.container = own.container AND other.environment = own.environment
             ) RETURNING device
             """,

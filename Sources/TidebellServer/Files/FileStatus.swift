@@ -6,7 +6,7 @@ import Foundation
     import CDispatch
 #endif
 
-/// What the system says of a file or folder.
+/// What the system reports of a file or folder.
 struct FileStatus {
     /// What stands under a path.
     enum Kind {

@@ -2,7 +2,7 @@
 
 /// `users/lookup/id` (web-services 5.11): who has these record names.
 ///
-/// Whoever knows a record name, which is made by chance, has met the user or was told.
+/// Whoever knows a record name, which is made by chance, has met the user or got it from somebody who did.
 package enum LookupUsers: WireEndpoint {
     package typealias Response = UsersResponse
     package static let route = WireRoute(.database("users/lookup/id", only: .public), .reads)

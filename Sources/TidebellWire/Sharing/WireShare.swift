@@ -93,13 +93,13 @@ package struct WireShare: Sendable, Hashable {
     /// The owner of what is shared.
     package var owner: WireParticipant? { participants.first { $0.role == .owner } }
 
-    /// The participant who calls.
+    /// The caller.
     package var currentUserParticipant: WireParticipant? {
         participants.first { $0.participantID == currentUserParticipantID }
     }
 }
 
-/// What an answer says about sharing of a record that is a share, or the root of one.
+/// The sharing that an answer shows of a record that is a share, or the root of one.
 package indirect enum WireSharing: Sendable, Hashable {
     /// The record is the root of a hierarchy that is shared, or is to be (`createShortGUID`).
     ///
