@@ -101,6 +101,31 @@ import TidebellWire
         let share = try await scene.api.cloud.store.read { try $0.share(shortGUID: guid) }
         #expect(share == nil)
     }
+
+    @Test("M8: an erased participant is in no share any more, and its owner's devices are notified")
+    func erasedParticipant() async throws {
+        var scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        _ = try await scene.pushes()
+        let accounts = scene.api.cloud.accounts
+        let ben = try await accounts.remove(named: "ben", erasing: .personal)
+        #expect(try await accounts.erase(ben)[.users] == 1)
+        #expect(try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1])
+        let share = try await scene.call(
+            "anna-phone", "private/records/lookup",
+            #"{"zoneID":{"zoneName":"Lists"},"records":[{"recordName":"share"}]}"#)
+        #expect(share.contains(guid) && !share.contains(scene.ben))
+        let (grants, lost) = try await scene.api.cloud.store.read { reader in
+            let located = try #require(try reader.share(shortGUID: guid))
+            return (
+                try reader.grants(in: located.zone.key, of: nil, after: nil, limit: 10),
+                try reader.lostUsers(limit: 10)
+            )
+        }
+        #expect(grants == [] && lost == [])
+    }
 }
 
 /// Anna's and Ben's devices, which all subscribe to the databases they have.

@@ -7,7 +7,8 @@ import TidebellWire
 /// who stops between two steps goes on with the next, in this process or another.
 ///
 /// What the person shared ends first, as if they had stopped sharing it: the zones leave the shared
-/// databases of those who take part, and their devices are notified.
+/// databases of those who take part, and their devices are notified. Shares of others they leave. An
+/// invitation that they never accepted stays as its owner made it.
 ///
 /// Records in public databases stay unless the operator asks for more, as on CloudKit,
 /// where an app that is asked to delete a person's data deletes the zones of their private
@@ -87,6 +88,7 @@ package struct EraseAccount: Sendable {
             try transaction.endErasing(account)
             return true
         }
+        if try leaveShares(as: user, at: now, transaction) { return false }
         if let zone = try transaction.publicZone(of: user) {
             let isLookedThrough = try erasePublic(
                 removed, user, in: zone.zone, at: now, transaction
@@ -98,6 +100,42 @@ package struct EraseAccount: Sendable {
             try transaction.setErasurePosition(.start, of: account)
         }
         return false
+    }
+
+    /// Leaves shares of a zone that the user takes part in, as the user could have done (SHARE-14);
+    /// returns whether there was such a zone. What they wrote there is its owner's, and stays.
+    private func leaveShares(
+        as user: StoredUser, at now: Instant,
+        _ transaction: some RecordSaving & ErasureWriting
+    ) throws -> Bool {
+        guard let granted = try transaction.grantedZones(to: user.id, among: nil).first
+        else { return false }
+        let grants = granted.grants.filter { !$0.hasEnded }.prefix(Self.shares)
+        let request = ModifyRecords.Request(
+            zoneID: ZoneID(
+                zoneName: granted.zone.name, ownerRecordName: granted.owner.recordName),
+            operations: grants.map { .init(.forceDelete, recordName: $0.share) }, atomic: false
+        )
+        do {
+            let call = call(as: user, in: .shared, at: now)
+            _ = try ModifyRecords.attempt(request, for: call, in: transaction)
+        } catch is WireError {}
+        // Where a share cannot be saved, what it let the user do ends all the same.
+        try transaction.putGrants(
+            grants.map { grant in
+                var ended = grant
+                ended.hasEnded = true
+                return ended
+            }
+        )
+        return true
+    }
+
+    private func call(as user: StoredUser, in scope: DatabaseScope, at now: Instant) -> Call {
+        Call(
+            container: user.container, scope: scope, user: user, now: now,
+            storeIdentity: storeIdentity, limits: limits, uuids: .unneeded
+        )
     }
 
     /// Deletes some of the records that the user made in the public database, as the user
@@ -126,10 +164,7 @@ package struct EraseAccount: Sendable {
     private func delete(
         _ name: String, of user: StoredUser, at now: Instant, _ transaction: some RecordSaving
     ) throws -> Bool {
-        let call = Call(
-            container: user.container, scope: .public, user: user, now: now,
-            storeIdentity: storeIdentity, limits: limits, uuids: .unneeded
-        )
+        let call = call(as: user, in: .public, at: now)
         let request = ModifyRecords.Request(
             zoneID: ZoneID(zoneName: ZoneID.defaultName),
             operations: [.init(.forceDelete, recordName: name)]
