@@ -133,5 +133,8 @@ struct LostAssetTests {
         guard case .failure(let error) = fetched[bad.recordID] else { return }
         #expect(error.localizedDescription.contains("field 'f' of record 'bad'"))
         #expect((error as? CKError)?.userInfo[NSUnderlyingErrorKey] is CKError)
+        // The operator learns of it from the log.
+        let left = await #expect(throws: TestCloudError.self) { try await home.cloud.finish() }
+        #expect(left?.description.contains("a file of records is damaged") == true)
     }
 }

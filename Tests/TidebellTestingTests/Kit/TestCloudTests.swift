@@ -102,6 +102,7 @@ struct TestCloudTests {
         try await home.phone.goOnline()
         #expect(try await home.phone.nextNotification()?.subscriptionID == "all")
         try await home.phone.privateDatabase.save(item("a"))
+        #expect(try await home.laptop.nextNotification()?.subscriptionID == "all")
     }
 
     @Test(

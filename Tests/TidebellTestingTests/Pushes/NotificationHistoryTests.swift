@@ -124,7 +124,9 @@ struct NotificationHistoryTests {
         #expect(fetched.recordFields?["title"] is String)
     }
 
-    @Test("NOTIF-11, NOTIF-12: page by page to the end; a foreign token is changeTokenExpired")
+    @Test(
+        "NOTIF-11, NOTIF-12: page by page to the end; a foreign token is changeTokenExpired",
+        .leavesPushes)
     func pages() async throws {
         let home = try await home(notifiedOf: "a", "b", "c")
         let first = try await history(home.phone).fetch(nil, limit: 2)
@@ -142,7 +144,7 @@ struct NotificationHistoryTests {
         #expect(code == .changeTokenExpired)
     }
 
-    @Test("NOTIF-13: one that was marked read comes once more, without contents")
+    @Test("NOTIF-13: one that was marked read comes once more, without contents", .leavesPushes)
     func read() async throws {
         let home = try await home(notifiedOf: "a", "b")
         let page = try await history(home.phone).fetch(nil, limit: 0)

@@ -103,6 +103,7 @@ struct PayloadShapeTests {
                 + #""ckuserid":"\#(user)","nid":"NID","qry":{"dbs":2,"fo":1,"rid":"a","#
                 + #""sid":"query","zid":"_defaultZone","zoid":"_defaultOwner"}}}"#
         )
+        #expect(try await home.laptop.nextNotification()?.subscriptionID == "query")
     }
 
     @Test("T-13, PUSH-24, NINFO-2, NINFO-10: an alert of text alone is a string")

@@ -57,6 +57,8 @@ struct RealLifeTests {
         }
         #expect(phone.names == names)
         try await home.laptop.privateDatabase.deleteRecord(withID: ids[1])
+        let push = try await home.phone.nextNotification()
+        #expect(push?.subscriptionID == "changes-subscription-id")
         try await phone.fetchChanges()
         #expect(phone.names == ["contact 1", "contact 3"])
         #expect(phone.fetchedCount == 3)
