@@ -148,4 +148,23 @@ struct SettableLimitTests {
             })
         #expect(lines.contains { $0.hasSuffix(" half of all (1 to 1000000)") })
     }
+
+    @Test("SECURITY.md has each limit in its table of bounds, and none that there is not")
+    func securityTable() throws {
+        let file = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("SECURITY.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let bounds = try #require(text.firstMatch(of: #/\n## Bounds\n([\s\S]+?)\n## /#)?.1)
+        // Bound, default, name, what is beyond it, whether that is counted.
+        let cells = bounds.split(separator: "\n").filter { $0.hasPrefix("| ") }
+            .map { $0.split(separator: " | ") }
+        #expect(cells.allSatisfy { $0.count == 5 })
+        // Without options, which begin with a hyphen.
+        let listed = Set(
+            cells.flatMap { $0[2].matches(of: /`([a-z][A-Za-z.]+)`/).map { String($0.1) } })
+        let settable = Set(SettableLimit.all.map(\.name))
+        #expect(settable.subtracting(listed) == [])
+        #expect(listed.subtracting(settable).isSubset(of: SettableLimit.fixedLimits.keys))
+    }
 }
