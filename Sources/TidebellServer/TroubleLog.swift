@@ -45,13 +45,15 @@ struct TroubleLog: Sendable {
             + (more > 0 ? " and \(more) more" : "")
     }
 
-    /// Names a SQLite whose defect would matter if two processes copied the log.
+    /// Names a SQLite whose defect would matter if two processes copied the log: unasked, since
+    /// only the operator can keep other programs away, or get another SQLite.
     func nameDefects(of version: SQLiteVersion = .current) {
         guard version.hasWALResetDefect else { return }
-        logger.info(
+        logger.notice(
             """
-            this SQLite has the WAL-reset defect; it is not met, because only one connection \
-            of the server ever checkpoints: do not let other programs write to the database
+            this machine's SQLite has the WAL-reset defect, which can lose commits; the server \
+            does not meet it, because only one connection of its own ever checkpoints: do not let \
+            other programs write to the database, and update SQLite to 3.51.3 or newer
             """,
             metadata: ["sqlite": "\(version)", "see": "https://sqlite.org/wal.html#walresetbug"]
         )

@@ -29,7 +29,7 @@ struct ServeOptionTests {
     @Test("M4: a start names the SQLite in use if it has the WAL-reset defect, once")
     func walResetDefect() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }
-        let server = try await program.serve(arguments: ["--log-level", "info"])
+        let server = try await program.serve()
         server.signal(SIGTERM)
         var lines: [String] = []
         for await line in server.lines where line.contains("has the WAL-reset defect") {

@@ -31,16 +31,17 @@ struct TroubleLogTests {
     }
 
     @Test(
-        "M4: a SQLite with the WAL-reset defect is named with what not to do, a sound one is not",
+        "M4: a SQLite with the WAL-reset defect is named with what to do, a sound one is not",
         arguments: [(3_040_001, 1), (3_053_001, 0)])
     func defects(number: Int, lines: Int) {
-        let log = TestLog(level: .info)
+        let log = TestLog(level: .notice)
         TroubleLog(logger: log.logger)
             .nameDefects(of: SQLiteVersion(number: number))
         #expect(log.detailedLines.count == lines)
         #expect(
             log.detailedLines.allSatisfy {
                 $0.contains("do not let other programs write") && $0.contains("sqlite=3.40.1")
+                    && $0.contains("update SQLite to 3.51.3 or newer")
             }
         )
     }
