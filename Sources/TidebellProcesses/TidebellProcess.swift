@@ -151,7 +151,7 @@ extension TidebellProgram {
     package static func token(in output: [String]) -> String? {
         for line in output {
             if let range = line.range(
-                of: #"TIDEBELL_(API|WEB_AUTH)_TOKEN="#, options: .regularExpression)
+                of: #"TIDEBELL_(API|WEB_AUTH|ADMIN)_TOKEN="#, options: .regularExpression)
             {
                 return line[range.upperBound...].trimmingCharacters(in: .whitespaces)
             }

@@ -71,8 +71,9 @@ package struct Maintenance: Service {
         } catch is CancellationError {
             // The end of every service.
         }
-        // What ran since the last look counts, however often a server is started anew.
+        // What ran and was used since the last look counts, however often a server is started anew.
         await attempt("retention") { _ = try await retention.moment(in: store) }
+        await attempt("token uses") { try await storeTokenUses() }
     }
 
     /// Removes what is old enough now, each kind by itself: a failure is the operator's to

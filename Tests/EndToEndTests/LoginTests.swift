@@ -174,6 +174,7 @@ import TidebellProcesses
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let token = try #require(text.firstMatch(of: /TIDEBELL_API_TOKEN=([0-9a-f]{64})/)?.1)
         #expect(!output.joined().contains(token))
+        #expect(text.contains("The web token is good in all containers: it is for your own use;"))
         #expect(output.contains { $0.contains(path) })
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect((mode as? NSNumber)?.intValue == 0o600)

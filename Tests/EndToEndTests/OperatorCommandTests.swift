@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CloudKit
 import Foundation
 import TestSupport
 import Testing
@@ -45,6 +46,101 @@ struct OperatorCommandTests {
         for await line in child.lines { lines.append(line) }
         _ = await child.waitUntilExit()
         return lines
+    }
+
+    /// What a command lists, by ID; each time is `TIME`.
+    private func listed(_ command: [String]) async throws -> [String: String] {
+        var listed: [String: String] = [:]
+        for line in try await program.run(command) {
+            let parts = try #require(line.wholeMatch(of: /([0-9a-f]{8,})  (.+)/), "\(line)")
+            listed[String(parts.1)] = String(parts.2).replacing(
+                /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, with: "TIME")
+        }
+        return listed
+    }
+
+    /// Asks the server; returns the status of the answer.
+    private func get(_ path: String, bearing token: String? = nil) async throws -> Int {
+        let server = try #require(URL(string: program.address))
+        return try await HTTPTransport(server: server, leastTimeout: .patience).send(
+            TransportRequest(
+                method: "GET", path: path,
+                headers: token.map { [("Authorization", "Bearer \($0)")] } ?? [], body: []
+            ),
+            timeout: .patience
+        ).status
+    }
+
+    @Test("H3: lists have each token with name, scope and last use, and the ID by which it ends")
+    func lists() async throws {
+        defer { clean() }
+        let container = ["--container", Household.container]
+        let anna = try await program.token(["user", "add", "anna"])
+        _ = try await program.token(["user", "token", "anna"] + container)
+        let apps = try await program.token(["api-token", "create", "--name", "apps"])
+        let page = ["--name", "page", "--environment", "production", "--days", "1"]
+        _ = try await program.token(["api-token", "create"] + container + page)
+        let ops = try await program.token(["admin-token", "create", "--name", "ops"])
+        _ = try await program.token(["admin-token", "create", "--name", "audit", "--days", "1"])
+        let kinds: [(list: [String], end: [String], used: String, other: String, none: String)] = [
+            (
+                ["api-token", "list"], ["api-token", "revoke"],
+                "apps  all containers  made TIME, USE, does not expire",
+                "page  \(Household.container) (production)  made TIME, USE, expires TIME",
+                "There are none; make one: tidebell api-token create"
+            ),
+            (
+                ["admin-token", "list"], ["admin-token", "revoke"],
+                "ops  all containers  made TIME, USE, does not expire",
+                "audit  all containers  made TIME, USE, expires TIME",
+                "There are none; make one: tidebell admin-token create"
+            ),
+            (
+                ["user", "sessions", "anna"], ["user", "sign-out", "anna", "--session"],
+                "token  all containers  made TIME, USE, expires TIME",
+                "token  \(Household.container) (development)  made TIME, USE, expires TIME",
+                "The user 'anna' is signed in nowhere."
+            ),
+        ]
+        func text(_ line: String, _ use: String) -> String { line.replacing("USE", with: use) }
+        for kind in kinds {
+            let lines = try await listed(kind.list).values.sorted()
+            #expect(lines == [kind.used, kind.other].map { text($0, "no use noted") }.sorted())
+        }
+        let server = try await program.serve()
+        let name = "\(Household.container)/development"
+        let query = "ckAPIToken=\(apps)&ckWebAuthToken=\(anna)"
+        #expect(try await get("/database/1/\(name)/private/zones/list?\(query)") == 200)
+        #expect(try await get("/admin/1/\(name)/push/explain?record=r", bearing: ops) == 200)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        for kind in kinds {
+            let (used, other) = (text(kind.used, "used TIME"), text(kind.other, "no use noted"))
+            let lines = try await listed(kind.list)
+            #expect(lines.values.sorted() == [used, other].sorted())
+            let ids = lines.sorted { $0.value == used && $1.value != used }.map(\.key)
+            _ = try await program.run(kind.end + [try #require(ids.first)])
+            #expect(try await listed(kind.list) == [try #require(ids.last): other])
+            _ = try await program.run(kind.end + [try #require(ids.last)])
+            let none = try await program.run(kind.list)
+            #expect(none.count == 1 && none[0].hasPrefix(kind.none), "\(none)")
+        }
+    }
+
+    @Test("H4: what is printed of a new web token says where it is good")
+    func scopes() async throws {
+        defer { clean() }
+        let everywhere = "valid for 365 days, in all containers, for your own use;"
+        for (command, scope) in [
+            (["user", "add", "anna"], everywhere), (["user", "token", "anna"], everywhere),
+            (
+                ["user", "token", "anna", "--days", "1", "--container", Household.container],
+                "valid for 1 day, in \(Household.container) (development) only;"
+            ),
+        ] {
+            let printed = try await program.run(command).joined(separator: "\n")
+            #expect(printed.contains("A web token of 'anna', \(scope)"), "\(printed)")
+        }
     }
 
     @Test("Output that cannot be written hides nothing that was done, nor how to undo it")
