@@ -127,6 +127,45 @@ struct BackupCommandTests {
         #expect(try await program.run(["check"]).joined().hasPrefix("No problem in"))
     }
 
+    @Test("H6: a log that is lost while no server runs is reported by the next start, and no other")
+    func lostLog() async throws {
+        defer { clean() }
+        var server = try await program.serve()
+        let home = try await Household(program: program, user: "anna")
+        try await home.prepare(zone: "Feed")
+        // Its end empties the log into the database, which is there without the log then.
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        server = try await program.serve()
+        try await home.save()
+        let (_, device) = try home.database()
+        var state = FetchedState()
+        try await state.fetch(from: device)
+        server.signal(SIGKILL)
+        _ = await server.waitUntilExit()
+        let database = program.dataFolder.appendingPathComponent(SQLiteFactory.fileName).path
+        try FileManager.default.removeItem(atPath: database + "-wal")
+        var reports: [Int] = []
+        for _ in 0..<2 {
+            server = try await program.serve()
+            if reports.isEmpty {
+                let expired = await #expect(throws: CKError.self) {
+                    try await state.fetch(from: device)
+                }
+                #expect(expired?.code == .changeTokenExpired)
+                state = FetchedState()
+            }
+            try await state.fetch(from: device)
+            server.signal(SIGTERM)
+            let sentence = "the store lacks changes it had before; devices fetch everything anew"
+            var count = 0
+            for await line in server.lines where line.contains(sentence) { count += 1 }
+            reports.append(count)
+            #expect(await server.waitUntilExit() == 0)
+        }
+        #expect(reports == [1, 0])
+    }
+
     @Test(
         "W-10: a command on a folder without a cloud makes nothing and names the folder",
         arguments: [
