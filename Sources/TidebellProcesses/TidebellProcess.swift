@@ -9,6 +9,8 @@ package struct TidebellProgram: Sendable {
     package var dataFolder: URL
     /// The port `serve` listens on.
     package var port: Int
+    /// Variables that commands have beside those of this process.
+    package var environment: [String: String] = [:]
 
     /// Creates a description; nothing runs yet.
     package init(executable: URL, dataFolder: URL, port: Int) {
@@ -31,7 +33,7 @@ package struct TidebellProgram: Sendable {
             executable,
             ["serve", "--port", String(port), "--data", dataFolder.path]
                 + times.flatMap { ["--limit", "\($0)=1h"] } + arguments,
-            mergesErrors: true
+            environment: environment, mergesErrors: true
         )
         try await waitUntilHealthy(server)
         return server
@@ -40,7 +42,8 @@ package struct TidebellProgram: Sendable {
     /// Runs a command to its end and returns its output.
     package func run(_ arguments: [String]) async throws -> [String] {
         let child = try ChildProcess(
-            executable, arguments + ["--data", dataFolder.path], mergesErrors: true
+            executable, arguments + ["--data", dataFolder.path], environment: environment,
+            mergesErrors: true
         )
         var output: [String] = []
         for await line in child.lines { output.append(line) }

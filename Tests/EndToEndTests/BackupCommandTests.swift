@@ -200,9 +200,54 @@ struct BackupCommandTests {
         #expect(await server.waitUntilExit() == 0)
     }
 
+    /// How an operator names a root key that is not in the data folder.
+    enum RootKeyPlace: CaseIterable { case file, command, variable }
+
     @Test(
-        "The root key elsewhere: backup, restore and check report what they lack, and serve warns")
-    func rootKeyElsewhere() async throws {
+        "The root key elsewhere: none is made, backup, restore and check report what they lack",
+        arguments: RootKeyPlace.allCases)
+    func rootKeyElsewhere(place: RootKeyPlace) async throws {
+        let key = program.dataFolder.appendingPathExtension("key")
+        defer {
+            clean()
+            try? FileManager.default.removeItem(at: key)
+        }
+        let digits = String(repeating: "0a", count: 32)
+        try Data(digits.utf8).write(to: key)
+        var keyed = program
+        let option =
+            switch place {
+            case .file: ["--root-key-file", key.path]
+            case .command: ["--root-key-command", "cat '\(key.path)'"]
+            case .variable: [String]()
+            }
+        if place == .variable { keyed.environment["TIDEBELL_ROOT_KEY"] = digits }
+        let server = try await keyed.serve(arguments: option)
+        server.signal(SIGTERM)
+        #expect(await server.waitUntilExit() == 0)
+        func hasOwnKey() -> Bool {
+            let path = program.dataFolder.appendingPathComponent("root-key").path
+            return FileManager.default.fileExists(atPath: path)
+        }
+        #expect(!hasOwnKey())
+        // Without the key there is no start, and none is made.
+        #expect(try await failure(["serve"]).contains("root-key is missing"))
+        let made = try await program.run(["backup", backup.path]).joined(separator: "\n")
+        #expect(made.contains("The root key is NOT in it"))
+        let restored = try await program.run(["restore", backup.path, "--replace"])
+        #expect(
+            restored.last
+                == "   tidebell serve --data \(program.dataFolder.path) --root-key-file FILE"
+        )
+        #expect(!hasOwnKey())
+        for (program, option) in [(keyed, option), (program, ["--root-key-file", key.path])] {
+            let checked = try await program.run(["check"] + option)
+            #expect(checked.first?.hasPrefix("No problem in") == true, "\(checked)")
+        }
+    }
+
+    @Test("A root key file that others may read is warned of at the start, with what to do")
+    func openRootKeyFile() async throws {
         let key = program.dataFolder.appendingPathExtension("key")
         defer {
             clean()
@@ -215,15 +260,6 @@ struct BackupCommandTests {
         #expect(warning?.contains("chmod 600 \(key.path)") == true)
         server.signal(SIGTERM)
         #expect(await server.waitUntilExit() == 0)
-        let made = try await program.run(["backup", backup.path]).joined(separator: "\n")
-        #expect(made.contains("The root key is NOT in it"))
-        let restored = try await program.run(["restore", backup.path, "--replace"])
-        #expect(
-            restored.last
-                == "   tidebell serve --data \(program.dataFolder.path) --root-key-file FILE"
-        )
-        let checked = try await program.run(["check", "--root-key-file", key.path])
-        #expect(checked.first?.hasPrefix("No problem in") == true)
     }
 
     @Test("A backup that finds no room names its own disk, not the cloud's")
