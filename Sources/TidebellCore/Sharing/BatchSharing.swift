@@ -15,6 +15,10 @@ struct BatchSharing {
     private var users: [UserLookup: StoredUser] = [:]
     /// The records that shares are to be made for, or end for, and that no operation saves.
     private(set) var roots: [String: StoredRecord] = [:]
+    /// The records right below others, as far as they were read.
+    private var childNames: [String: [String]] = [:]
+    /// The records of which it was read in which share they are, and what share they are root of.
+    private var readNames: Set<String> = []
 
     init(
         _ request: ModifyRecords.Request, names: Set<String>, demanded: Set<String>,
@@ -81,6 +85,36 @@ struct BatchSharing {
 
     /// Adds shares that are found on the way.
     mutating func add(found shares: [StoredShare]) { add(shares) }
+
+    /// The records right below another one, which ``readChildren(of:in:_:)`` read.
+    func children(of name: String) -> [String] { childNames[name] ?? [] }
+
+    /// Reads which records are right below others; for each of these once in a batch.
+    mutating func readChildren(
+        of names: Set<String>, in zone: ZoneKey, _ reader: some RecordReading
+    ) throws {
+        let unread = names.filter { childNames[$0] == nil }
+        guard !unread.isEmpty else { return }
+        for name in unread { childNames[name] = [] }
+        for reference in try reader.references(to: unread, in: zone)
+        where reference.kind == .parent {
+            childNames[reference.target]?.append(reference.source)
+        }
+    }
+
+    /// Reads which shares hold records, and returns those that have one of them as their root;
+    /// each record is read once in a batch.
+    mutating func readShares(
+        of names: Set<String>, in zone: ZoneKey, _ reader: some ShareReading & SharedRecordReading
+    ) throws -> [StoredShare] {
+        let unread = names.subtracting(readNames)
+        guard !unread.isEmpty else { return [] }
+        readNames.formUnion(unread)
+        add(holders: try reader.sharesHolding(unread, in: zone))
+        let found = try reader.shares(ofRoots: unread, in: zone)
+        add(found)
+        return found
+    }
 }
 
 /// What a batch does to the hierarchies of its zone, beside what its operations ask for.

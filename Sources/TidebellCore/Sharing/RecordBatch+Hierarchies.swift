@@ -23,9 +23,10 @@ extension RecordBatch {
         guard try !failImpossibleShares() else { return true }
         var walk = HierarchyWalk(self)
         try walk.run(in: reader)
+        // What was read holds for the next walk, too.
+        sharing = walk.sharing
         hierarchies.holders = walk.holders
         hierarchies.moved = walk.moved
-        sharing = walk.sharing
         if !walk.failures.isEmpty {
             fail { walk.failures[$0] }
             return true
@@ -154,173 +155,9 @@ extension RecordBatch {
     }
 }
 
-/// Finds out in which hierarchy records are after a batch.
-private struct HierarchyWalk {
-    /// The share of each record after the batch that is saved, or that moved.
-    private(set) var holders: [String: String] = [:]
-    /// Records below those that moved, which no operation saves.
-    private(set) var moved: [StoredRecord] = []
-    /// Why operations cannot be.
-    private(set) var failures: [String: WireError] = [:]
-
-    private let saved: [String: RecordBatch.SavedRecord]
-    private let gone: Set<String>
-    private let ended: Set<String>
-    private let touched: [String: StoredRecord]
-    private let zone: ZoneKey
-    private let limits: Limits
-    /// With the holders of what was met on the way.
-    private(set) var sharing: BatchSharing
-    /// The share of each root after the batch.
-    private var rootShares: [String: String] = [:]
-    /// The operation that makes the share of a root.
-    private var makers: [String: String] = [:]
-    /// The share after the batch of records that hang below one that moved; nil for none.
-    private var carried: [String: String?] = [:]
-    private var movedNames: Set<String> = []
-
-    init(_ batch: RecordBatch) {
-        let ended = Set(batch.hierarchies.ended.map(\.name))
-        saved = batch.savedRecords
-        gone = batch.deletedNames.union(batch.cascaded.map(\.name))
-        touched = Dictionary(batch.hierarchies.touched.map { ($0.name, $0) }) { first, _ in first }
-        zone = batch.zone.key
-        limits = batch.call.limits
-        sharing = batch.sharing
-        self.ended = ended
-        for (root, share) in batch.sharing.byRoot where !ended.contains(share.name) {
-            rootShares[root] = share.name
-        }
-        for (name, record) in batch.newShares {
-            guard let root = record.share?.root else { continue }
-            rootShares[root] = name
-            makers[root] = name
-        }
-    }
-
-    /// Goes on until nothing moves any more: what moved may carry a parent of what is saved.
-    mutating func run(in reader: some HierarchyReading) throws {
-        // Also those that operations do not name, as the parents that records had.
-        let parents = Set(saved.values.compactMap(\.record.parent))
-        sharing.add(holders: try reader.sharesHolding(parents, in: zone))
-        let names = (Array(saved.keys) + touched.keys).sorted()
-        checkParents()
-        var last: [String: String]?
-        // Each round settles what hangs below what the round before settled.
-        for _ in 0...names.count + 1 where failures.isEmpty {
-            holders = [:]
-            for name in names {
-                var visited: Set<String> = []
-                holders[name] = shareAfter(name, &visited)
-            }
-            guard holders != last else { break }
-            last = holders
-            (carried, movedNames) = ([:], [])
-            for name in names where failures.isEmpty {
-                checkRoot(name)
-                let isNew = touched[name] == nil && saved[name]?.previous == nil
-                guard !isNew, holders[name] != before(name) else { continue }
-                try carry(name, to: holders[name], in: reader)
-            }
-        }
-        guard failures.isEmpty else { return }
-        for (name, share) in carried { holders[name] = share }
-        guard !movedNames.isEmpty else { return }
-        moved = try reader.recordsWithoutFields(movedNames, in: zone).values
-            .sorted { $0.position < $1.position }
-    }
-
-    /// A share is no parent: it could not be deleted before what hangs below it.
-    private mutating func checkParents() {
-        for (name, record) in saved {
-            guard let parent = record.record.parent, parent != record.previous?.parent,
-                parent == ShareNames.zoneWideShare || saved[parent]?.share != nil
-                    || before(parent) == parent
-            else { continue }
-            failures[name] = .badRequest(
-                "share '\(WireError.shortened(parent))' cannot be the parent of record "
-                    + "'\(WireError.shortened(name))'; its root can",
-                ckCode: CKErrorCode.invalidArguments
-            )
-        }
-    }
-
-    /// The share that a record was in, if it goes on.
-    private func before(_ name: String) -> String? { sharing.holder(of: name, without: ended) }
-
-    private func shareAfter(_ name: String, _ visited: inout Set<String>) -> String? {
-        if let own = rootShares[name] { return own }
-        guard let record = saved[name] else {
-            if let carried = carried[name] { return carried }
-            return gone.contains(name) ? nil : before(name)
-        }
-        // The record of a share is in what it shares.
-        if record.share != nil { return name }
-        guard let parent = record.record.parent, visited.insert(name).inserted else { return nil }
-        return shareAfter(parent, &visited)
-    }
-
-    /// SHARE-4: a root is in no other hierarchy.
-    private mutating func checkRoot(_ name: String) {
-        guard let own = rootShares[name] else { return }
-        let above: String?
-        if let record = saved[name] {
-            var visited: Set<String> = [name]
-            above = record.record.parent.flatMap { shareAfter($0, &visited) }
-        } else {
-            above = makers[name] == nil ? nil : before(name)
-        }
-        guard let above, above != own else { return }
-        failures[makers[name] ?? name] = .alreadyShared(name)
-    }
-
-    /// Takes all that hangs below a record along, but for what the batch saves itself.
-    private mutating func carry(
-        _ top: String, to share: String?, in reader: some HierarchyReading
-    ) throws {
-        var frontier: Set<String> = [top]
-        while !frontier.isEmpty {
-            let sources = Set(
-                try reader.references(to: frontier, in: zone).lazy
-                    .filter { $0.kind == .parent }.map(\.source)
-            ).filter { saved[$0] == nil && !gone.contains($0) && carried[$0] == nil && $0 != top }
-            sharing.add(holders: try reader.sharesHolding(sources, in: zone))
-            let roots = Set(
-                try reader.shares(ofRoots: sources, in: zone)
-                    .filter { !ended.contains($0.name) && $0.name != share }.compactMap(\.root)
-            ).union(sources.filter { makers[$0] != nil && rootShares[$0] != share })
-            // Of what is to be shared anew, nothing may be.
-            var shared = roots
-            if makers[top] != nil {
-                for name in sources where before(name) != nil && before(name) != share {
-                    shared.insert(name)
-                }
-            }
-            if share != nil, let other = shared.min() {
-                failures[makers[top] ?? top] = .alreadyShared(other)
-                return
-            }
-            frontier = sources.subtracting(roots)
-            for name in frontier {
-                carried[name] = .some(share)
-                if before(name) != share { movedNames.insert(name) }
-            }
-            guard movedNames.count <= limits.movedRecords else {
-                failures[makers[top] ?? top] = WireError.badRequest(
-                    "more than \(limits.movedRecords) records below record "
-                        + "'\(WireError.shortened(top))' would come into a share or leave it with "
-                        + "one save (movedRecords); move them in parts",
-                    ckCode: CKErrorCode.limitExceeded
-                ).naming(.movedRecords)
-                return
-            }
-        }
-    }
-}
-
 extension WireError {
     /// A record is in a share already (SHARE-4).
-    fileprivate static func alreadyShared(_ name: String) -> WireError {
+    static func alreadyShared(_ name: String) -> WireError {
         badRequest(
             "record '\(shortened(name))' is shared already, by itself or with a record above it: a "
                 + "record is in one share",

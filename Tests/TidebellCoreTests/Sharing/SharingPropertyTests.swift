@@ -86,9 +86,10 @@ private struct SharingWalk {
     mutating func step() async throws {
         let names = parents.keys.sorted()
         guard names.count > 3 else { return try await create() }
-        switch random.below(12) {
+        switch random.below(14) {
         case 0...2: try await create()
         case 3...5: try await move(random.pick(names))
+        case 12, 13: try await moveSeveral(names)
         case 6: try await touch(random.pick(names))
         case 7: try await delete(random.pick(names))
         case 8: try await share(random.pick(names))
@@ -128,6 +129,42 @@ private struct SharingWalk {
         #expect(results[0].error == nil)
         parents[name] = .some(parent)
         done.append("move \(name) to \(parent ?? "-")")
+    }
+
+    /// Moves several records with one save, some of them below each other.
+    private mutating func moveSeveral(_ names: [String]) async throws {
+        var after = parents
+        var operations: [ModifyRecords.Operation] = []
+        for name in names.shuffled(using: &random).prefix(2 + random.below(4)) {
+            let parent = random.oneIn(4) ? nil : names.randomElement(using: &random)
+            // A circle is no tree.
+            guard !above(parent, in: after).contains(name) else { continue }
+            after[name] = .some(parent)
+            operations.append(.save(.forceUpdate, name, parent: .some(parent)))
+        }
+        let results = try await bench.modify(operations)
+        let before = parents
+        parents = after
+        let isRefused = shares.keys.contains { root in
+            (after[root] ?? nil).flatMap { self.root(of: $0) } != nil
+        }
+        if isRefused { parents = before }
+        for result in results {
+            #expect(
+                (result.error == nil) != isRefused,
+                "\(operations.map { "\($0.recordName ?? "") to \(($0.parent ?? nil) ?? "-")" })")
+        }
+        done.append(isRefused ? "refused" : "move \(operations.compactMap(\.recordName))")
+    }
+
+    /// A record with all that is above it.
+    private func above(_ name: String?, in parents: [String: String?]) -> Set<String> {
+        var above: Set<String> = []
+        var name = name
+        while let current = name, above.insert(current).inserted {
+            name = parents[current] ?? nil
+        }
+        return above
     }
 
     private func touch(_ name: String) async throws {

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Finds out in which hierarchy records are after a batch.
+///
+/// A record is where the one above it is, up to the root of a share. What a record takes along
+/// when it moves is read once; only what hangs below it is looked at again.
+struct HierarchyWalk {
+    /// The share of each record after the batch that is saved, or that moved.
+    private(set) var holders: [String: String] = [:]
+    /// Records below those that moved, which no operation saves.
+    private(set) var moved: [StoredRecord] = []
+    /// Why operations cannot be.
+    private(set) var failures: [String: WireError] = [:]
+    /// With the holders of what was met on the way.
+    private(set) var sharing: BatchSharing
+
+    private let saved: [String: RecordBatch.SavedRecord]
+    private let gone: Set<String>
+    private let ended: Set<String>
+    private let touched: [String: StoredRecord]
+    private let zone: ZoneKey
+    private let limits: Limits
+    /// The records that operations are about: each is asked for its share.
+    private let names: [String]
+    /// The records among these that are saved with this parent.
+    private let savedChildren: [String: [String]]
+    /// The share of each root after the batch.
+    private var rootShares: [String: String] = [:]
+    /// The operation that makes the share of a root.
+    private var makers: [String: String] = [:]
+    /// The share of each of ``names`` after the batch, nil for none, as far as it is known.
+    private var shares: [String: String?] = [:]
+    /// What each of ``names`` takes along that was found to move.
+    private var taken: [String: Taken] = [:]
+    /// Which of ``names`` takes a record along.
+    private var tops: [String: String] = [:]
+
+    /// What a record takes along when it moves: all below it, but for what the batch saves
+    /// itself.
+    private struct Taken {
+        /// Records that no operation is about.
+        var names: [String] = []
+        /// Records below it that operations are about.
+        var below: [String] = []
+        /// Roots of shares, where hierarchies of their own begin.
+        var roots: [String] = []
+        /// Whether it has more below it than may move.
+        var isTooMuch = false
+    }
+
+    /// By what the share of a record is decided.
+    private enum Above {
+        /// By itself: it is a root, or nothing is above it that moves.
+        case share(String?)
+        /// By another one of ``names``.
+        case record(String)
+    }
+
+    init(_ batch: RecordBatch) {
+        let ended = Set(batch.hierarchies.ended.map(\.name))
+        saved = batch.savedRecords
+        gone = batch.deletedNames.union(batch.cascaded.map(\.name))
+        touched = Dictionary(batch.hierarchies.touched.map { ($0.name, $0) }) { first, _ in first }
+        names = Set(saved.keys).union(touched.keys).sorted()
+        savedChildren = saved.values.reduce(into: [:]) { children, saved in
+            if let parent = saved.record.parent {
+                children[parent, default: []].append(saved.record.name)
+            }
+        }
+        zone = batch.zone.key
+        limits = batch.call.limits
+        sharing = batch.sharing
+        self.ended = ended
+        for (root, share) in batch.sharing.byRoot where !ended.contains(share.name) {
+            rootShares[root] = share.name
+        }
+        for (name, record) in batch.newShares {
+            guard let root = record.share?.root else { continue }
+            rootShares[root] = name
+            makers[root] = name
+        }
+    }
+
+    /// Goes on until nothing moves any more: what moved may carry a parent of what is saved.
+    mutating func run(in reader: some HierarchyReading) throws {
+        // Also those that operations do not name, as the parents that records had.
+        try note(Set(savedChildren.keys), in: reader)
+        checkParents()
+        guard failures.isEmpty else { return }
+        var changed = names
+        while !changed.isEmpty {
+            for name in changed { settle(name) }
+            let moving = changed.filter { taken[$0] == nil && hasMoved($0) }
+            // Most have nothing below them: asked for all at once.
+            try sharing.readChildren(of: Set(moving), in: zone, reader)
+            for name in moving { try take(name, in: reader) }
+            changed = forgetAll(below: moving)
+        }
+        findFailures()
+        guard failures.isEmpty else { return }
+        try conclude(in: reader)
+    }
+
+    /// A share is no parent: it could not be deleted before what hangs below it.
+    private mutating func checkParents() {
+        for (name, record) in saved {
+            guard let parent = record.record.parent, parent != record.previous?.parent,
+                parent == ShareNames.zoneWideShare || saved[parent]?.share != nil
+                    || before(parent) == parent
+            else { continue }
+            failures[name] = .badRequest(
+                "share '\(WireError.shortened(parent))' cannot be the parent of record "
+                    + "'\(WireError.shortened(name))'; its root can",
+                ckCode: CKErrorCode.invalidArguments
+            )
+        }
+    }
+
+    // MARK: Where records are
+
+    /// The share that a record was in, if it goes on.
+    private func before(_ name: String) -> String? { sharing.holder(of: name, without: ended) }
+
+    /// Whether a record takes what hangs below it into another share, or out of one.
+    private func hasMoved(_ name: String) -> Bool {
+        guard touched[name] != nil || saved[name]?.previous != nil else { return false }
+        return share(of: name) != before(name)
+    }
+
+    private func share(of name: String) -> String? { shares[name] ?? nil }
+
+    /// What decides about one of ``names``.
+    private func above(_ name: String) -> Above {
+        if let own = rootShares[name] { return .share(own) }
+        guard let record = saved[name] else { return above(unsaved: name) }
+        // The record of a share is in what it shares.
+        return record.share != nil ? .share(name) : above(childOf: record.record.parent)
+    }
+
+    /// What decides about what has this parent.
+    private func above(childOf parent: String?) -> Above {
+        guard let parent else { return .share(nil) }
+        if saved[parent] != nil || touched[parent] != nil { return .record(parent) }
+        return rootShares[parent].map { .share($0) } ?? above(unsaved: parent)
+    }
+
+    private func above(unsaved name: String) -> Above {
+        if let top = tops[name] { return .record(top) }
+        return .share(gone.contains(name) ? nil : before(name))
+    }
+
+    /// Finds the share of a record, and of all above it of which it is not known yet.
+    private mutating func settle(_ name: String) {
+        var path: [String] = []
+        var visited: Set<String> = []
+        var current = name
+        var share: String?
+        // Of a circle, nothing is below a root.
+        walk: while visited.insert(current).inserted {
+            if let known = shares[current] {
+                share = known
+                break
+            }
+            path.append(current)
+            switch above(current) {
+            case .share(let found):
+                share = found
+                break walk
+            case .record(let next): current = next
+            }
+        }
+        for name in path { shares[name] = .some(share) }
+    }
+
+    /// Forgets the shares of all that is below records, and returns it.
+    private mutating func forgetAll(below tops: [String]) -> [String] {
+        var forgotten: Set<String> = []
+        var open = tops
+        while let name = open.popLast() {
+            for child in (savedChildren[name] ?? []) + (taken[name]?.below ?? [])
+            where forgotten.insert(child).inserted {
+                open.append(child)
+            }
+        }
+        for name in forgotten { shares[name] = nil }
+        return forgotten.sorted()
+    }
+
+    // MARK: What is taken along
+
+    /// Reads which shares hold records, and which have them as their roots.
+    private mutating func note(_ names: Set<String>, in reader: some HierarchyReading) throws {
+        for share in try sharing.readShares(of: names, in: zone, reader) {
+            guard let root = share.root, !ended.contains(share.name), makers[root] == nil else {
+                continue
+            }
+            rootShares[root] = share.name
+        }
+    }
+
+    /// Finds what a record takes along.
+    private mutating func take(_ top: String, in reader: some HierarchyReading) throws {
+        var found = Taken()
+        var frontier: Set<String> = [top]
+        while !frontier.isEmpty {
+            try sharing.readChildren(of: frontier, in: zone, reader)
+            let children = frontier.flatMap { sharing.children(of: $0) }.filter {
+                saved[$0] == nil && !gone.contains($0) && tops[$0] == nil && $0 != top
+            }
+            try note(Set(children), in: reader)
+            frontier = []
+            for child in children {
+                if rootShares[child] != nil {
+                    found.roots.append(child)
+                    continue
+                }
+                tops[child] = top
+                if touched[child] != nil {
+                    found.below.append(child)
+                } else {
+                    found.names.append(child)
+                    found.below += savedChildren[child] ?? []
+                    frontier.insert(child)
+                }
+            }
+            // Each record is below one, so that all together are bounded, too.
+            if tops.count > limits.movedRecords, !frontier.isEmpty {
+                found.isTooMuch = true
+                break
+            }
+        }
+        taken[top] = found
+    }
+
+    /// Keeps what moved.
+    private mutating func conclude(in reader: some HierarchyReading) throws {
+        holders = shares.compactMapValues { $0 }
+        var movedNames: Set<String> = []
+        for (top, found) in taken where hasMoved(top) {
+            let share = share(of: top)
+            for name in found.names {
+                if let share { holders[name] = share }
+                if before(name) != share { movedNames.insert(name) }
+            }
+        }
+        guard !movedNames.isEmpty else { return }
+        moved = try reader.recordsWithoutFields(movedNames, in: zone).values
+            .sorted { $0.position < $1.position }
+    }
+
+    // MARK: What cannot be
+
+    /// Fails what cannot be, whatever becomes of the other operations that fail.
+    private mutating func findFailures() {
+        var found: [String: WireError] = [:]
+        for name in names { found[name] = failure(of: name) }
+        let independent = found.filter { name, _ in !isBelow(name, among: found) }
+        // Of a circle, each is below the others.
+        for (name, error) in independent.isEmpty ? found : independent {
+            failures[makers[name] ?? name] = error
+        }
+    }
+
+    private func failure(of name: String) -> WireError? {
+        // SHARE-4: a root is in no other hierarchy.
+        guard !isRootInside(name) else { return .alreadyShared(name) }
+        guard let found = taken[name], hasMoved(name) else { return nil }
+        if let share = share(of: name) {
+            var others = found.roots.filter { rootShares[$0] != share }
+            // Of what is to be shared anew, nothing may be.
+            if makers[name] != nil {
+                others += found.names.filter { before($0) != nil && before($0) != share }
+            }
+            if let other = others.min() { return .alreadyShared(other) }
+        }
+        guard found.isTooMuch else { return nil }
+        return WireError.badRequest(
+            "more than \(limits.movedRecords) records below record "
+                + "'\(WireError.shortened(name))' would come into a share or leave it with "
+                + "one save (movedRecords); move them in parts",
+            ckCode: CKErrorCode.limitExceeded
+        ).naming(.movedRecords)
+    }
+
+    /// Whether a record is the root of a share, and inside of another one.
+    private func isRootInside(_ name: String) -> Bool {
+        guard let own = rootShares[name] else { return false }
+        let other: String?
+        if let record = saved[name] {
+            switch above(childOf: record.record.parent) {
+            case .share(let share): other = share
+            case .record(let top): other = share(of: top)
+            }
+        } else {
+            other = makers[name] == nil ? nil : before(name)
+        }
+        return other != nil && other != own
+    }
+
+    /// Whether the share of a record depends on another one that fails.
+    private func isBelow(_ name: String, among failing: [String: WireError]) -> Bool {
+        var visited: Set<String> = [name]
+        var next = above(name)
+        if isRootInside(name), let record = saved[name] {
+            next = above(childOf: record.record.parent)
+        }
+        while case .record(let current) = next, visited.insert(current).inserted {
+            if failing[current] != nil { return true }
+            next = above(current)
+        }
+        return false
+    }
+}
