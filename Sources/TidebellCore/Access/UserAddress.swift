@@ -42,6 +42,9 @@ package enum UserAddress {
 }
 
 extension UserLookup {
+    /// The same for everything that means the same: an address in its canonical form.
+    var compared: UserLookup { UserAddress.canonical(self) ?? self }
+
     /// The address as people write it; nil for a record name.
     package var addressText: String? {
         switch self {

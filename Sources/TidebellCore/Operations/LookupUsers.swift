@@ -68,7 +68,7 @@ extension UserReading where Self: AddressReading {
         }
         var found: [UserLookup: String] = [:]
         for lookup in lookups {
-            guard let user = users[UserAddress.canonical(lookup) ?? lookup],
+            guard let user = users[lookup.compared],
                 permitted[user.id] == true
             else { continue }
             found[lookup] = user.recordName

@@ -62,9 +62,7 @@ struct BatchSharing {
     }
 
     /// The user whom a participant is named by; nil for an address without one.
-    func user(_ lookup: UserLookup) -> StoredUser? {
-        users[UserAddress.canonical(lookup) ?? lookup]
-    }
+    func user(_ lookup: UserLookup) -> StoredUser? { users[lookup.compared] }
 
     private mutating func add(_ shares: [StoredShare]) {
         for share in shares {

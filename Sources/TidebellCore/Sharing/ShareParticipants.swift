@@ -15,26 +15,22 @@ struct ShareParticipants {
         var changed = share
         let permission = changes.publicPermission ?? share.publicPermission
         changed.publicPermission = permission
-        let isPublic = permission != .none
         if let wanted = changes.participants {
-            changed.participants = try participants(wanted, of: share, isPublic: isPublic)
+            changed.participants = try participants(wanted, of: share, under: permission)
+        } else if share.isClosed(by: permission) {
+            changed.participants = []
         }
-        switch (share.publicPermission, permission) {
-        case (.none, .none): break
-        case (.none, _): changed.participants.removeAll { $0.acceptance == .pending }
-        case (_, .none):
-            // All who were there go; whom the same save adds stays.
-            let before = Set(share.participants.map(\.id))
-            changed.participants.removeAll { before.contains($0.id) }
-        default:
-            for index in changed.participants.indices
-            where changed.participants[index].role == .publicUser {
-                changed.participants[index].permission = permission
-            }
+        if share.publicPermission == .none, permission != .none {
+            changed.participants.removeAll { $0.acceptance == .pending }
         }
+        for index in changed.participants.indices
+        where changed.participants[index].role == .publicUser {
+            changed.participants[index].permission = permission
+        }
+        // Who takes part already stays, however many the server admits by now.
         guard
             changed.participants.count(where: { $0.role != .publicUser })
-                <= limits.participantsPerShare
+                <= max(limits.participantsPerShare, share.count(public: false))
         else { throw tooMany(limits.participantsPerShare, .participantsPerShare) }
         return changed
     }
@@ -65,37 +61,50 @@ struct ShareParticipants {
 
     /// The participants that a save names, each as it is to be.
     private func participants(
-        _ wanted: [WireParticipant], of share: StoredShare, isPublic: Bool
+        _ wanted: [WireParticipant], of share: StoredShare, under permission: SharePermission
     ) throws -> [StoredParticipant] {
-        // Before they are compared with each other.
-        guard wanted.count(where: { $0.role != .publicUser }) <= 2 * limits.participantsPerShare + 1
-        else { throw tooMany(limits.participantsPerShare, .participantsPerShare) }
-        guard wanted.count(where: { $0.role == .publicUser }) <= limits.publicUsersPerShare
-        else { throw tooMany(limits.publicUsersPerShare, .publicUsersPerShare) }
-        var left = share.participants
-        var found: [StoredParticipant] = []
+        try checkCounts(wanted, of: share)
+        let isPublic = permission != .none
+        // All who were there go with the save that closes the share; whom it adds is invited anew,
+        // also who took part before (SHARE-7).
+        let isClosing = share.isClosed(by: permission)
+        var known = KnownParticipants(share.participants, byIDOnly: isClosing)
+        var found: [Int] = []
         for participant in wanted where try !isOwner(participant) {
-            if let index = try left.firstIndex(where: { try isSame($0, participant) }) {
-                found.append(try updated(left.remove(at: index), by: participant))
-                continue
-            }
-            // Somebody who is named twice is one participant, as named last (SHARE-8).
-            if let index = try found.firstIndex(where: { try isSame($0, participant) }) {
-                found[index] = try updated(found[index], by: participant)
+            let user = try participant.identity.key.flatMap { try self.user($0) }
+            // Who is named twice is one participant, as the last time says (SHARE-8).
+            if let index = known.index(of: participant, user?.id) {
+                if !known.all[index].isFound { found.append(index) }
+                known.all[index].isFound = true
+                known.all[index].value = updated(known.all[index].value, by: participant, user)
                 continue
             }
             guard participant.acceptance != .removed, participant.role != .publicUser else {
                 continue
             }
             guard !isPublic else { throw publicShare("added to", share) }
-            found.append(try added(participant))
+            found.append(known.add(try added(participant), isFound: true))
         }
-        guard isPublic else { return found }
+        if isClosing { found.removeAll { $0 < share.participants.count } }
+        let named = found.map { known.all[$0].value }
+        guard isPublic else { return named }
         // Public users come and go by themselves: who saves need not have heard of all.
+        let left = known.all.filter { !$0.isFound }.map(\.value)
         guard left.allSatisfy({ $0.role == .publicUser || share.publicPermission == .none }) else {
             throw publicShare("removed from", share)
         }
-        return found + left.filter { $0.role == .publicUser }
+        return named + left.filter { $0.role == .publicUser }
+    }
+
+    /// Bounds what a save names, before it is looked at.
+    private func checkCounts(_ wanted: [WireParticipant], of share: StoredShare) throws {
+        let publicUsers = wanted.count { $0.role == .publicUser }
+        guard publicUsers <= max(limits.publicUsersPerShare, share.count(public: true))
+        else { throw tooMany(limits.publicUsersPerShare, .publicUsersPerShare) }
+        // Some may be named twice, and the owner, too.
+        let most = 2 * max(limits.participantsPerShare, share.count(public: false)) + 1
+        guard wanted.count - publicUsers <= most
+        else { throw tooMany(limits.participantsPerShare, .participantsPerShare) }
     }
 
     private func isOwner(_ participant: WireParticipant) throws -> Bool {
@@ -116,30 +125,12 @@ struct ShareParticipants {
         return true
     }
 
-    private func isSame(
-        _ known: StoredParticipant, _ wanted: WireParticipant
-    ) throws -> Bool {
-        if let id = wanted.participantID, id == known.id { return true }
-        // An ID that the server did not give is none; who it is counts (SHARE-8).
-        guard let key = wanted.identity.key else { return false }
-        if known.identity.key == key
-            || known.openAddress.map({ $0 == UserAddress.canonical(key) }) ?? false
-        {
-            return true
-        }
-        guard let user = known.user else { return false }
-        return try self.user(key)?.id == user
-    }
-
     private func updated(
-        _ known: StoredParticipant, by wanted: WireParticipant
-    ) throws -> StoredParticipant {
+        _ known: StoredParticipant, by wanted: WireParticipant, _ user: StoredUser?
+    ) -> StoredParticipant {
         guard known.role != .publicUser else { return known }
-        var updated = known
         // An address may have got an account since.
-        if known.openAddress != nil, let key = wanted.identity.key, let user = try user(key) {
-            updated = known.bound(to: user)
-        }
+        var updated = known.openAddress == nil ? known : user.map(known.bound) ?? known
         updated.permission = wanted.permission
         if wanted.role != .publicUser { updated.role = wanted.role }
         return updated
@@ -193,12 +184,58 @@ extension UserLookup {
     }
 }
 
+/// Those who take part in a share, by all they are known by.
+private struct KnownParticipants {
+    /// Each, and whether a save named it.
+    var all: [(value: StoredParticipant, isFound: Bool)] = []
+    private var byID: [String: Int] = [:]
+    private var byKey: [UserLookup: Int] = [:]
+    private var byUser: [UserID: Int] = [:]
+
+    /// - Parameter byIDOnly: Whether these are known by their IDs only, unlike those added later.
+    init(_ participants: [StoredParticipant], byIDOnly: Bool) {
+        for participant in participants { _ = add(participant, isFound: false) }
+        if byIDOnly { (byKey, byUser) = ([:], [:]) }
+    }
+
+    /// Adds one, and returns its index.
+    mutating func add(_ participant: StoredParticipant, isFound: Bool) -> Int {
+        let index = all.count
+        all.append((participant, isFound))
+        byID[participant.id] = index
+        for key in [participant.identity.key, participant.identity.lookup] {
+            if let key { byKey[key.compared] = byKey[key.compared] ?? index }
+        }
+        if let user = participant.user { byUser[user] = byUser[user] ?? index }
+        return index
+    }
+
+    /// Returns the index of a participant that is the given user, if any; nil for a new one.
+    ///
+    /// An ID that the server did not give is none; who it is counts (SHARE-8).
+    func index(of participant: WireParticipant, _ user: UserID?) -> Int? {
+        participant.participantID.flatMap { byID[$0] }
+            ?? participant.identity.key.flatMap { byKey[$0.compared] }
+            ?? user.flatMap { byUser[$0] }
+    }
+}
+
 extension UserIdentity {
     /// By what the person is known again.
     fileprivate var key: UserLookup? { userRecordName.map { .userRecordName($0) } ?? lookup }
 }
 
 extension StoredShare {
+    /// Whether a save with this public permission closes a share that was open.
+    fileprivate func isClosed(by permission: SharePermission) -> Bool {
+        publicPermission != .none && permission == .none
+    }
+
+    /// How many joined by its URL, or were invited.
+    fileprivate func count(public isPublic: Bool) -> Int {
+        participants.count { ($0.role == .publicUser) == isPublic }
+    }
+
     /// Returns what its participants may do, by user: those who accepted.
     var access: [UserID: StoredParticipant] {
         var access: [UserID: StoredParticipant] = [:]

@@ -305,11 +305,56 @@ import TidebellWire
         _ = try await save(.readWrite)
         #expect(
             try await bench.modify(as: mia, .save(.forceUpdate, "one", title: ""))[0].error == nil)
-        let closed = try await save(SharePermission.none, [.invited(otto)]).record
+        let closed = try await save(SharePermission.none).record
         #expect(closed?.participants == [])
         for user in [otto, mia] {
             #expect(try await bench.changes(as: user).error?.code == .zoneNotFound)
         }
+    }
+
+    @Test("SHARE-7: the save that closes a share removes all, and invites anew whom it adds")
+    func closing() async throws {
+        let (bench, share) = try await sharedTree()
+        let (otto, mia) = (bench.otto, bench.mia)
+        _ = try await bench.modify(
+            .share(.update, tag: try await tag("share", bench), permission: .readOnly))
+        _ = try await bench.accept(share, as: mia)
+        let shown = try await bench.lookup("share", as: bench.anna)[0].record?.share
+        // Who is sent back with the ID that they had goes all the same.
+        let before = try #require(shown?.participants.last)
+        #expect(before.identity.userRecordName == mia.recordName && before.participantID != nil)
+        let closed = try await bench.modify(
+            .share(
+                .update, tag: try await tag("share", bench),
+                participants: [before, .invited(otto, .readOnly)],
+                permission: SharePermission.none))[0].record
+        #expect(closed?.participants == ["\(otto.recordName) readOnly privateUser pending"])
+        let ids = closed?.share?.participants.compactMap(\.participantID) ?? []
+        let known = Set(shown?.participants.dropFirst().compactMap(\.participantID) ?? [])
+        #expect(known.count == 2 && known.isDisjoint(with: ids))
+        for user in [otto, mia] {
+            #expect(try await bench.changes(as: user).error?.code == .zoneNotFound)
+        }
+        let again = try await bench.accept(share, as: otto)
+        #expect(again.participantPermission == .readOnly && again.participantStatus == .accepted)
+    }
+
+    @Test("SHARE-11: limits that are lowered keep nobody from saving a share as it is")
+    func loweredLimits() async throws {
+        let (bench, share) = try await sharedTree()
+        _ = try await bench.modify(
+            .share(.update, tag: try await tag("share", bench), permission: .readOnly))
+        _ = try await bench.accept(share, as: bench.mia)
+        var limits = Limits()
+        (limits.participantsPerShare, limits.publicUsersPerShare) = (0, 0)
+        let shown = try await bench.lookup("share", as: bench.anna)[0].record?.share
+        let saved = try await bench.modify(
+            limits: limits,
+            .share(
+                .update, tag: try await tag("share", bench), participants: shown?.participants,
+                fields: [ShareNames.title: .some(Field(.string("Our list")))]))[0]
+        #expect(saved.error == nil)
+        #expect(saved.record?.participants.count == 2)
     }
 
     @Test("SHARE-8, SHARE-9, SHARE-11: administrators manage, 100 take part, nobody twice")
@@ -343,7 +388,12 @@ import TidebellWire
             limits: limits,
             .share(
                 .update, tag: try await tag("share", bench),
-                participants: [.invited(otto), .invited(mia)]))
+                participants: [
+                    .invited(otto), .invited(mia),
+                    WireParticipant(
+                        identity: UserIdentity(
+                            userRecordName: nil, lookup: .emailAddress("eva@example.org"))),
+                ]))
         #expect(tooMany[0].error?.ckErrorCode == CKErrorCode.tooManyParticipants)
         let unknown = WireParticipant(
             identity: UserIdentity(userRecordName: "_" + String(repeating: "f", count: 32)))
@@ -406,6 +456,8 @@ import TidebellWire
                 .update, tag: try await tag("share", bench),
                 participants: [.invited(bench.otto), closed]))
         await #expect(throws: WireError.self) { try await bench.accept(share, as: bench.mia) }
+        #expect(try await bench.resolve(share, as: bench.mia).isFailed)
+        #expect(!(try await bench.resolve(share, as: bench.otto).isFailed))
     }
 
     @Test("SHARE-4, SHARE-5: shares that one batch makes are not inside of each other")
