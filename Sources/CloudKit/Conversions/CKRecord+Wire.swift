@@ -29,7 +29,7 @@ extension CKRecord {
         state.replaceValues(try Self.fields(of: wire, recordID: recordID, in: database))
         if case .share(let share) = wire.sharing {
             let sharing = CKShare.Sharing(share, in: wire.zoneID, of: database)
-            return CKShare(identity, state: state, sharing: sharing)
+            return CKShare(identity, state: state, sharing: sharing, saved: sharing.copied())
         }
         return CKRecord(identity, state: state)
     }
@@ -181,7 +181,7 @@ extension ModifyRecords.Operation {
             recordChangeTag: type == .update ? sent.recordChangeTag : nil,
             fields: FieldChanges(fields),
             parent: sent.wireParent,
-            share: sent.sharing?.wire(in: database) ?? ShareChanges()
+            share: try sent.sharing?.wire(in: database) ?? ShareChanges()
         )
     }
 }

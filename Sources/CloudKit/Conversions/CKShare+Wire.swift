@@ -15,12 +15,17 @@ extension CKShare.Sharing {
     }
 
     /// What a save sends: all of it, the owner apart, whom the server knows.
-    func wire(in database: DatabaseConnection) -> ShareChanges {
-        ShareChanges(
+    ///
+    /// Fails with `invalidArguments` where it is unknown what a participant may do.
+    func wire(in database: DatabaseConnection) throws(CKError) -> ShareChanges {
+        let owner = owner
+        var others: [WireParticipant] = []
+        for participant in participants where participant !== owner {
+            others.append(try participant.values.wire(in: database))
+        }
+        return ShareChanges(
             root: rootID.map { ShareChanges.Root(recordName: $0.recordName) },
-            publicPermission: publicPermission.wire,
-            participants: participants.map(\.values).filter { $0.role != .owner }
-                .map { $0.wire(in: database) }
+            publicPermission: publicPermission.wire, participants: others
         )
     }
 }
@@ -39,10 +44,19 @@ extension CKShareParticipant.Values {
     }
 
     /// The participant for a request.
-    fileprivate func wire(in database: DatabaseConnection) -> WireParticipant {
-        WireParticipant(
+    fileprivate func wire(
+        in database: DatabaseConnection
+    ) throws(CKError) -> WireParticipant {
+        guard let permission = permission.wire else {
+            throw .local(
+                .invalidArguments,
+                "What participant '\(participantID)' of the share may do is unknown: set their "
+                    + "permission, or remove them."
+            )
+        }
+        return WireParticipant(
             participantID: isKnown ? participantID : nil, identity: identity.wire(in: database),
-            permission: permission.wire ?? .none, role: role.wire, acceptance: .pending
+            permission: permission, role: role.wire, acceptance: .pending
         )
     }
 }
@@ -171,19 +185,17 @@ extension ContainerConnection {
         return server.appendingPathComponent(Self.sharePath).appendingPathComponent(shortGUID)
     }
 
-    /// What a share's URL names it by: what follows `share/` in its path.
+    /// What a share's URL names it by: what follows `share/` at the end of its path.
     static func shortGUID(of url: URL) throws(CKError) -> String {
-        let parts = url.pathComponents
-        guard let index = parts.firstIndex(of: sharePath), index + 1 < parts.count,
-            index + 2 == parts.count
-        else {
+        let parts = url.pathComponents.suffix(2)
+        guard parts.count == 2, parts.first == sharePath, let shortGUID = parts.last else {
             throw .local(
                 .invalidArguments,
                 "\"\(url.absoluteString)\" is no URL of a share: it has no '\(sharePath)/' with "
                     + "the name of a share behind it."
             )
         }
-        return parts[index + 1]
+        return shortGUID
     }
 
     private static let sharePath = "share"

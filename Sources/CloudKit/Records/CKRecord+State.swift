@@ -151,6 +151,7 @@ extension CKRecord {
         (state.plain, state.encrypted) = (plain, encrypted)
         if state.isParentChanged { state.parent = state.originalParent }
         (state.isParentChanged, state.originalParent) = (false, nil)
+        if let share = self as? CKShare { return share.ancestor(of: state) }
         return CKRecord(archivedValues.identity, state: state)
     }
 

@@ -17,7 +17,22 @@ public import Foundation
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare>.
 open class CKShare: CKRecord, @unchecked Sendable {
     // Sendable: the state is behind a lock.
-    private let sharing: Locked<Sharing>
+    private let versions: Locked<Versions>
+
+    /// What it is beside a record, now and before the app changed it.
+    private struct Versions: Sendable {
+        /// As the app has it.
+        var current: Sharing
+        /// As it was last fetched or saved, or when it was created; nil when that is not known.
+        var saved: Sharing?
+
+        /// What nobody changed yet.
+        init(_ sharing: Sharing) { self.init(current: sharing, saved: sharing.copied()) }
+
+        init(current: Sharing, saved: Sharing?) {
+            (self.current, self.saved) = (current, saved)
+        }
+    }
 
     /// Creates a share of a record and all below it, under a fresh UUID.
     public convenience init(rootRecord: CKRecord) {
@@ -33,7 +48,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
             shareID.zoneID == rootRecord.recordID.zoneID,
             "A share must be in the zone of the record that it shares."
         )
-        sharing = Locked(Sharing(rootID: rootRecord.recordID))
+        versions = Locked(Versions(Sharing(rootID: rootRecord.recordID)))
         super.init(recordType: CKRecord.SystemType.share, recordID: shareID)
         let reference = CKRecord.Reference(recordID: shareID, action: .none)
         rootRecord.state.withLock { $0.share = reference }
@@ -41,7 +56,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
     /// Creates a share of a whole zone (SHARE-3).
     public init(recordZoneID: CKRecordZone.ID) {
-        sharing = Locked(Sharing())
+        versions = Locked(Versions(Sharing(rootID: nil)))
         super.init(
             recordType: CKRecord.SystemType.share,
             recordID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID)
@@ -49,38 +64,63 @@ open class CKShare: CKRecord, @unchecked Sendable {
     }
 
     /// Creates a share of the given state; nothing is checked.
-    init(_ identity: Identity, state: State, sharing: Sharing) {
-        self.sharing = Locked(sharing)
+    ///
+    /// - Parameter saved: What it was when it was last fetched or saved; nil when that is not
+    ///   known.
+    init(_ identity: Identity, state: State, sharing: Sharing, saved: Sharing?) {
+        versions = Locked(Versions(current: sharing, saved: saved))
         super.init(recordType: CKRecord.SystemType.share, recordID: identity.recordID)
         self.state.current = state
     }
 
-    /// Reads a share, or only its system fields, from an archive; nil when it is damaged.
-    public required init?(coder: NSCoder) {
+    /// Reads a share, or only its system fields, from an archive.
+    ///
+    /// A damaged archive fails its unarchiver; without one that reports failures, the result is
+    /// a share that nobody saved, and that shares nothing.
+    public required init(coder: NSCoder) {
+        let record = ArchivedValues(coder: coder)
         let sharing = coder.decodeArchiveBlob(Sharing.self, forKey: Self.archiveKey)
-        self.sharing = Locked(sharing ?? Sharing())
-        super.init(coder: coder)
-        guard recordType == CKRecord.SystemType.share, sharing != nil else { return nil }
+        let isShare = record?.identity.recordType == CKRecord.SystemType.share
+        // System fields hold what was saved only.
+        let saved =
+            coder.holdsValue(forKey: Self.savedArchiveKey)
+            ? coder.decodeArchiveBlob(Sharing.self, forKey: Self.savedArchiveKey) : sharing
+        if !isShare || sharing == nil || saved == nil { coder.failDecoding(of: CKShare.self) }
+        versions = Locked(Versions(current: sharing ?? Sharing(), saved: saved))
+        let recordID = isShare ? record?.identity.recordID : nil
+        super.init(
+            recordType: CKRecord.SystemType.share, recordID: recordID ?? CKRecord.ID())
+        if isShare, let record { state.current = record.state }
     }
 
     private static let archiveKey = "TidebellShare"
+    private static let savedArchiveKey = "TidebellSavedShare"
 
     /// Writes the share with all values to a keyed archive.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.encodeArchiveBlob(values, forKey: Self.archiveKey)
+        let versions = versions.current
+        coder.encodeArchiveBlob(versions.current, forKey: Self.archiveKey)
+        if let saved = versions.saved {
+            coder.encodeArchiveBlob(saved, forKey: Self.savedArchiveKey)
+        }
     }
 
-    /// Writes only what the server gave to a keyed archive (REC-9).
+    /// Writes only what the server gave to a keyed archive (REC-9): participants and public
+    /// permission as they were last fetched or saved.
     open override func encodeSystemFields(with coder: NSCoder) {
         super.encodeSystemFields(with: coder)
-        coder.encodeArchiveBlob(values, forKey: Self.archiveKey)
+        let versions = versions.current
+        coder.encodeArchiveBlob(versions.saved ?? versions.current, forKey: Self.archiveKey)
     }
 
-    /// What everybody may do who has the URL; none, unless the owner opens the share (SHARE-7).
+    /// What everybody may do who has the URL; none, unless the owner opens the share.
+    ///
+    /// To open the share removes all who have not accepted yet, to close it all but the owner
+    /// (SHARE-7).
     open var publicPermission: CKShare.ParticipantPermission {
         get { values.publicPermission }
-        set { sharing.withLock { $0.publicPermission = newValue } }
+        set { versions.withLock { $0.current.setPublicPermission(newValue) } }
     }
 
     /// Where others accept the share; nil until it is saved (SHARE-6).
@@ -91,7 +131,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
     /// The owner of what is shared.
     open var owner: CKShare.Participant {
-        values.participants.first { $0.role == .owner } ?? .newOwner()
+        values.owner ?? .newOwner()
     }
 
     /// The participant that the signed-in user is; the owner of a share that is not saved.
@@ -100,16 +140,16 @@ open class CKShare: CKRecord, @unchecked Sendable {
         return values.participants.first { $0.participantID == values.currentUserParticipantID }
     }
 
-    /// Adds a participant, or updates the one of the same person (SHARE-8).
+    /// Adds a participant, or updates the one of the same person (SHARE-8); the owner stays as
+    /// they are.
     ///
     /// - Precondition: The public permission is `none`.
     open func addParticipant(_ participant: CKShare.Participant) {
         requirePrivate("added")
-        sharing.withLock { sharing in
-            sharing.participants.removeAll {
-                $0.role != .owner && $0.values.isSamePerson(as: participant.values)
-            }
-            sharing.participants.append(participant)
+        versions.withLock { versions in
+            guard versions.current.owner?.isSamePerson(as: participant) != true else { return }
+            versions.current.remove(participant)
+            versions.current.participants.append(participant)
         }
     }
 
@@ -118,11 +158,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
     /// - Precondition: The public permission is `none`.
     open func removeParticipant(_ participant: CKShare.Participant) {
         requirePrivate("removed")
-        sharing.withLock { sharing in
-            sharing.participants.removeAll {
-                $0.role != .owner && $0.values.isSamePerson(as: participant.values)
-            }
-        }
+        versions.withLock { $0.current.remove(participant) }
     }
 
     private func requirePrivate(_ what: String) {
@@ -134,7 +170,10 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
     /// Returns a share with the same identity, values and participants.
     open override func copy(with zone: NSZone? = nil) -> Any {
-        CKShare(archivedValues.identity, state: state.current, sharing: values.copied())
+        let versions = versions.current
+        return CKShare(
+            archivedValues.identity, state: state.current, sharing: versions.current.copied(),
+            saved: versions.saved)
     }
 
     /// ID, tag and participants as text, for logs and debuggers; no values.
@@ -144,17 +183,25 @@ open class CKShare: CKRecord, @unchecked Sendable {
     }
 
     /// What it is beside a record, as it is now.
-    var values: Sharing { sharing.current }
+    var values: Sharing { versions.current.current }
+
+    /// The share with the given state, and as it was last fetched or saved; nil when that is not
+    /// known.
+    func ancestor(of state: State) -> CKShare? {
+        guard let saved = versions.current.saved else { return nil }
+        return CKShare(
+            archivedValues.identity, state: state, sharing: saved.copied(), saved: saved)
+    }
 
     /// Takes over what the server returned of a save; what the app changed meanwhile stays.
     func apply(_ values: Sharing, sending sent: Sharing?) {
-        sharing.withLock { sharing in
-            let isUnchanged = sent.map { $0.isSame(as: sharing) } ?? true
-            let (permission, participants) = (sharing.publicPermission, sharing.participants)
-            sharing = values
-            if !isUnchanged {
-                (sharing.publicPermission, sharing.participants) = (permission, participants)
-            }
+        versions.withLock { versions in
+            let changed = versions.current
+            versions = Versions(values)
+            guard let sent, !sent.isSame(as: changed) else { return }
+            versions.current.publicPermission = changed.publicPermission
+            versions.current.participants = changed.participants
+            versions.current.adopt(values.participants)
         }
     }
 }
@@ -199,7 +246,7 @@ extension CKShare {
 
 extension CKShare.Sharing {
     /// A share that is to be: the signed-in user owns it.
-    init(rootID: CKRecordID? = nil) {
+    init(rootID: CKRecordID?) {
         let owner = CKShareParticipant.newOwner()
         self.rootID = rootID
         participants = [owner]
@@ -228,6 +275,39 @@ extension CKShare.Sharing {
         for participant in participants { participant.values.write(to: &writer) }
     }
 
+    /// The owner; nil where the server named none.
+    var owner: CKShareParticipant? { participants.first { $0.role == .owner } }
+
+    /// Removes whoever is the same person as a participant, unless that is the owner.
+    mutating func remove(_ participant: CKShareParticipant) {
+        let owner = owner
+        participants.removeAll { $0 !== owner && $0.isSamePerson(as: participant) }
+    }
+
+    /// Opens the share to whoever has the URL, or closes it, with what that does to participants
+    /// (SHARE-7).
+    mutating func setPublicPermission(_ permission: CKShareParticipantPermission) {
+        let owner = owner
+        switch (publicPermission.opensShares, permission) {
+        case (false, .readOnly), (false, .readWrite):
+            participants.removeAll { $0 !== owner && $0.acceptanceStatus == .pending }
+        case (true, .none): participants.removeAll { $0 !== owner }
+        default: break
+        }
+        publicPermission = permission
+    }
+
+    /// Takes over who participants are to the server, not what they may do.
+    func adopt(_ known: [CKShareParticipant]) {
+        let owner = owner
+        for participant in participants {
+            let same = known.first {
+                participant === owner ? $0.role == .owner : $0.isSamePerson(as: participant)
+            }
+            if let same { participant.adopt(same.values) }
+        }
+    }
+
     /// Whether the same people take part in both, in the same way, as far as an app can change it.
     func isSame(as other: Self) -> Bool {
         publicPermission == other.publicPermission
@@ -240,6 +320,11 @@ extension CKShare.Sharing {
         copy.participants = participants.map { CKShareParticipant($0.values) }
         return copy
     }
+}
+
+extension CKShareParticipantPermission {
+    /// Whether whoever has the URL may join.
+    fileprivate var opensShares: Bool { self == .readOnly || self == .readWrite }
 }
 
 extension CKShareParticipant {

@@ -8,7 +8,7 @@ public import Foundation
 /// See <https://developer.apple.com/documentation/cloudkit/ckshare/metadata>.
 // NB: top-level, as all classes here: Foundation on Linux cannot archive nested ones.
 open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Sendable: constants, but for the records, which have locks of their own.
+    // Sendable: constants, of which the records have locks of their own.
     let values: Values
 
     /// The container that what is shared is in.
@@ -69,8 +69,30 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         coder.encodeArchiveBlob(Frame(values))
     }
 
-    /// Returns the metadata itself, which never changes.
-    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Returns the same metadata with records of its own.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        var copy = values
+        if let share = values.share.copy() as? CKShare { copy.share = share }
+        copy.rootRecord = values.rootRecord?.copy() as? CKRecord
+        return CKShareMetadata(copy)
+    }
+
+    /// Compares all that the metadata consists of, by value.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CKShareMetadata else { return false }
+        return self === other || values.isSame(as: other.values)
+    }
+
+    /// A hash of what cannot change.
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(values.containerIdentifier)
+        hasher.combine(values.share.recordID)
+        hasher.combine(values.role)
+        hasher.combine(values.acceptanceStatus)
+        hasher.combine(values.permission)
+        return hasher.finalize()
+    }
 
     /// The share, and what the user is to it, for logs and debuggers.
     open override var description: String {
@@ -145,14 +167,35 @@ extension CKShareMetadata.Frame {
     }
 }
 
+extension CKRecord {
+    /// Whether both are the same record with the same values.
+    fileprivate func hasSameState(as other: CKRecord) -> Bool {
+        archivedValues.identity == other.archivedValues.identity
+            && state.current == other.state.current
+    }
+}
+
 extension CKShareMetadata.Values {
+    /// Whether both say the same.
+    fileprivate func isSame(as other: Self) -> Bool {
+        containerIdentifier == other.containerIdentifier && rootID == other.rootID
+            && owner == other.owner && role == other.role
+            && acceptanceStatus == other.acceptanceStatus && permission == other.permission
+            && share.hasSameState(as: other.share) && share.values.isSame(as: other.share.values)
+            && share.url == other.share.url
+            && rootRecord.map { root in
+                other.rootRecord.map { root.hasSameState(as: $0) } ?? false
+            } ?? (other.rootRecord == nil)
+    }
+
     /// Nil where the share is another record.
     fileprivate init?(_ frame: CKShareMetadata.Frame) {
         guard frame.share.identity.recordType == CKRecord.SystemType.share else { return nil }
         self.init(
             containerIdentifier: frame.containerIdentifier,
             share: CKShare(
-                frame.share.identity, state: frame.share.state, sharing: frame.sharing),
+                frame.share.identity, state: frame.share.state, sharing: frame.sharing,
+                saved: frame.sharing.copied()),
             rootID: frame.rootID,
             rootRecord: frame.rootRecord.map { CKRecord($0.identity, state: $0.state) },
             owner: frame.owner, role: frame.own.role,

@@ -116,16 +116,24 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// whom the server does not know yet.
     public final var participantID: CKShare.Participant.ID { values.participantID }
 
+    /// When they were added: nil, because the server does not keep it.
+    open var dateAddedToShare: Date? { nil }
+
+    /// Whether they came in by asking for access: false, because this server has no access
+    /// requests.
+    open var isApprovedRequester: Bool { false }
+
     /// Returns a participant of the same state.
     open func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(values) }
 
-    /// Compares the whole state.
+    /// Whether both are the same person, whatever they may do: by participant ID, by user record
+    /// ID or by what they were looked up by.
     open override func isEqual(_ object: Any?) -> Bool {
-        (object as? CKShareParticipant)?.values == values
+        (object as? CKShareParticipant)?.isSamePerson(as: self) ?? false
     }
 
-    /// A hash of the ID.
-    open override var hash: Int { values.participantID.hashValue }
+    /// The same for all: two with nothing in common but a user's ID are equal.
+    open override var hash: Int { 0 }
 
     /// Who it is, what they may do and what they answered, for logs and debuggers.
     open override var description: String {
@@ -135,6 +143,19 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
     /// The state as it is now.
     var values: Values { state.current }
+
+    /// Whether both are the same person (SHARE-8).
+    func isSamePerson(as other: CKShareParticipant) -> Bool {
+        self === other || values.isSamePerson(as: other.values)
+    }
+
+    /// Takes over who somebody is to the server; what they may do stays.
+    func adopt(_ known: Values) {
+        state.withLock { state in
+            (state.participantID, state.isKnown) = (known.participantID, known.isKnown)
+            (state.identity, state.acceptanceStatus) = (known.identity, known.acceptanceStatus)
+        }
+    }
 }
 
 extension CKShareParticipant {
@@ -176,7 +197,9 @@ extension CKShareParticipant.Values {
     /// Whether both are the same person (SHARE-8).
     func isSamePerson(as other: CKShareParticipant.Values) -> Bool {
         if participantID == other.participantID { return true }
-        if let user = identity.userRecordID { return user == other.identity.userRecordID }
+        if let user = identity.userRecordID, let otherUser = other.identity.userRecordID {
+            return user == otherUser
+        }
         return identity.lookup != nil && identity.lookup == other.identity.lookup
     }
 }

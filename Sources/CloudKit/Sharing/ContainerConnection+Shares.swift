@@ -19,13 +19,37 @@ extension ContainerConnection {
     }
 
     /// Makes the signed-in user a participant of shares; a result for each, in order.
+    ///
+    /// Each is accepted in its own container. Where there are several, what keeps one of them
+    /// from being asked is the error of its shares only.
     func accept(
         _ metadatas: [CKShareMetadata], _ options: RequestOptions
     ) async throws(CKError) -> [Result<CKShare, CKError>] {
-        // Without a URL the metadata is none that a server returned.
-        let urls = metadatas.map { $0.share.url ?? URL(fileURLWithPath: "/") }
-        return try await results(AcceptShares.self, of: urls, ShareLookup(), options)
-            .map { $0.map(\.share) }
+        if let error = OperationLimit.check(metadatas.count) { throw error }
+        let groups = metadatas.indices.grouped { metadatas[$0].containerIdentifier }
+        var results: [Int: Result<CKShare, CKError>] = [:]
+        for (identifier, indices) in groups {
+            // Without a URL the metadata is none that a server returned.
+            let urls = indices.map { metadatas[$0].share.url ?? URL(fileURLWithPath: "/") }
+            do throws(CKError) {
+                let accepted = try await container(identifier).results(
+                    AcceptShares.self, of: urls, ShareLookup(),
+                    options.acting(in: container(identifier)))
+                for (index, result) in zip(indices, accepted) {
+                    results[index] = result.map(\.share)
+                }
+            } catch {
+                guard groups.count > 1 else { throw error }
+                for index in indices { results[index] = .failure(error) }
+            }
+        }
+        return metadatas.indices.compactMap { results[$0] }
+    }
+
+    /// The container of a share as this device reaches it.
+    private func container(_ identifier: String) -> ContainerConnection {
+        identifier == self.identifier
+            ? self : ContainerConnection(identifier: identifier, session: session)
     }
 
     private func results<Endpoint: WireEndpoint>(
@@ -51,7 +75,9 @@ extension ContainerConnection {
                 switch result {
                 case .share(let metadata):
                     Result { () throws(CKError) in
-                        CKShareMetadata(try CKShareMetadata.Values(metadata, from: self))
+                        // Who calls is somebody else in every container.
+                        let home = container(metadata.container.container)
+                        return CKShareMetadata(try CKShareMetadata.Values(metadata, from: home))
                     }
                 case .failed(_, let error): .failure(.server(error, report: answer.report))
                 }
@@ -68,5 +94,15 @@ extension ContainerConnection {
                 return result
             }
         }
+    }
+}
+
+extension RequestOptions {
+    /// The same for whoever is signed in to a container, where the operation began for the one of
+    /// another container.
+    fileprivate func acting(in container: ContainerConnection) -> RequestOptions {
+        var options = self
+        if account != nil { options.account = container.accountPin }
+        return options
     }
 }

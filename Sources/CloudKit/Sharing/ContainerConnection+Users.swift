@@ -15,6 +15,8 @@ extension ContainerConnection {
         for lookup in lookups {
             if let name = try await userName(lookup, options) { names.append(name) }
         }
+        // As records name the user themselves.
+        let own = names.isEmpty ? nil : try await fetchUserRecordName(options)
         var known: Set<String> = []
         for page in names.uniqued().chunked(by: WireProtocol.pageLimit) {
             let request = LookupUsers.Request(userRecordNames: Array(page))
@@ -37,7 +39,9 @@ extension ContainerConnection {
                 )
             }
             let identity = CKUserIdentity.Values(
-                userRecordID: CKRecordID(unchecked: name, zoneID: .default), lookup: lookup.values)
+                userRecordID: CKRecordID(
+                    unchecked: name == own ? CKCurrentUserDefaultName : name, zoneID: .default),
+                lookup: lookup.values)
             return .success(CKShareParticipant(.init(identity: identity)))
         }
     }
@@ -47,24 +51,27 @@ extension ContainerConnection {
         _ lookups: [CKUserIdentityLookupInfo], _ options: RequestOptions
     ) async throws(CKError) -> [(CKUserIdentityLookupInfo, CKUserIdentity)] {
         if let error = OperationLimit.check(lookups.count) { throw error }
-        var wanted: [UserLookup: CKUserIdentityLookupInfo] = [:]
+        // A user may be looked up twice: by their record name, and as whoever is signed in.
+        var wanted: [UserLookup: [CKUserIdentityLookupInfo]] = [:]
         for lookup in lookups {
             let name = try await userName(lookup, options)
-            wanted[name.map { .userRecordName($0) } ?? lookup.values.wire] = lookup
+            wanted[name.map { .userRecordName($0) } ?? lookup.values.wire, default: []]
+                .append(lookup)
         }
         var found: [(CKUserIdentityLookupInfo, CKUserIdentity)] = []
         for page in Array(wanted.keys).chunked(by: WireProtocol.pageLimit) {
             let request = DiscoverUsers.Request(lookups: Array(page))
             let answer = try await send(DiscoverUsers.self, request, options)
             for user in answer.value.users {
-                guard let lookup = user.lookup.flatMap({ wanted[$0] }) else { continue }
-                let identity = CKUserIdentity.Values(
-                    userRecordID: user.userRecordName.map {
-                        CKRecordID(unchecked: $0, zoneID: .default)
-                    },
-                    lookup: lookup.values
-                )
-                found.append((lookup, CKUserIdentity(identity)))
+                for lookup in user.lookup.flatMap({ wanted[$0] }) ?? [] {
+                    let identity = CKUserIdentity.Values(
+                        userRecordID: user.userRecordName.map {
+                            CKRecordID(unchecked: $0, zoneID: .default)
+                        },
+                        lookup: lookup.values
+                    )
+                    found.append((lookup, CKUserIdentity(identity)))
+                }
             }
         }
         return found

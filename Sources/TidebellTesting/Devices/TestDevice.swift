@@ -123,7 +123,10 @@ public final class TestDevice: Sendable {
     /// try await bensPhone.container().accept(metadata)
     /// ```
     ///
-    /// Fails with `unknownItem` for a URL that leads nowhere, or to a share of others.
+    /// Fails with `unknownItem` for the URL of a share that does not exist, or is closed to the
+    /// user; with `participantMayNeedVerification` for that of a share to which an address was
+    /// invited that has no account, which may be the user's; with `invalidArguments` for a URL
+    /// that is none of a share.
     public func open(shareURL: URL) async throws -> CKShare.Metadata {
         try await container().shareMetadata(for: shareURL)
     }

@@ -11,6 +11,12 @@ enum ArchiveSamples {
     static let token = CKServerChangeToken(data: Data([0, 1, 2, 253, 254, 255]))
     static let notificationID = CKNotification.ID("9f1f6b1c")
 
+    static let participant = CKShareParticipant.Values(
+        participantID: "7", isKnown: true,
+        identity: CKUserIdentity.Values(
+            userRecordID: recordID, lookup: .emailAddress("a@example.org")),
+        role: .administrator, permission: .readWrite, acceptanceStatus: .accepted)
+
     static var zone: CKRecordZone {
         CKRecordZone(
             zoneID: zoneID,

@@ -136,6 +136,10 @@ import TidebellTesting
         #expect(error?.code == .serverRecordChanged)
         let server = error?.serverRecord as? CKShare
         #expect(server?.participants.count == 2)
+        // Before it was opened, there was nobody but the owner.
+        let ancestor = error?.ancestorRecord as? CKShare
+        #expect(ancestor?.publicPermission == CKShare.ParticipantPermission.none)
+        #expect(ancestor?.participants.map(\.role) == [.owner])
     }
 
     @Test("SHARE-7, SHARE-9: whoever has the URL of an open share joins as a public user")
@@ -147,6 +151,53 @@ import TidebellTesting
         #expect(accepted.currentUserParticipant?.permission == .readOnly)
         let list = try await people.bensPhone.sharedDatabase.record(for: people.bensID("list"))
         #expect(list["title"] == "Groceries")
+    }
+
+    @Test("SHARE-7: whoever is invited to a share that the same save opens goes; it is saved")
+    func invitedAndOpened() async throws {
+        let people = try await Sharers()
+        let share = try await people.share(.readWrite, open: .readOnly)
+        #expect(share.participants.map(\.role) == [.owner])
+        #expect(share.publicPermission == .readOnly)
+    }
+
+    @Test("SHARE-7: who is added back when a share is closed is invited anew")
+    func addedBack() async throws {
+        let people = try await Sharers()
+        let share = try await people.share(nil, open: .readOnly)
+        try await people.accept(share)
+        let database = people.annasPhone.privateDatabase
+        let known = try #require(try await database.record(for: share.recordID) as? CKShare)
+        #expect(known.participants.map(\.role) == [.owner, .publicUser])
+        known.publicPermission = .none
+        known.addParticipant(try await people.ben())
+        try await database.save(known)
+        #expect(known.participants.map(\.role) == [.owner, .privateUser])
+        #expect(known.participants.map(\.acceptanceStatus) == [.accepted, .pending])
+    }
+
+    @Test("SHARE-9: a share has one owner: whoever is made a second one makes the save fail")
+    func secondOwner() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        let database = people.annasPhone.privateDatabase
+        share.participants.last?.role = .owner
+        await #expect(throws: CKError.self) { try await database.save(share) }
+        let left = try #require(try await database.record(for: share.recordID) as? CKShare)
+        #expect(left.participants.map(\.role) == [.owner, .privateUser])
+    }
+
+    @Test("SHARE-10: a participant whose permission is unknown is not sent")
+    func unknownPermission() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        let ben = try #require(share.participants.last)
+        ben.permission = .unknown
+        let error = await #expect(throws: CKError.self) {
+            try await people.annasPhone.privateDatabase.save(share)
+        }
+        #expect(error?.code == .invalidArguments)
+        #expect(error?.localizedDescription.contains(ben.participantID) == true)
     }
 
     @Test("SHARE-14: a participant who deletes the share leaves; the owner's ends it")
@@ -189,6 +240,12 @@ import TidebellTesting
         }
         #expect(error?.code == .unknownItem)
         let share = try await people.share()
+        // The owner is named as records name them, and takes part already.
+        let anna = CKRecord.ID(recordName: try await people.annasPhone.userRecordName())
+        let own = try await container.shareParticipant(forUserRecordID: anna)
+        #expect(own.userIdentity.userRecordID?.recordName == CKCurrentUserDefaultName)
+        share.addParticipant(own)
+        #expect(share.participants.map(\.role) == [.owner, .privateUser])
         share.addParticipant(byAddress)
         try await people.annasPhone.privateDatabase.save(share)
         let lookup = share.participants.last?.userIdentity.lookupInfo
@@ -201,28 +258,80 @@ import TidebellTesting
         let share = try await people.share()
         let url = try #require(share.url)
         let wrong = url.deletingLastPathComponent().appendingPathComponent("0aBcDeFgHiJkLmNoPq")
+        // Another share, which ends before it is accepted.
+        let database = people.annasPhone.privateDatabase
+        let other = try await database.record(for: people.id("other"))
+        let ended = CKShare(rootRecord: other)
+        ended.addParticipant(try await people.ben())
+        _ = try await database.modifyRecords(saving: [other, ended], deleting: [])
+        let endedURL = try #require(ended.url)
         let container = people.bensPhone.container()
-        let results = try await container.shareMetadatas(for: [wrong, url])
+        let results = try await container.shareMetadatas(for: [wrong, url, endedURL])
         #expect(throws: CKError.self) { try results[wrong]?.get() }
-        let metadata = try #require(try results[url]?.get())
+        let metadatas = try [endedURL, url].map { try #require(try results[$0]?.get()) }
+        try await database.deleteRecord(withID: ended.recordID)
         let outcome = await withCheckedContinuation { continuation in
-            let operation = CKAcceptSharesOperation(shareMetadatas: [metadata])
-            nonisolated(unsafe) var shares: [CKShare] = []
-            operation.perShareResultBlock = { _, result in
-                if let share = try? result.get() { shares.append(share) }
-            }
+            let operation = CKAcceptSharesOperation(shareMetadatas: metadatas)
+            nonisolated(unsafe) var accepted: [URL?: Result<CKShare, any Error>] = [:]
+            operation.perShareResultBlock = { accepted[$0.share.url] = $1 }
             operation.acceptSharesResultBlock = { result in
-                continuation.resume(returning: (shares, result))
+                continuation.resume(returning: (accepted, result))
             }
             container.add(operation)
         }
         try outcome.1.get()
-        #expect(outcome.0.map(\.currentUserParticipant?.acceptanceStatus) == [.accepted])
-        let other = URL(string: "https://example.org/elsewhere")
+        #expect(outcome.0.count == 2)
+        let accepted = try #require(try outcome.0[url]?.get())
+        #expect(accepted.currentUserParticipant?.acceptanceStatus == .accepted)
+        let failure = #expect(throws: CKError.self) { try outcome.0[endedURL]?.get() }
+        #expect(failure?.code == .unknownItem)
+
+        let old: any OldAcceptance = Acceptance()
+        let partial = await old.accept(metadatas, in: container) as? CKError
+        #expect(partial?.code == .partialFailure)
+        #expect(partial?.partialErrorsByItemID?.count == 1)
+        let ofURL = partial?.partialErrorsByItemID?[endedURL] as? CKError
+        #expect(ofURL?.code == .unknownItem)
+
+        let elsewhere = URL(string: "https://example.org/elsewhere")
         let error = await #expect(throws: CKError.self) {
-            try await people.bensPhone.open(shareURL: #require(other))
+            try await people.bensPhone.open(shareURL: #require(elsewhere))
         }
         #expect(error?.code == .invalidArguments)
+    }
+
+    @Test("SHARE-16, SHARE-18: a share is accepted in its container, from whichever it was found")
+    func otherContainer() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        let url = try #require(share.url)
+        let elsewhere = people.bensPhone.container("iCloud.org.example.elsewhere")
+        let metadata = try await elsewhere.shareMetadata(for: url)
+        #expect(metadata.containerIdentifier == "iCloud.org.example.lists")
+        let accepted = try await elsewhere.accept(metadata)
+        #expect(accepted.currentUserParticipant?.acceptanceStatus == .accepted)
+        // As Ben names himself there.
+        #expect(
+            accepted.currentUserParticipant?.userIdentity.userRecordID?.recordName
+                == CKCurrentUserDefaultName)
+        let list = try await people.bensPhone.sharedDatabase.record(for: people.bensID("list"))
+        #expect(list["title"] == "Groceries")
+    }
+}
+
+/// The deprecated end of an operation, called through a protocol whose requirements are not.
+private protocol OldAcceptance {
+    func accept(_ metadatas: [CKShare.Metadata], in container: CKContainer) async -> (any Error)?
+}
+
+private struct Acceptance: OldAcceptance {
+    @available(*, deprecated)
+    func accept(_ metadatas: [CKShare.Metadata], in container: CKContainer) async -> (any Error)? {
+        await withCheckedContinuation { continuation in
+            let operation = CKAcceptSharesOperation(shareMetadatas: metadatas)
+            operation.acceptSharesCompletionBlock = { continuation.resume(returning: $0) }
+            container.add(operation)
+        }
     }
 }
 

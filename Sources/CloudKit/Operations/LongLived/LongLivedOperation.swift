@@ -136,7 +136,8 @@ extension LongLivedOperation.ModifyRecords {
                 }
             }
             if let sharing {
-                records.append(CKShare(values.identity, state: values.state, sharing: sharing))
+                records.append(
+                    CKShare(values.identity, state: values.state, sharing: sharing, saved: nil))
             } else {
                 records.append(CKRecord(values.identity, state: values.state))
             }
