@@ -56,6 +56,30 @@ private func asyncForms(_ database: CKDatabase, _ record: CKRecord) async throws
     _ = (modified, deleted, zonesChanged.modifications.map(\.zoneID), zonesChanged.moreComing)
 }
 
+/// What goes with a page of the system for sharing, which code for several systems names.
+private func sharingPage(_ container: CKContainer, _ participant: CKShare.Participant) {
+    let options: CKAllowedSharingOptions = CKAllowedSharingOptions.standard
+    options.allowedParticipantPermissionOptions = [.readOnly, .readWrite]
+    options.allowedParticipantAccessOptions = .specifiedRecipientsOnly
+    options.allowsParticipantsToInviteOthers = true
+    options.allowsAccessRequests = false
+    let access: CKSharingParticipantAccessOption = [.any, .anyoneWithLink]
+    let permission = CKSharingParticipantPermissionOption(rawValue: 3)
+    let others = CKAllowedSharingOptions(
+        allowedParticipantPermissionOptions: permission, allowedParticipantAccessOptions: access)
+    let observer = CKSystemSharingUIObserver(container: container)
+    observer.systemSharingUIDidSaveShareBlock = { recordID, result in
+        let share: CKShare? = try? result.get()
+        print(recordID.recordName, share?.url as Any)
+    }
+    observer.systemSharingUIDidStopSharingBlock = { _, result in
+        if case .failure(let error) = result { print(error) }
+    }
+    let date: Date? = participant.dateAddedToShare
+    let isRequester: Bool = participant.isApprovedRequester
+    _ = (others, date, isRequester)
+}
+
 /// Values of fields used as the objects they are on Apple's systems, as in "Providing User
 /// Access to CloudKit Data".
 private func report(_ record: CKRecord, _ other: CKRecord) -> [String] {

@@ -71,7 +71,8 @@ extension ArchiveKind {
         case .shareMetadata: CKShareMetadata.Frame.self
         case .userIdentity: CKUserIdentity.Values.self
         case .userIdentityLookupInfo: CKUserIdentityLookupInfo.Values.self
-        case .allowedSharingOptions, .operationConfiguration: nil
+        case .allowedSharingOptions: CKAllowedSharingOptions.Values.self
+        case .operationConfiguration: nil
         }
     }
 }

@@ -106,6 +106,22 @@ import Testing
                 userRecordID: ArchiveSamples.recordID, lookup: .emailAddress("a@example.org"))
         ),
         Blob("lookup info", CKUserIdentityLookupInfo.Values.phoneNumber("+491701234567")),
+        Blob("participant", ArchiveSamples.participant),
+        Blob(
+            "share metadata",
+            CKShareMetadata.Frame(
+                containerIdentifier: "iCloud.org.example",
+                share: CKShare(recordZoneID: ArchiveSamples.recordID.zoneID).archivedValues,
+                sharing: CKShare.Sharing(), rootID: ArchiveSamples.recordID,
+                rootRecord: CKRecord(recordType: "List", recordID: ArchiveSamples.recordID)
+                    .archivedValues,
+                owner: ArchiveSamples.participant.identity, own: ArchiveSamples.participant)
+        ),
+        Blob(
+            "allowed sharing options",
+            CKAllowedSharingOptions.Values(
+                permissions: .any, access: .anyoneWithLink, allowsInviting: true)
+        ),
     ]
 
     struct Blob: CustomTestStringConvertible, Sendable {
