@@ -239,6 +239,7 @@ package final class CourierMailboxes: PushRoute {
 
     private func stopWaiting(_ id: UInt64, at courier: String, for users: Set<UserID>) {
         registry.withLock { registry in
+            invariant(registry.byCourier[courier]?[id] != nil, "a poll that waits is registered")
             registry.byCourier[courier]?[id] = nil
             if registry.byCourier[courier]?.isEmpty == true { registry.byCourier[courier] = nil }
             for user in users {

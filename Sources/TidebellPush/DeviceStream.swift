@@ -66,7 +66,9 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 switch await stream.slot.queue.next(after: { await streams.spread() }) {
                 // What the log gave already was published meanwhile.
                 case .event(let event) where event.sequence <= cursor: continue
-                case .event(let event): return .event(given(event))
+                case .event(let event):
+                    invariant(event.sequence > cursor, "a stream's cursor only goes forward")
+                    return .event(given(event))
                 case .overflowed: isBehind = true
                 case .silence: return .silence
                 case .ended, nil: return nil
@@ -96,6 +98,7 @@ package struct DeviceStream: AsyncSequence, Sendable {
                 // would keep the device deaf until the log catches up.
                 let head = try reader.notificationHead(of: device.user)
                 let start = isFirst ? Swift.min(after, head) : after
+                invariant(!isFirst || start <= head, "a stream begins within its user's log")
                 let notifications = try reader.notifications(
                     for: device.user, after: start, excludingOrigin: device.clientID, limit: limit
                 )

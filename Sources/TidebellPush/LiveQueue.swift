@@ -100,6 +100,10 @@ final class LiveQueue: Sendable {
                 state.hasOverflowed = true
                 return true
             }
+            invariant(
+                state.waiting.last.map { $0.event.sequence < sequence } ?? true,
+                "what waits for a stream stands in the order of the log"
+            )
             state.waiting.append(notification)
             return false
         }

@@ -24,6 +24,10 @@ struct PassCommit: Sendable {
     func run(
         _ notifications: [BuiltNotification], as steps: some StoreSteps
     ) throws -> (logged: Logged, held: Set<DatabaseID>) {
+        invariant(
+            plan.touched.isSubset(of: batch.held.map(\.lease.key)),
+            "a pass processes changes of databases that it holds"
+        )
         // Nothing is written here: it is found out what may be notified.
         let (held, reachable) = try steps.write(.batch) { transaction in
             (
@@ -138,6 +142,8 @@ struct PassCommit: Sendable {
             }
             if !isHeld { settled.remove(lease.key) }
         }
+        invariant(
+            settled.isSubset(of: held), "what is settled was held when its users were notified")
         return settled
     }
 }

@@ -151,6 +151,10 @@ struct WebhookQueue {
             }
         }
         mayHaveMore = leases.count == count
+        invariant(
+            entries.count(where: \.isActive) <= configuration.window,
+            "no more users than the window has are worked for"
+        )
     }
 
     /// Takes a page of a user's log, which ends at `end`.
@@ -173,6 +177,7 @@ struct WebhookQueue {
         _ user: DeliveryPointer, _ outcome: WebhookOutcome, after age: Duration, jitter: Double
     ) -> Event {
         guard let index = index(of: user) else { return .none }
+        invariant(entries[index].phase == .underWay, "only what was posted has an outcome")
         switch outcome {
         case .delivered:
             settle(index, after: age)

@@ -33,6 +33,7 @@ extension FetchDatabaseChanges {
             } ?? []
         let moreComing = zones.count == limit
         next.position = moreComing ? zones.last?.position ?? head : head
+        invariant(zones.count <= limit, "a page has no more zones than it may")
         return Response(
             zones: zones.compactMap { $0.result(since: next.baseline, to: call) },
             syncToken: next.text, moreComing: moreComing

@@ -108,6 +108,7 @@ extension FetchZoneChanges {
             )
         }
         budget.records -= page.changes.count
+        invariant(budget.records >= 0, "a page has no more records than it may")
         for change in page.changes { budget.bytes -= change.record.fields.json.count }
         return page
     }

@@ -56,6 +56,11 @@ extension RecordBatch {
             record.modified = stamp
             try append(record, .updated, reporting: record)
         }
+        let end = next.advanced(by: hierarchies.moved.count)
+        invariant(
+            records.map(\.position).ascends && end == first.advanced(by: count),
+            "the records of a batch stand one after the other, at the positions it took"
+        )
         if let madeKey {
             try transaction.putFieldKey(
                 madeKey, wrappedBy: call.fieldCipher.rootKeyID, of: zone.key

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import TidebellCore
 import TidebellWire
 
 /// Bounds the bytes of bodies, of requests and of answers, that are in memory at a time: an
@@ -17,6 +18,7 @@ package final class BodyBytes: Sendable {
         var callers: [Caller: Int] = [:]
 
         mutating func add(_ bytes: Int, of caller: Caller?) {
+            guard bytes > 0 else { return }
             total += bytes
             if caller.isStranger { strangers += bytes }
             if let caller { callers[caller, default: 0] += bytes }
@@ -157,8 +159,15 @@ package final class BodyBytes: Sendable {
         state.withLock { state in
             state.total -= bytes
             if caller.isStranger { state.strangers -= bytes }
-            guard let caller, let own = state.callers[caller] else { return }
-            state.callers[caller] = own > bytes ? own - bytes : nil
+            if let caller, let own = state.callers[caller] {
+                invariant(own >= bytes, "a caller gives back no more bytes than it has")
+                state.callers[caller] = own > bytes ? own - bytes : nil
+            }
+            invariant(
+                state.strangers >= 0 && state.strangers <= state.total
+                    && (state.total > 0 || state.callers.isEmpty),
+                "the bytes of all callers are those in memory"
+            )
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import TidebellCore
 import TidebellWire
 
 /// Bounds the requests that are held open: device streams and courier polls, and
@@ -107,8 +108,14 @@ package final class HeldRequests: Sendable {
         state.withLock { state in
             state.count -= 1
             if caller.isStranger { state.strangers -= 1 }
-            guard let caller, let own = state.callers[caller] else { return }
-            state.callers[caller] = own > 1 ? own - 1 : nil
+            if let caller, let own = state.callers[caller] {
+                state.callers[caller] = own > 1 ? own - 1 : nil
+            }
+            invariant(
+                state.strangers >= 0 && state.strangers <= state.count
+                    && (state.count > 0 || state.callers.isEmpty),
+                "the requests of all callers are those that are held"
+            )
         }
     }
 }
