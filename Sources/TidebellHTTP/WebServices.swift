@@ -151,6 +151,7 @@ package struct WebServices: Sendable {
             scope: scope,
             user: user,
             session: caller.session,
+            onlyContainer: caller.onlyContainer,
             clientID: clientID,
             makeDeviceID: { [cloud] in
                 guard let clientID, let user else { return "" }

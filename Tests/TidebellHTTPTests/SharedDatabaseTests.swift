@@ -126,6 +126,37 @@ import TidebellWire
         }
         #expect(grants == [] && lost == [])
     }
+
+    @Test(
+        "H4, SHARE-18: a token of one container reaches no share of another, and nothing says that there is one",
+        arguments: ["resolve", "accept"])
+    func otherContainers(endpoint: String) async throws {
+        let scene = try await SharedScene()
+        let accounts = scene.api.cloud.accounts
+        let guid = try await scene.share()
+        let elsewhere = ContainerKey(
+            container: "iCloud.org.example.chess", environment: .production)
+        let invited = try await accounts.makeWebToken(for: "ben")
+        let known = try await scene.answer(to: endpoint, guid, as: invited, in: elsewhere)
+        #expect(
+            known.contains(
+                endpoint == "resolve"
+                    ? #""participantStatus":"INVITED""#
+                    : "the share is of container '\(TestAPI.container)' (development)"))
+        // The same user with a token that is good elsewhere alone, and one who is not invited.
+        _ = try await accounts.add(named: "carl")
+        let strangers = [
+            try await accounts.makeWebToken(for: "ben", in: elsewhere),
+            try await accounts.makeWebToken(for: "carl"),
+        ]
+        let unknown = String(guid.reversed())
+        for token in strangers {
+            let answer = try await scene.answer(to: endpoint, guid, as: token, in: elsewhere)
+            let nothing = try await scene.answer(to: endpoint, unknown, as: token, in: elsewhere)
+            #expect(answer.replacing(guid, with: unknown) == nothing)
+            #expect(nothing.contains(#""serverErrorCode":"NOT_FOUND""#))
+        }
+    }
 }
 
 /// Anna's and Ben's devices, which all subscribe to the databases they have.
@@ -189,6 +220,19 @@ private struct SharedScene {
         #expect(
             answer.status == 200 && !answer.text.contains("serverErrorCode"), "\(answer.text)")
         return answer.text
+    }
+
+    /// What a caller gets for a share in a container; of its error without what differs each time.
+    func answer(
+        to endpoint: String, _ guid: String, as webToken: String, in container: ContainerKey
+    ) async throws -> String {
+        let answer = try await api.send(
+            "POST",
+            "/database/1/\(container.container)/\(container.environment.rawValue)/public/records/"
+                + "\(endpoint)?ckAPIToken=\(api.apiToken)&ckWebAuthToken=\(webToken)",
+            #"{"shortGUIDs":[{"value":"\#(guid)","shouldFetchRootRecord":true}]}"#
+        )
+        return answer.text.replacing(/"uuid":"[^"]*"/, with: "")
     }
 
     func save(_ name: String) async throws {

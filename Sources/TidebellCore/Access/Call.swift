@@ -13,6 +13,9 @@ package struct Call: Sendable {
     package var user: StoredUser?
     /// The session of the caller's web token; nil for a caller without one.
     package var session: SessionID?
+    /// The only container, in its environment, where the caller's web token is good; nil for
+    /// everywhere.
+    package var onlyContainer: ContainerKey?
     /// The device that calls, if it sent its ID; only it knows the ID, which is how it
     /// is known again.
     package var clientID: String?
@@ -55,6 +58,7 @@ package struct Call: Sendable {
         scope: DatabaseScope,
         user: StoredUser?,
         session: SessionID? = nil,
+        onlyContainer: ContainerKey? = nil,
         clientID: String? = nil,
         makeDeviceID: @escaping @Sendable () -> String = { "" },
         usesExtensions: Bool = false,
@@ -72,6 +76,7 @@ package struct Call: Sendable {
         self.scope = scope
         self.user = user
         self.session = session
+        self.onlyContainer = onlyContainer
         self.clientID = clientID
         self.makeDeviceID = makeDeviceID
         self.usesExtensions = usesExtensions
@@ -88,6 +93,11 @@ package struct Call: Sendable {
 }
 
 extension Call {
+    /// Whether the caller's web token is good in a container, which need not be that of the path.
+    func mayUse(_ container: ContainerKey) -> Bool {
+        onlyContainer.map { $0 == container } ?? true
+    }
+
     /// Returns the user, or fails as CloudKit does for a caller who is not signed in
     /// (ACCT-3).
     package func requireUser() throws -> StoredUser {

@@ -124,6 +124,25 @@ extension GrantedZone {
     }
 }
 
+extension LocatedShare {
+    /// What the zone is to who has the share's URL: to its owner all of it, to anybody else what
+    /// this share lets them do, accepted or not; nil where that is nothing (SHARE-10).
+    func access(for user: StoredUser?, of owner: StoredUser) -> ZoneAccess? {
+        let database = DatabaseAccess(key: database.key, owner: owner)
+        guard user?.id != owner.id else { return database.access(to: zone, of: self.database) }
+        let participant = share.participant(user?.id)
+        let permission = participant?.permission ?? share.publicPermission
+        guard permission != .none else { return nil }
+        let rights = SharedRights(
+            to: share, permission, isAdministrator: participant?.role == .administrator,
+            in: zone.key)
+        return ZoneAccess(
+            zone.name, in: database, rights: .shared(rights),
+            stored: ZoneAccess.Stored(database: self.database, zone: zone)
+        )
+    }
+}
+
 extension Call {
     /// Returns what a zone is to the caller; fails with `ZONE_NOT_FOUND` where there is none
     /// for them.

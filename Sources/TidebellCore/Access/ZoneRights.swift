@@ -46,6 +46,19 @@ package struct SharedRights: Sendable, Hashable {
         tokenFloor = grants.map(\.position).max() ?? .start
     }
 
+    /// What a share lets somebody do who has its URL, and no grant before they accept.
+    init(
+        to share: StoredShare, _ permission: SharePermission, isAdministrator: Bool,
+        in zone: ZoneKey
+    ) {
+        self.init([
+            // Rights are of the caller's, whoever that is.
+            ShareGrant(
+                zone: zone, user: UserID(rawValue: 0), share: share.name, root: share.root,
+                permission: permission, isAdministrator: isAdministrator, position: .start)
+        ])
+    }
+
     /// The shares whose hierarchies the user sees; nil where all of the zone is shared.
     var hierarchies: Set<String>? {
         zoneWide == nil ? Set(grants.keys) : nil

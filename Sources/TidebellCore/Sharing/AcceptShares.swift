@@ -14,6 +14,7 @@ extension ResolveShares {
             results: try request.shortGUIDs.map { guid in
                 do {
                     guard var found = try reader.share(shortGUID: guid.value),
+                        call.mayUse(found.database.key.container),
                         let owner = try found.owner(in: reader)
                     else { throw WireError.shareNotFound(guid.value) }
                     var call = call
@@ -21,12 +22,12 @@ extension ResolveShares {
                     // The caller is another user in every container.
                     call.user = try reader.user(of: account, in: container)
                     call.container = container
-                    if let user = call.user {
-                        found.share = try reader.bound(found.share, to: user)
+                    try found.bind(to: call.user, in: reader)
+                    guard let access = found.access(for: call.user, of: owner) else {
+                        throw try found.closedError(guid.value, in: reader)
                     }
-                    let metadata = try found.metadata(
-                        asked: guid, of: owner, for: call, in: reader)
-                    return .share(metadata)
+                    return .share(
+                        try found.metadata(asked: guid, in: access, for: call, reader))
                 } catch let error as WireError {
                     return .failed(shortGUID: guid.value, error.visible(to: call))
                 }
@@ -36,15 +37,23 @@ extension ResolveShares {
 }
 
 extension AcceptShares {
-    /// Returns in which database a share is that a caller wants to accept.
+    /// Returns in which database a share is that a caller wants to accept. Only who could resolve
+    /// it learns that it is of another container.
     package static func database(
-        ofShare shortGUID: String, for call: Call, in reader: some ShareReading
+        ofShare shortGUID: String, for call: Call,
+        in reader: some ShareReading & UserReading & AddressReading
     ) throws -> DatabaseKey {
-        guard let found = try reader.share(shortGUID: shortGUID) else {
+        let account = try call.requireUser().account
+        guard var found = try reader.share(shortGUID: shortGUID) else {
             throw WireError.shareNotFound(shortGUID)
         }
-        guard found.database.key.container == call.container else {
-            let container = found.database.key.container
+        let container = found.database.key.container
+        guard container == call.container else {
+            let user = try reader.user(of: account, in: container)
+            try found.bind(to: user, in: reader)
+            guard call.mayUse(container), let owner = try found.owner(in: reader),
+                found.access(for: user, of: owner) != nil
+            else { throw WireError.shareNotFound(shortGUID) }
             throw WireError.badRequest(
                 "the share is of container '\(container.container)' "
                     + "(\(container.environment.rawValue)); accept it there"
@@ -62,28 +71,31 @@ extension AcceptShares {
         guard var found = try transaction.share(shortGUID: guid.value),
             let owner = try found.owner(in: transaction)
         else { throw WireError.shareNotFound(guid.value) }
-        guard owner.id != user.id else {
-            return try found.metadata(asked: guid, of: owner, for: call, in: transaction)
+        try found.bind(to: user, in: transaction)
+        guard var access = found.access(for: user, of: owner) else {
+            throw try found.closedError(guid.value, in: transaction)
+        }
+        guard access.sharedRights != nil else {
+            return try found.metadata(asked: guid, in: access, for: call, transaction)
         }
         let rules = ShareParticipants(
             user: { _ in nil }, makeID: { call.uuids[0].uuidString }, owner: owner,
             limits: call.limits
         )
-        let share = try transaction.bound(found.share, to: user)
-        guard let accepted = try rules.accepted(share, by: user) else {
+        guard let accepted = try rules.accepted(found.share, by: user) else {
             throw try found.closedError(guid.value, in: transaction)
         }
         if accepted != found.share {
-            try save(accepted, over: &found, by: user, of: owner, for: call, in: transaction)
+            try save(accepted, over: &found, by: user, in: &access, for: call, transaction)
         }
-        return try found.metadata(asked: guid, of: owner, for: call, in: transaction)
+        return try found.metadata(asked: guid, in: access, for: call, transaction)
     }
 
     /// Saves the record of the share with its new participant: a change like any other, of which
     /// everybody hears who may (SUB-56).
     private static func save(
         _ accepted: StoredShare, over found: inout LocatedShare, by user: StoredUser,
-        of owner: StoredUser, for call: Call, in transaction: some RecordSaving
+        in access: inout ZoneAccess, for call: Call, _ transaction: some RecordSaving
     ) throws {
         let zone = found.zone
         guard var record = try transaction.records([accepted.name], in: zone.key)[accepted.name]
@@ -113,10 +125,9 @@ extension AcceptShares {
         }
         found.share = accepted
         found.zone.position = record.position
-        let database = DatabaseAccess(key: found.database.key, owner: owner)
+        access.stored?.zone.position = record.position
         try transaction.appendOutbox([
-            database.access(to: found.zone, of: found.database).outboxEntry(
-                .records([change]), sharing: shared, by: call, in: found.database)
+            access.outboxEntry(.records([change]), sharing: shared, by: call, in: found.database)
         ])
     }
 }
@@ -126,19 +137,18 @@ extension LocatedShare {
         try database.key.owner.flatMap { try reader.users([$0])[$0] }
     }
 
-    /// What the caller may know of the share; fails where it is closed to them.
+    /// Takes the user as the participant whom one of their addresses was invited as.
+    fileprivate mutating func bind(to user: StoredUser?, in reader: some AddressReading) throws {
+        if let user { share = try reader.bound(share, to: user) }
+    }
+
+    /// What the caller may know of the share, to whom it is open.
     fileprivate func metadata(
-        asked guid: ShortGUID, of owner: StoredUser, for call: Call,
-        in reader: some ShareReading & RecordReading & AddressReading
+        asked guid: ShortGUID, in access: ZoneAccess, for call: Call,
+        _ reader: some ShareReading & RecordReading
     ) throws -> ShareMetadata {
-        let isOwner = call.user?.id == owner.id
+        let isOwner = access.sharedRights == nil
         let participant = share.participant(call.user?.id)
-        // Who may do nothing with it learns no more of it than a stranger (SHARE-10).
-        guard isOwner || (participant?.permission ?? share.publicPermission) != .none else {
-            throw try closedError(guid.value, in: reader)
-        }
-        let access = DatabaseAccess(key: database.key, owner: owner)
-            .access(to: zone, of: database)
         let wantsRoot = guid.shouldFetchRootRecord
         let root = wantsRoot ? share.root : nil
         let records = try reader.records(Set([share.name, root].compactMap { $0 }), in: zone.key)
@@ -153,7 +163,7 @@ extension LocatedShare {
             rootRecord: try root.flatMap { records[$0] }?.answered(
                 to: call, in: access, selecting: selection, answers),
             share: try record.answered(to: call, in: access, selecting: .all, answers),
-            ownerIdentity: UserIdentity(userRecordName: owner.recordName),
+            ownerIdentity: UserIdentity(userRecordName: access.database.ownerName),
             participantPermission: isOwner
                 ? .readWrite : participant?.permission ?? share.publicPermission,
             participantStatus: isOwner ? .accepted : participant?.acceptance ?? .pending,

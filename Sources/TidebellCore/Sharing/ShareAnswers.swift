@@ -5,6 +5,8 @@ import TidebellWire
 struct ShareAnswers {
     private let call: Call
     private let owner: StoredUser?
+    /// Whether the caller is the owner.
+    private let isOwner: Bool
     private var byName: [String: StoredShare] = [:]
     private var byRoot: [String: StoredShare] = [:]
 
@@ -25,6 +27,7 @@ struct ShareAnswers {
     init(_ shares: some Sequence<StoredShare>, for call: Call, in access: ZoneAccess) {
         self.call = call
         owner = access.database.owner
+        isOwner = access.sharedRights == nil
         add(shares)
     }
 
@@ -45,7 +48,6 @@ struct ShareAnswers {
     /// the owner.
     func answered(_ share: StoredShare) -> WireShare {
         let caller = share.participant(call.user?.id)
-        let isOwner = call.user?.id == owner?.id
         let seesAll = isOwner || caller.map { $0.role != .publicUser } ?? false
         let shown = seesAll ? share.participants : caller.map { [$0] } ?? []
         let ownerParticipant = WireParticipant(

@@ -60,7 +60,7 @@ struct Authentication: Sendable {
         case noAccount
         case refused(WireError)
         case anonymous
-        case user(StoredUser, SessionID)
+        case user(StoredUser, StoredWebToken)
         /// Something is to be written: the container's user, or the next web token.
         case unfinished(AccountID)
     }
@@ -73,7 +73,7 @@ struct Authentication: Sendable {
         case .noAccount: throw signIn.required
         case .refused(let error): throw signIn.leading(error)
         case .anonymous: return CallerCache.Caller(user: nil)
-        case .user(let user, let session): return CallerCache.Caller(user: user, session: session)
+        case .user(let user, let token): return CallerCache.Caller(user, with: token)
         case .unfinished(let account):
             return try await finish(credentials, of: account, signIn: signIn, at: now)
         }
@@ -98,7 +98,7 @@ struct Authentication: Sendable {
         guard !WebTokenRules.isRenewalDue(of: token, at: now),
             let user = try reader.user(of: token.account, in: credentials.container)
         else { return .unfinished(token.account) }
-        return .user(user, token.session)
+        return .user(user, token)
     }
 
     /// Makes the container's user at the first access (ACCT-5), and the next web
@@ -126,7 +126,7 @@ struct Authentication: Sendable {
             )
             // Of requests that come at the same time only one gets the next token.
             guard let lifetime = token.lifetime, WebTokenRules.isRenewalDue(of: token, at: now)
-            else { return CallerCache.Caller(user: user, session: token.session) }
+            else { return CallerCache.Caller(user, with: token) }
             let next = nextTokens.next(
                 after: token, lifetime: lifetime, at: now, secret: secret
             )
@@ -138,8 +138,17 @@ struct Authentication: Sendable {
                 )
             }
             try transaction.markWebTokenRenewed(hash: hash, at: now)
-            return CallerCache.Caller(user: user, session: token.session, nextWebToken: next)
+            var caller = CallerCache.Caller(user, with: token)
+            caller.nextWebToken = next
+            return caller
         }
+    }
+}
+
+extension CallerCache.Caller {
+    /// The user of a web token that is good.
+    fileprivate init(_ user: StoredUser, with token: StoredWebToken) {
+        self.init(user: user, session: token.session, onlyContainer: token.container)
     }
 }
 

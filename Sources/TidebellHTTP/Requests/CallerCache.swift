@@ -28,6 +28,8 @@ final class CallerCache: Sendable {
         var user: StoredUser?
         /// The session of the web token; nil likewise.
         var session: SessionID?
+        /// The only container where the web token is good; nil for everywhere.
+        var onlyContainer: ContainerKey?
         /// The web token to use from now on; returned once.
         var nextWebToken: String?
     }
@@ -64,7 +66,9 @@ final class CallerCache: Sendable {
             // All of them busy: starting afresh costs each one look-up.
             if entries.count >= Self.capacity { entries = [:] }
             entries[credentials] = Entry(
-                caller: Caller(user: caller.user, session: caller.session),
+                caller: Caller(
+                    user: caller.user, session: caller.session,
+                    onlyContainer: caller.onlyContainer),
                 expiresAt: now + Self.lifetime
             )
         }
