@@ -134,8 +134,10 @@ extension StoreConformance {
         Check("H9: the types of a container are counted") { store in
             try await store.write(.everything) { transaction throws in
                 #expect(try transaction.recordTypeCount(in: .notes) == 0)
-                let fields = ["a": StoredField(.string), "b": StoredField(.int64)]
-                try transaction.addFields(["Note": fields, "Game": [:], "Zoo": fields], in: .notes)
+                let type = StoredRecordType(
+                    fields: ["a": StoredField(.string), "b": StoredField(.int64)])
+                try transaction.addRecordTypes(
+                    ["Note": type, "Game": StoredRecordType(), "Zoo": type], in: .notes)
                 #expect(try transaction.recordTypeCount(in: .notes) == 3)
                 #expect(try transaction.recordTypeCount(in: .released) == 0)
             }

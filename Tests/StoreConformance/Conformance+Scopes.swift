@@ -54,7 +54,7 @@ extension StoreConformance {
                 try transaction.removeDevice(clientID: "phone", of: people.anna.id)
             }
             try await store.write(.catalogue(.notes)) { transaction in
-                try transaction.addFields(["Note": [:]], in: .notes)
+                try transaction.addRecordTypes(["Note": StoredRecordType()], in: .notes)
                 _ = try transaction.createWebhook(
                     for: .notes, url: "https://receiver.example", secret: [1], at: .noon)
             }
@@ -81,13 +81,19 @@ extension StoreConformance {
                         try $0.putRecords([.note("a", at: 2)], in: zone.key)
                     }
                 ),
-                (.database(own), { try $0.addFields(["Note": [:]], in: .notes) }),
+                (
+                    .database(own),
+                    { try $0.addRecordTypes(["Note": StoredRecordType()], in: .notes) }
+                ),
                 (
                     .database(own),
                     { _ = try $0.appendNotifications([.push("a", to: people.anna.id)]) }
                 ),
                 (.database(own), { try $0.putBadges([people.anna.id: 1]) }),
-                (.catalogue(.chess), { try $0.addFields(["Note": [:]], in: .notes) }),
+                (
+                    .catalogue(.chess),
+                    { try $0.addRecordTypes(["Note": StoredRecordType()], in: .notes) }
+                ),
                 (.catalogue(.notes), { try $0.putRecords([.note("a", at: 2)], in: zone.key) }),
                 (.account(people.anna.account), { try $0.setPassword("x", of: other.account) }),
                 (.account(people.anna.account), { try $0.putBadges([people.anna.id: 1]) }),

@@ -8,65 +8,65 @@ extension StoreConformance {
     static let schema: [Check] = [
         Check("ENV-1: fields are known by type, container and environment") { store in
             try await store.write(.everything) { transaction throws in
-                let note = ["text": StoredField(.string), "tags": StoredField(.stringList)]
-                let game = ["won": StoredField(.int64)]
-                let other = ["text": StoredField(.bytes)]
-                try transaction.addFields(["Note": note, "Game": game], in: .notes)
-                try transaction.addFields(["Note": other], in: .released)
-                let both = try transaction.fields(of: ["Note", "Nope"], in: .notes)
+                let note = StoredRecordType(
+                    fields: ["text": StoredField(.string), "tags": StoredField(.stringList)])
+                let game = StoredRecordType(fields: ["won": StoredField(.int64)])
+                let other = StoredRecordType(fields: ["text": StoredField(.bytes)])
+                try transaction.addRecordTypes(["Note": note, "Game": game], in: .notes)
+                try transaction.addRecordTypes(["Note": other], in: .released)
+                let both = try transaction.recordTypes(["Note", "Nope"], in: .notes)
                 #expect(both == ["Note": note])
-                let released = try transaction.fields(of: ["Note", "Game"], in: .released)
+                let released = try transaction.recordTypes(["Note", "Game"], in: .released)
                 #expect(released == ["Note": other])
-                #expect(try transaction.fields(of: ["Note"], in: .chess).isEmpty)
-                #expect(try transaction.fields(of: [], in: .notes).isEmpty)
+                #expect(try transaction.recordTypes(["Note"], in: .chess).isEmpty)
+                #expect(try transaction.recordTypes([], in: .notes).isEmpty)
             }
         },
         Check("A type without fields is known all the same") { store in
             try await store.write(.everything) { transaction throws in
-                try transaction.addFields(["Empty": [:]], in: .notes)
-                #expect(try transaction.fields(of: ["Empty"], in: .notes) == ["Empty": [:]])
-                try transaction.addFields(["Empty": ["a": StoredField(.double)]], in: .notes)
-                let fields = try transaction.fields(of: ["Empty"], in: .notes)
-                #expect(fields == ["Empty": ["a": StoredField(.double)]])
+                try transaction.addRecordTypes(["Empty": StoredRecordType()], in: .notes)
+                let empty = try transaction.recordTypes(["Empty"], in: .notes)
+                #expect(empty == ["Empty": StoredRecordType()])
+                let filled = StoredRecordType(fields: ["a": StoredField(.double)])
+                try transaction.addRecordTypes(["Empty": filled], in: .notes)
+                #expect(try transaction.recordTypes(["Empty"], in: .notes) == ["Empty": filled])
             }
         },
         Check("REC-11: which fields are stored encrypted is known") { store in
             try await store.write(.everything) { transaction throws in
-                let note = [
+                let note = StoredRecordType(fields: [
                     "text": StoredField(.string), "key": StoredField(.bytes, isEncrypted: true),
-                ]
-                let plain = ["key": StoredField(.bytes)]
-                try transaction.addFields(["Note": note, "Game": plain], in: .notes)
-                try transaction.addFields(["Note": plain], in: .released)
-                #expect(try transaction.fields(of: ["Note"], in: .notes) == ["Note": note])
+                ])
+                let plain = StoredRecordType(fields: ["key": StoredField(.bytes)])
+                try transaction.addRecordTypes(["Note": note, "Game": plain], in: .notes)
+                try transaction.addRecordTypes(["Note": plain], in: .released)
+                #expect(try transaction.recordTypes(["Note"], in: .notes) == ["Note": note])
                 #expect(
-                    try transaction.fields(of: ["Note", "Game"], in: .notes)
+                    try transaction.recordTypes(["Note", "Game"], in: .notes)
                         == ["Note": note, "Game": plain])
-                #expect(try transaction.fields(of: ["Note"], in: .released) == ["Note": plain])
+                #expect(try transaction.recordTypes(["Note"], in: .released) == ["Note": plain])
             }
         },
         Check("Fields that are known stay as they are") { store in
-            let fields = try await store.write(.everything) { transaction throws in
-                try transaction.addFields(["Note": ["a": StoredField(.double)]], in: .notes)
-                try transaction.addFields(
-                    [
-                        "Note": [
-                            "a": StoredField(.string, isEncrypted: true), "b": StoredField(.int64),
-                        ]
-                    ],
-                    in: .notes
-                )
-                return try transaction.fields(of: ["Note"], in: .notes)
+            let types = try await store.write(.everything) { transaction throws in
+                let note = StoredRecordType(fields: ["a": StoredField(.double)])
+                try transaction.addRecordTypes(["Note": note], in: .notes)
+                let other = StoredRecordType(fields: [
+                    "a": StoredField(.string, isEncrypted: true), "b": StoredField(.int64),
+                ])
+                try transaction.addRecordTypes(["Note": other], in: .notes)
+                return try transaction.recordTypes(["Note"], in: .notes)
             }
-            #expect(fields == ["Note": ["a": StoredField(.double), "b": StoredField(.int64)]])
+            #expect(
+                types["Note"]?.fields == ["a": StoredField(.double), "b": StoredField(.int64)])
         },
         Check("A schema has a new revision with all that is added, another one has not") { store in
             try await store.write(.everything) { transaction throws in
-                let note = ["text": StoredField(.string)]
+                let note = StoredRecordType(fields: ["text": StoredField(.string)])
                 let released = try transaction.schemaRevision(of: .released)
                 var known: Set<SchemaRevision> = [try transaction.schemaRevision(of: .notes)]
-                for fields in [["Note": note], ["Game": note], ["Empty": [:]]] {
-                    try transaction.addFields(fields, in: .notes)
+                for types in [["Note": note], ["Game": note], ["Empty": StoredRecordType()]] {
+                    try transaction.addRecordTypes(types, in: .notes)
                     let revision = try transaction.schemaRevision(of: .notes)
                     #expect(try transaction.schemaRevision(of: .notes) == revision)
                     #expect(known.insert(revision).inserted)
@@ -81,7 +81,7 @@ extension StoreConformance {
             for type in ["Note", "Game", "Note"] {
                 await #expect(throws: Undone.self) {
                     try await store.write(.everything) { transaction throws in
-                        try transaction.addFields([type: [:]], in: .notes)
+                        try transaction.addRecordTypes([type: StoredRecordType()], in: .notes)
                         let revision = try transaction.schemaRevision(of: .notes)
                         drawn.withLock { $0.append(revision) }
                         throw Undone()

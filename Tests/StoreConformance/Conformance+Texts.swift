@@ -54,11 +54,12 @@ extension StoreConformance {
         Check("Record types are found by their whole names") { store in
             try await store.write(.everything) { transaction throws in
                 for name in names {
-                    try transaction.addFields([name: ["a": StoredField(.int64)]], in: .notes)
-                    let found = try transaction.fields(of: [name, "no"], in: .notes)
+                    let type = StoredRecordType(fields: ["a": StoredField(.int64)])
+                    try transaction.addRecordTypes([name: type], in: .notes)
+                    let found = try transaction.recordTypes([name, "no"], in: .notes)
                     #expect(Array(found.keys) == [name])
                 }
-                #expect(try transaction.fields(of: Set(names), in: .notes).count == names.count)
+                #expect(try transaction.recordTypes(Set(names), in: .notes).count == names.count)
             }
         },
         Check("SUB-29: IDs of subscriptions are compared as they are spelled") { store in

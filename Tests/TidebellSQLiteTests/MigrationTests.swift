@@ -249,10 +249,9 @@ final class MigrationTests {
         }
         let fields = try await store.read { reader throws in
             try ["c", "other"].map { name in
-                try reader.fields(
-                    of: ["Note"],
-                    in: ContainerKey(container: name, environment: .development)
-                )["Note"]
+                try reader.recordTypes(
+                    ["Note"], in: ContainerKey(container: name, environment: .development)
+                )["Note"]?.fields
             }
         }
         let (plain, encrypted) = (

@@ -91,16 +91,17 @@ extension RecordBatch {
     /// What the records to be saved bring that the schema lacks, nil for nothing: what failed
     /// leaves no trace in it (ENV-1).
     var schemaGrowth: SchemaGrowth? {
-        var added: [String: [String: StoredField]] = [:]
+        var added: [String: StoredRecordType] = [:]
         // No schema lists the fields of shares.
         for case .save(let saved) in outcomes where saved.share == nil {
             // A type is known by its first record, though that may have no field.
             guard !saved.newFields.isEmpty || schema.stored[saved.record.type] == nil else {
                 continue
             }
-            added[saved.record.type, default: [:]].merge(saved.newFields) { first, _ in first }
+            added[saved.record.type, default: StoredRecordType()].fields
+                .merge(saved.newFields) { first, _ in first }
         }
-        return added.isEmpty ? nil : SchemaGrowth(container: call.container, fields: added)
+        return added.isEmpty ? nil : SchemaGrowth(container: call.container, types: added)
     }
 
     private func putReferences(in transaction: some RecordWriting) throws {

@@ -15,7 +15,7 @@ extension ContainerSchema {
     package func conform(
         _ changes: FieldChanges, of type: String, in scope: DatabaseScope, limits: Limits
     ) throws -> Conformed {
-        let (stored, earlier) = (stored[type], added[type])
+        let (stored, earlier) = (stored[type]?.fields, added[type]?.fields)
         try checkGrowth(by: type, limits)
         var conformed = Conformed(changes: changes.values)
         for (name, field) in changes.values {
@@ -74,9 +74,10 @@ extension ContainerSchema {
                     + "'\(WireError.shortened(type))' in production schema"
             )
         }
-        let earlier = (added[type] ?? [:]).keys.count { stored[type]?[$0] == nil }
-        let new = additions.keys.count { stored[type]?[$0] == nil && added[type]?[$0] == nil }
-        let total = (stored[type]?.count ?? 0) + earlier + new
+        let (stored, added) = (stored[type]?.fields ?? [:], added[type]?.fields ?? [:])
+        let earlier = added.keys.count { stored[$0] == nil }
+        let new = additions.keys.count { stored[$0] == nil && added[$0] == nil }
+        let total = stored.count + earlier + new
         guard new > 0, total > limits.fieldsPerType else { return }
         throw WireError.badRequest(
             "record type '\(WireError.shortened(type))' would have \(total) fields of at most "

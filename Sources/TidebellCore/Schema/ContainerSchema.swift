@@ -5,7 +5,7 @@ import TidebellWire
 /// for them, what the request adds, and whether it may.
 ///
 /// It is read once for a request (``SchemaReading/schema(of:for:)``). Whatever else a schema
-/// states about a type, such as indexes and roles, is a further member of ``RecordType``.
+/// states about a type, such as indexes and roles, is a further member of ``StoredRecordType``.
 package struct ContainerSchema: Sendable {
     /// How a schema comes to new types and fields (ENV-1).
     package enum Growth: Sendable, Hashable {
@@ -17,10 +17,10 @@ package struct ContainerSchema: Sendable {
 
     /// How it grows.
     package let growth: Growth
-    /// The fields of the stored types among those that were asked for.
-    let stored: [String: [String: StoredField]]
+    /// The stored types among those that were asked for.
+    let stored: [String: StoredRecordType]
     /// What records of this request, as far as they can be saved, add.
-    private(set) var added: [String: [String: StoredField]] = [:]
+    private(set) var added: [String: StoredRecordType] = [:]
     /// The types among them that are new.
     private(set) var newTypes: Set<String> = []
     /// How many types the container has; 0 where the request brings none.
@@ -28,7 +28,7 @@ package struct ContainerSchema: Sendable {
 
     /// Creates the schema of a request.
     package init(
-        _ stored: [String: [String: StoredField]], growth: Growth, typeCount: Int = 0
+        _ stored: [String: StoredRecordType], growth: Growth, typeCount: Int = 0
     ) {
         self.stored = stored
         self.growth = growth
@@ -39,32 +39,35 @@ package struct ContainerSchema: Sendable {
     mutating func add(_ additions: [String: StoredField], to type: String) {
         if stored[type] == nil { newTypes.insert(type) }
         guard !additions.isEmpty else { return }
-        added[type, default: [:]].merge(additions) { first, _ in first }
+        added[type, default: StoredRecordType()].fields.merge(additions) { first, _ in first }
     }
 
     /// The type as a query sees it; fails for one that no record ever had.
     func queried(_ type: String) throws -> RecordType {
-        guard let fields = stored[type] else {
+        guard let found = stored[type] else {
             // NB: the words are CloudKit's (QUERY-20).
             throw WireError(.notFound, "Did not find record type: \(WireError.shortened(type))")
         }
-        return RecordType(name: type, fields: fields, mayGrow: false)
+        return RecordType(name: type, stored: found, mayGrow: false)
     }
 
     /// The type as a subscription sees it, which waits for records that are yet to come:
     /// also for types and fields, where saving makes them.
     package func awaited(_ type: String) -> RecordType {
-        RecordType(name: type, fields: stored[type], mayGrow: growth == .bySaving)
+        RecordType(name: type, stored: stored[type], mayGrow: growth == .bySaving)
     }
 }
 
 /// A record type as predicates and sort keys look at it.
 package struct RecordType: Sendable, Hashable {
     package let name: String
-    /// Its fields; nil while no record ever had it.
-    package let fields: [String: StoredField]?
+    /// What the schema knows of it; nil while no record ever had it.
+    let stored: StoredRecordType?
     /// Whether a field that is not known yet may be asked for: it may come later.
     package let mayGrow: Bool
+
+    /// Its fields; nil while no record ever had it.
+    package var fields: [String: StoredField]? { stored?.fields }
 
     /// What is wrong with asking for a field that no record ever had; nil where it
     /// may come.

@@ -11,7 +11,7 @@ package import TidebellWire
 package final class SchemaCache: Sendable {
     fileprivate struct Entry {
         var revision: SchemaRevision
-        var types: [String: [String: StoredField]] = [:]
+        var types: [String: StoredRecordType] = [:]
         /// Its container, its types and their fields.
         var size = 1
         var lastUse = 0
@@ -40,10 +40,10 @@ package final class SchemaCache: Sendable {
     /// The containers of which it holds types.
     package var containers: Set<ContainerKey> { state.withLock { Set($0.entries.keys) } }
 
-    /// Returns the fields of those of the types that are here.
-    func fields(
-        of types: Set<String>, in container: ContainerKey, at revision: SchemaRevision
-    ) -> [String: [String: StoredField]] {
+    /// Returns those of the types that are here.
+    func recordTypes(
+        _ types: Set<String>, in container: ContainerKey, at revision: SchemaRevision
+    ) -> [String: StoredRecordType] {
         state.withLock { state in
             guard let entry = state.entries[container], entry.revision == revision else {
                 return [:]
@@ -58,7 +58,7 @@ package final class SchemaCache: Sendable {
     ///
     /// That a container has none of the types is not kept: anybody may ask for any container.
     package func keep(
-        _ types: [String: [String: StoredField]], in container: ContainerKey,
+        _ types: [String: StoredRecordType], in container: ContainerKey,
         at revision: SchemaRevision
     ) {
         guard !types.isEmpty else { return }
@@ -68,9 +68,9 @@ package final class SchemaCache: Sendable {
                 state.size -= known.size
                 if known.revision == revision { entry = known }
             }
-            for (name, fields) in types where entry.types[name] == nil {
-                entry.types[name] = fields
-                entry.size += fields.count + 1
+            for (name, type) in types where entry.types[name] == nil {
+                entry.types[name] = type
+                entry.size += type.fields.count + 1
             }
             guard entry.size <= capacity else { return }
             state.uses += 1

@@ -8,12 +8,12 @@ import TidebellWire
 /// has grown that may grow by anybody's save.
 package struct SchemaGrowth: Sendable, Hashable {
     let container: ContainerKey
-    /// The new types and fields.
-    let fields: [String: [String: StoredField]]
+    /// The new types, and types with what is new of them.
+    let types: [String: StoredRecordType]
 
     /// Adds to the schema what it lacks.
     func run(in transaction: some SchemaWriting) throws {
-        try transaction.addFields(fields, in: container)
+        try transaction.addRecordTypes(types, in: container)
     }
 
     /// Does the same as the next step of a write.

@@ -7,31 +7,31 @@ extension SchemaReading {
     /// Types that a request before asked for are not read again while the revision stays.
     package func schema(of types: Set<String>, for call: Call) throws -> ContainerSchema {
         ContainerSchema(
-            try cachedFields(of: types, for: call), growth: call.container.environment.schemaGrowth
+            try cachedTypes(of: types, for: call), growth: call.container.environment.schemaGrowth
         )
     }
 
     /// The same for a request that may add to it.
     func growingSchema(of types: Set<String>, for call: Call) throws -> ContainerSchema {
-        let stored = try cachedFields(of: types, for: call)
+        let stored = try cachedTypes(of: types, for: call)
         return ContainerSchema(
             stored, growth: call.container.environment.schemaGrowth,
             typeCount: stored.count < types.count ? try recordTypeCount(in: call.container) : 0
         )
     }
 
-    private func cachedFields(
+    private func cachedTypes(
         of types: Set<String>, for call: Call
-    ) throws -> [String: [String: StoredField]] {
+    ) throws -> [String: StoredRecordType] {
         guard !types.isEmpty else { return [:] }
         let container = call.container
         let revision = try schemaRevision(of: container)
-        var fields = call.schemas.fields(of: types, in: container, at: revision)
-        let missing = types.subtracting(fields.keys)
-        guard !missing.isEmpty else { return fields }
-        let read = try self.fields(of: missing, in: container)
+        var found = call.schemas.recordTypes(types, in: container, at: revision)
+        let missing = types.subtracting(found.keys)
+        guard !missing.isEmpty else { return found }
+        let read = try recordTypes(missing, in: container)
         call.schemas.keep(read, in: container, at: revision)
-        fields.merge(read) { known, _ in known }
-        return fields
+        found.merge(read) { known, _ in known }
+        return found
     }
 }

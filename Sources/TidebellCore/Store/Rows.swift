@@ -138,6 +138,16 @@ package struct StoredRecord: Sendable, Hashable {
     }
 }
 
+/// What a container's schema knows of a record type.
+package struct StoredRecordType: Sendable, Hashable {
+    /// By name; of a type of which no record ever had a field, none.
+    package var fields: [String: StoredField]
+
+    package init(fields: [String: StoredField] = [:]) {
+        self.fields = fields
+    }
+}
+
 /// What a container's schema knows of a field.
 package struct StoredField: Sendable, Hashable {
     package var type: FieldType

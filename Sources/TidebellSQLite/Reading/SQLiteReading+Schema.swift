@@ -3,14 +3,14 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func fields(
-        of recordTypes: Set<String>, in container: ContainerKey
-    ) throws -> [String: [String: StoredField]] {
-        if let only = recordTypes.first, recordTypes.count == 1 {
-            return try fields(of: only, in: container).map { [only: $0] } ?? [:]
+    package func recordTypes(
+        _ names: Set<String>, in container: ContainerKey
+    ) throws -> [String: StoredRecordType] {
+        if let only = names.first, names.count == 1 {
+            return try recordType(only, in: container).map { [only: $0] } ?? [:]
         }
-        var fields: [String: [String: StoredField]] = [:]
-        guard !recordTypes.isEmpty else { return fields }
+        var types: [String: StoredRecordType] = [:]
+        guard !names.isEmpty else { return types }
         try connection.each(
             """
             SELECT field_type.field, field_type.type, field_type.encrypted, field_type.record_type
@@ -18,30 +18,30 @@ extension SQLiteReading {
             WHERE field_type.container = ? AND field_type.environment = ?
                 AND field_type.record_type = \(JSONText.string("wanted.value"))
             """,
-            JSONText(recordTypes), container.container, container.environment
+            JSONText(names), container.container, container.environment
         ) { columns in
-            try fields[columns.text(3), default: [:]].addField(columns)
+            try types[columns.text(3), default: StoredRecordType()].addField(columns)
             return true
         }
-        return fields
+        return types
     }
 
-    /// Returns the known fields of one type; nil if no record ever had it.
-    private func fields(
-        of recordType: String, in container: ContainerKey
-    ) throws -> [String: StoredField]? {
-        var fields: [String: StoredField]?
+    /// Returns what is known of one type; nil if no record ever had it.
+    private func recordType(
+        _ name: String, in container: ContainerKey
+    ) throws -> StoredRecordType? {
+        var type: StoredRecordType?
         try connection.each(
             """
             SELECT field, type, encrypted FROM field_type
             WHERE container = ? AND environment = ? AND record_type = ?
             """,
-            container.container, container.environment, recordType
+            container.container, container.environment, name
         ) { columns in
-            try fields[default: [:]].addField(columns)
+            try type[default: StoredRecordType()].addField(columns)
             return true
         }
-        return fields
+        return type
     }
 
     package func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {
@@ -68,12 +68,12 @@ extension SQLiteReading {
     }
 }
 
-extension [String: StoredField] {
+extension StoredRecordType {
     /// Adds the field of a row, unless the row only shows that its type exists.
     fileprivate mutating func addField(_ columns: Columns) throws {
         let field = columns.text(0)
         guard !field.isEmpty else { return }
-        self[field] = StoredField(try columns.value(1), isEncrypted: columns.bool(2))
+        fields[field] = StoredField(try columns.value(1), isEncrypted: columns.bool(2))
     }
 }
 

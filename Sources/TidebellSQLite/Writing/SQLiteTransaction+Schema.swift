@@ -3,10 +3,10 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteTransaction {
-    func addFields(
-        _ fields: [String: [String: StoredField]], in container: ContainerKey
+    func addRecordTypes(
+        _ types: [String: StoredRecordType], in container: ContainerKey
     ) throws {
-        guard !fields.isEmpty else { return }
+        guard !types.isEmpty else { return }
         try connection.run(
             """
             INSERT INTO schema_revision (container, environment, revision)
@@ -15,10 +15,10 @@ extension SQLiteTransaction {
             """,
             container.container, container.environment
         )
-        for (recordType, fields) in fields {
+        for (recordType, type) in types {
             // A type without fields is kept by a row without a field.
-            if fields.isEmpty { try addField("", nil, of: recordType, in: container) }
-            for (name, field) in fields {
+            if type.fields.isEmpty { try addField("", nil, of: recordType, in: container) }
+            for (name, field) in type.fields {
                 try addField(name, field, of: recordType, in: container)
             }
         }

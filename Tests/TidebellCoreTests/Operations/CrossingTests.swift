@@ -50,7 +50,7 @@ struct CrossingTests {
                 let key = DatabaseKey(
                     container: Bench.container, scope: .private, owner: bench.anna.id)
                 return Saved(
-                    fields: try reader.fields(of: ["Note"], in: Bench.container),
+                    types: try reader.recordTypes(["Note"], in: Bench.container),
                     use: try reader.database(key)?.use
                 )
             }
@@ -69,10 +69,10 @@ struct CrossingTests {
         await #expect(throws: ApartStore.Stopped.self) {
             try await apart.save(request, for: bench.call())
         }
-        let fields = try await bench.store.read {
-            try $0.fields(of: ["Note"], in: Bench.container)
+        let types = try await bench.store.read {
+            try $0.recordTypes(["Note"], in: Bench.container)
         }
-        #expect(fields["Note"]?.keys.sorted() == ["title"])
+        #expect(types["Note"]?.fields.keys.sorted() == ["title"])
         let found = try await bench.lookup("a", zone: ZoneID.defaultName)
         #expect(found.map(\.summary) == ["a NOT_FOUND"])
     }
@@ -176,7 +176,7 @@ struct CrossingTests {
 }
 
 private struct Saved: Equatable {
-    var fields: [String: [String: StoredField]]
+    var types: [String: StoredRecordType]
     var use: StorageUse?
 }
 

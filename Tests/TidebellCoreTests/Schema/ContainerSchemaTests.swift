@@ -101,15 +101,16 @@ struct ContainerSchemaTests {
         let bench = try await Bench()
         let call = bench.call()
         try await bench.store.write(.everything) { transaction in
-            let fields = ["a": StoredField(.string)]
-            try transaction.addFields(["Note": fields, "Game": fields], in: Bench.container)
+            let type = StoredRecordType(fields: ["a": StoredField(.string)])
+            try transaction.addRecordTypes(["Note": type, "Game": type], in: Bench.container)
             let reader = CountingReader(transaction)
             _ = try reader.schema(of: ["Note"], for: call)
             _ = try reader.schema(of: ["Note"], for: call)
             #expect(reader.typesRead == ["Note"])
             _ = try reader.schema(of: ["Note", "Game"], for: call)
             #expect(reader.typesRead == ["Note", "Game"])
-            try transaction.addFields(["Note": ["b": StoredField(.int64)]], in: Bench.container)
+            let added = StoredRecordType(fields: ["b": StoredField(.int64)])
+            try transaction.addRecordTypes(["Note": added], in: Bench.container)
             let schema = try reader.schema(of: ["Note"], for: call)
             #expect(reader.typesRead == ["Note", "Game", "Note"])
             #expect(schema.awaited("Note").fields?.keys.sorted() == ["a", "b"])
@@ -133,12 +134,14 @@ struct ContainerSchemaTests {
         }
         try await bench.store.write(.everything) { transaction in
             for container in containers {
-                try transaction.addFields(["Note": fields], in: container)
+                try transaction.addRecordTypes(
+                    ["Note": StoredRecordType(fields: fields)], in: container)
             }
             let wide = Dictionary(
                 uniqueKeysWithValues: (1...13).map { ("f\($0)", StoredField(.string)) }
             )
-            try transaction.addFields(["Wide": wide], in: containers[0])
+            try transaction.addRecordTypes(
+                ["Wide": StoredRecordType(fields: wide)], in: containers[0])
             func isRead(_ call: Call, type: String = "Note") throws -> Bool {
                 let reader = CountingReader(transaction)
                 let schema = try reader.schema(of: [type], for: call)
@@ -178,7 +181,8 @@ struct ContainerSchemaTests {
             ContainerKey(container: "iCloud.org.tidebell.tests\($0)", environment: .production)
         }
         for container in containers {
-            cache.keep(["Empty": [:]], in: container, at: SchemaRevision(rawValue: [1]))
+            cache.keep(
+                ["Empty": StoredRecordType()], in: container, at: SchemaRevision(rawValue: [1]))
             #expect(cache.size <= 16)
         }
         // Each counts two: itself and its type.
@@ -189,7 +193,8 @@ struct ContainerSchemaTests {
     // MARK: Growth
 
     private static let deployed = ContainerSchema(
-        ["Note": ["title": StoredField(.string)]], growth: .byDeployment
+        ["Note": StoredRecordType(fields: ["title": StoredField(.string)])],
+        growth: .byDeployment
     )
 
     @Test(
@@ -238,11 +243,11 @@ private final class CountingReader: SchemaReading {
 
     init(_ base: any SchemaReading) { self.base = base }
 
-    func fields(
-        of recordTypes: Set<String>, in container: ContainerKey
-    ) throws -> [String: [String: StoredField]] {
-        typesRead += recordTypes.sorted()
-        return try base.fields(of: recordTypes, in: container)
+    func recordTypes(
+        _ names: Set<String>, in container: ContainerKey
+    ) throws -> [String: StoredRecordType] {
+        typesRead += names.sorted()
+        return try base.recordTypes(names, in: container)
     }
 
     func schemaRevision(of container: ContainerKey) throws -> SchemaRevision {

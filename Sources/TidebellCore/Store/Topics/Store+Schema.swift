@@ -3,12 +3,11 @@ package import TidebellWire
 
 /// The record types of a container and their fields (ENV-1).
 package protocol SchemaReading {
-    /// Returns the known fields of these record types; a type that no record
+    /// Returns what is known of the record types of these names; one that no record
     /// ever had is absent (ENV-1).
-    func fields(
-        of recordTypes: Set<String>,
-        in container: ContainerKey
-    ) throws -> [String: [String: StoredField]]
+    func recordTypes(
+        _ names: Set<String>, in container: ContainerKey
+    ) throws -> [String: StoredRecordType]
 
     /// Returns what the schema of a container is known by.
     func schemaRevision(of container: ContainerKey) throws -> SchemaRevision
@@ -19,7 +18,9 @@ package protocol SchemaReading {
 
 /// The schema of a container grows.
 package protocol SchemaWriting: SchemaReading {
-    /// Adds fields (and with them types) that a container's schema lacks; those it
+    /// Adds types, and fields of types, that a container's schema lacks; those it
     /// knows stay as they are. The schema has a new revision, drawn by chance.
-    func addFields(_ fields: [String: [String: StoredField]], in container: ContainerKey) throws
+    func addRecordTypes(
+        _ types: [String: StoredRecordType], in container: ContainerKey
+    ) throws
 }
