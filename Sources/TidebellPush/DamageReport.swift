@@ -51,7 +51,7 @@ final class DamageReport: Sendable {
                 "a change in the outbox is damaged; it is set aside, and devices get a push to fetch",
                 metadata: [
                     "database": "\(change.database.rawValue)", "zone": "\(change.zoneName)",
-                    "entry": "\(change.id)",
+                    "entry": "\(change.position.rawValue)",
                 ]
             )
         }

@@ -18,7 +18,7 @@ struct DerivedNotificationID {
         var id = DerivedNotificationID()
         id.add(Int64(bitPattern: store))
         id.add(match.entry.database.rawValue)
-        id.add(match.entry.id)
+        id.add(match.entry.position.rawValue)
         // A store that came back from an older moment unnoticed gives IDs again.
         id.add(match.entry.committedAt.rawValue)
         id.add(match.subscription.user.rawValue)

@@ -21,8 +21,7 @@ struct OutboxBatch {
 
     /// How far an entry is processed.
     struct Progress {
-        var database: DatabaseID
-        var entry: Int64
+        var entry: OutboxEntryID
         var notifiedThrough: SubscriptionSerial
     }
 
@@ -52,7 +51,7 @@ struct OutboxBatch {
     private(set) var heldUp: Set<DatabaseID> = []
     /// Databases that are in the queue without a change, as one whose changes were lost with a
     /// damaged page, and where their processing ended.
-    private(set) var unneeded: [(database: DatabaseID, done: Int64)] = []
+    private(set) var unneeded: [(database: DatabaseID, done: OutboxPosition)] = []
 
     /// Reads at most so many entries and bytes of them, and no further one once there are so
     /// many candidates to look at, or so many bytes of them.
@@ -139,7 +138,7 @@ struct OutboxBatch {
     ) throws -> [[StoredSubscription]] {
         let entries = outbox.entries
         var ended: [String: [StoredSubscription]] = [:]
-        if outbox.mayHaveMore, let last = entries.last?.id {
+        if outbox.mayHaveMore, let last = entries.last?.position {
             for zone in Set(entries.map(\.zoneName)) {
                 ended[zone] = try reader.zoneEnd(
                     zone, in: outbox.database, afterOutbox: last

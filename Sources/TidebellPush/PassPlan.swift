@@ -13,7 +13,7 @@ struct PassPlan {
     /// The changes that are processed in full.
     private(set) var changes: [OutboxEntry] = []
     /// The newest of them of each database, in the order of the batch.
-    private var lastEntries: [(database: DatabaseID, entry: Int64)] = []
+    private var lastEntries: [OutboxEntryID] = []
     /// The entry after it, where it has more subscribers than a pass takes,
     /// and how far it is processed.
     var unfinished: OutboxBatch.Progress?
@@ -26,7 +26,7 @@ struct PassPlan {
     /// The databases of which changes are processed.
     var touched: Set<DatabaseID> {
         var touched = Set(lastEntries.map(\.database))
-        if let unfinished { touched.insert(unfinished.database) }
+        if let unfinished { touched.insert(unfinished.entry.database) }
         return touched
     }
 
@@ -34,7 +34,11 @@ struct PassPlan {
     mutating func finish(_ entry: OutboxEntry) {
         changes.append(entry)
         if lastEntries.last?.database == entry.database { lastEntries.removeLast() }
-        lastEntries.append((entry.database, entry.id))
+        invariant(
+            !lastEntries.contains { $0.database == entry.database },
+            "the changes of a database stand together in a pass"
+        )
+        lastEntries.append(entry.id)
     }
 
     /// What of it is about some databases.
@@ -44,7 +48,7 @@ struct PassPlan {
         part.consumed.removeAll { !databases.contains($0.database) }
         part.changes.removeAll { !databases.contains($0.database) }
         part.lastEntries.removeAll { !databases.contains($0.database) }
-        if let unfinished, !databases.contains(unfinished.database) {
+        if let unfinished, !databases.contains(unfinished.entry.database) {
             part.unfinished = nil
             part.isUnfinishedChangeable = true
         }
@@ -65,8 +69,9 @@ struct PassPlan {
             parts[last.database, default: nothing].lastEntries.append(last)
         }
         if let unfinished {
-            parts[unfinished.database, default: nothing].unfinished = unfinished
-            parts[unfinished.database]?.isUnfinishedChangeable = isUnfinishedChangeable
+            let database = unfinished.entry.database
+            parts[database, default: nothing].unfinished = unfinished
+            parts[database]?.isUnfinishedChangeable = isUnfinishedChangeable
         }
         return parts
     }
@@ -79,9 +84,10 @@ struct PassPlan {
         for entry in damaged where entry.damage == .event {
             try transaction.setNotifiedThrough(.setAside, ofOutboxEntry: entry.id)
         }
-        for (database, entry) in lastEntries {
+        for last in lastEntries {
             try transaction.markNotified(
-                upTo: entry, in: database, keeping: keeping || kept.contains(database)
+                upTo: last.position, in: last.database,
+                keeping: keeping || kept.contains(last.database)
             )
         }
         if let unfinished, isUnfinishedChangeable {

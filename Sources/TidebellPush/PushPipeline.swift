@@ -116,7 +116,7 @@ package final class PushPipeline: Service {
     }
 
     /// Takes databases without changes out of the queue, unless one was put there since.
-    private func remove(_ unneeded: [(database: DatabaseID, done: Int64)]) async throws {
+    private func remove(_ unneeded: [(database: DatabaseID, done: OutboxPosition)]) async throws {
         guard !unneeded.isEmpty else { return }
         try await store.writeInSteps(for: nil) { steps in
             for (database, done) in unneeded {
@@ -184,9 +184,7 @@ extension PushPipeline {
             plan.matches += outcome.matches
             if let notifiedThrough = outcome.notifiedThrough ?? item.readThrough {
                 plan.unfinished = .init(
-                    database: item.entry.database, entry: item.entry.id,
-                    notifiedThrough: notifiedThrough
-                )
+                    entry: item.entry.id, notifiedThrough: notifiedThrough)
                 plan.isUnfinishedChangeable = item.entry.damage != .row
                 break
             }

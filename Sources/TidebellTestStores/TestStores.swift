@@ -12,7 +12,8 @@ package enum TestStores {
     /// With `+twice` behind the name, `sqlite+twice`, every body of a write runs twice
     /// (``RepeatingStore``); with `+apart` every step of a write is committed by itself
     /// (``ApartStore``); with `+per-user` the notifications of each user have numbers of their
-    /// own (``NotificationNumbers``).
+    /// own (``NotificationNumbers``); with `+per-database` each database's outbox has positions of
+    /// its own (``OutboxNumbers``).
     package static let variable = "TIDEBELL_TEST_STORE"
 
     /// What opens the stores of tests.
@@ -40,8 +41,11 @@ package enum TestStores {
     }
 
     private static func single(named name: String) throws(UnknownStoreEngine) -> any StoreFactory {
-        guard name != "sqlite+per-user" else { return SQLiteFactory(numbers: .perUser) }
-        return try StoreEngine(named: name).factory
+        switch name {
+        case "sqlite+per-user": SQLiteFactory(numbers: .perUser)
+        case "sqlite+per-database": SQLiteFactory(outboxNumbers: .perDatabase)
+        default: try StoreEngine(named: name).factory
+        }
     }
 
     /// Opens the store of a folder, made with the folder if there is none.

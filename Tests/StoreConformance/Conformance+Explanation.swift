@@ -14,7 +14,7 @@ extension StoreConformance {
                 return try transaction.outbox(limit: 9).map(\.id)
             }
             try await store.write(.everything) {
-                try $0.markNotified(upTo: ids[1], in: database, keeping: true)
+                try $0.markNotified(upTo: ids[1].position, in: database, keeping: true)
             }
             try await store.read { reader throws in
                 #expect(try reader.outbox(limit: 9).map(\.id) == [ids[2]])
@@ -27,7 +27,7 @@ extension StoreConformance {
             }
             // What was processed stays so.
             try await store.write(.everything) {
-                try $0.markNotified(upTo: ids[0], in: database, keeping: true)
+                try $0.markNotified(upTo: ids[0].position, in: database, keeping: true)
             }
             #expect(try await store.read { try $0.outbox(limit: 9).map(\.id) } == [ids[2]])
         },
@@ -39,8 +39,8 @@ extension StoreConformance {
             try await store.write(.everything) { transaction throws in
                 try transaction.appendOutbox(["a", "b", "c"].map { .change(of: $0, in: database) })
                 let ids = try transaction.outbox(limit: 9).map(\.id)
-                try transaction.markNotified(upTo: ids[0], in: database, keeping: true)
-                try transaction.markNotified(upTo: ids[1], in: database, keeping: false)
+                try transaction.markNotified(upTo: ids[0].position, in: database, keeping: true)
+                try transaction.markNotified(upTo: ids[1].position, in: database, keeping: false)
             }
             let reopened = try await engine.reopen(store)
             try await reopened.read { reader throws in
@@ -75,47 +75,102 @@ extension StoreConformance {
                 {
                     var query = KeptChangeQuery()
                     set(&query)
-                    return try transaction.keptChanges(query, limit: limit).map(\.entry.zoneName)
+                    return try transaction.keptChanges(query, limit: limit)
+                        .map(\.entry.zoneName).sorted()
                 }
-                #expect(try found { _ in } == ["chess", "released", "all", "mine"])
+                #expect(try found { _ in } == ["all", "chess", "mine", "released"])
                 let notes = ContainerKey.notes.container
-                #expect(try found { $0.container = notes } == ["released", "all", "mine"])
+                #expect(try found { $0.container = notes } == ["all", "mine", "released"])
                 #expect(try found { $0.environment = .production } == ["released"])
                 #expect(try found { $0.scope = .private } == ["mine"])
                 #expect(
-                    try found { $0.account = account } == ["chess", "released", "all", "mine"]
+                    try found { $0.account = account } == ["all", "chess", "mine", "released"]
                 )
-                #expect(try found { $0.account = other } == ["chess", "released", "all"])
+                #expect(try found { $0.account = other } == ["all", "chess", "released"])
                 #expect(try found { $0.zoneName = "mine" } == ["mine"])
                 #expect(try found { $0.recordName = "a\"b" } == ["all"])
                 #expect(try found { $0.recordName = "a" } == [])
-                let ids = try transaction.outbox(limit: 9).map(\.id)
-                #expect(try found { $0.before = ids[2] } == ["all", "mine"])
+                let kept = try transaction.keptChanges(KeptChangeQuery(), limit: 9)
+                #expect(
+                    try found { $0.after = kept[1].cursor }
+                        == kept.suffix(2).map(\.entry.zoneName).sorted())
+                #expect(try found { $0.after = kept[3].cursor } == [])
+                for change in kept {
+                    #expect(try transaction.keptChange(change.entry.id) == change)
+                }
+                let gone = OutboxEntryID(
+                    database: databases[0], position: OutboxPosition(rawValue: .max / 2))
+                #expect(try transaction.keptChange(gone) == nil)
             }
         },
         Check("What became of matches is found by change, user and notification") { store in
-            let saved: [NotifiedMatch] = [
-                .notified(1, "a", to: .ben), .notified(1, "b"), .notified(1, "b", merged: true),
-                .notified(2, "c", record: "n1", pruned: ["soundName", "desiredKeys"]),
-            ]
             try await store.write(.everything) { transaction throws in
+                let database = try transaction.makeDatabase(.publicNotes).id
+                try transaction.appendOutbox(["a", "b"].map { .change(of: $0, in: database) })
+                let ids = try transaction.outbox(of: database).map(\.id)
+                let saved: [NotifiedMatch] = [
+                    .notified(ids[0], "a", to: .ben), .notified(ids[0], "b"),
+                    .notified(ids[0], "b", merged: true),
+                    .notified(ids[1], "c", record: "n1", pruned: ["soundName", "desiredKeys"]),
+                ]
                 try transaction.appendNotifiedMatches(Array(saved.prefix(2)))
                 try transaction.appendNotifiedMatches(Array(saved.suffix(2)))
-            }
-            try await store.read { reader throws in
                 #expect(
-                    try reader.notifiedMatches(of: 1, to: nil, limit: 9) == [
+                    try transaction.notifiedMatches(of: ids[0], to: nil, limit: 9) == [
                         saved[1], saved[2], saved[0],
                     ]
                 )
-                #expect(try reader.notifiedMatches(of: 1, to: .ben, limit: 9) == [saved[0]])
-                #expect(try reader.notifiedMatches(of: 1, to: .anna, limit: 1) == [saved[1]])
-                #expect(try reader.notifiedMatches(of: 2, to: nil, limit: 9) == [saved[3]])
                 #expect(
-                    try reader.notifiedMatches(notificationID: "b", limit: 9) == [
+                    try transaction.notifiedMatches(of: ids[0], to: .ben, limit: 9) == [saved[0]])
+                #expect(
+                    try transaction.notifiedMatches(of: ids[0], to: .anna, limit: 1) == [saved[1]])
+                #expect(
+                    try transaction.notifiedMatches(of: ids[1], to: nil, limit: 9) == [saved[3]])
+                #expect(
+                    try transaction.notifiedMatches(notificationID: "b", limit: 9) == [
                         saved[1], saved[2],
                     ])
-                #expect(try reader.notifiedMatches(notificationID: "x", limit: 9) == [])
+                #expect(try transaction.notifiedMatches(notificationID: "x", limit: 9) == [])
+            }
+        },
+        Check("PUSH-14: positions ascend in each database, and name an entry with it alone") {
+            store in
+            try await store.write(.everything) { transaction throws in
+                let databases = try [
+                    DatabaseKey.publicNotes,
+                    DatabaseKey(container: .chess, scope: .public, owner: nil),
+                    DatabaseKey(container: .released, scope: .public, owner: nil),
+                ].map { try transaction.makeDatabase($0).id }
+                for zone in ["a", "b", "c", "d"] {
+                    try transaction.appendOutbox(databases.map { .change(of: zone, in: $0) })
+                }
+                let outboxes = try databases.map { try transaction.outbox(of: $0) }
+                for entries in outboxes {
+                    #expect(entries.map(\.zoneName) == ["a", "b", "c", "d"])
+                    #expect(entries.map(\.position).ascends)
+                }
+                // What is done to an entry is done to no other database's.
+                let second = outboxes[1][1]
+                let serial = SubscriptionSerial(rawValue: 70)
+                try transaction.setNotifiedThrough(serial, ofOutboxEntry: second.id)
+                try transaction.shorten(.zoneDeleted(.deleted, subscriptions: []), of: second.id)
+                try transaction.appendNotifiedMatches([.notified(second.id, "n")])
+                for entry in outboxes.joined() where entry.id != second.id {
+                    #expect(try transaction.keptChange(entry.id)?.entry == entry)
+                    #expect(
+                        try transaction.notifiedMatches(of: entry.id, to: nil, limit: 9).isEmpty)
+                }
+                var changed = second
+                changed.notifiedThrough = serial
+                changed.event = .zoneDeleted(.deleted, subscriptions: [])
+                #expect(try transaction.keptChange(second.id)?.entry == changed)
+                let matches = try transaction.notifiedMatches(notificationID: "n", limit: 9)
+                #expect(matches.map(\.change) == [second.id])
+                try transaction.markNotified(
+                    upTo: outboxes[1][2].position, in: databases[1], keeping: true)
+                #expect(
+                    try databases.map { try transaction.outbox(of: $0).map(\.zoneName).joined() }
+                        == ["abcd", "d", "abcd"])
             }
         },
         Check("A shortened change keeps its position") { store in
@@ -169,7 +224,9 @@ extension StoreConformance {
                     .push("3", collapse: "c"), .push("other", from: "pad"),
                 ])
                 func replacement(_ index: Int, from client: String?) throws -> String? {
-                    var match = NotifiedMatch.notified(1, stored[index].notificationID)
+                    let change = OutboxEntryID(
+                        database: stored[index].database, position: OutboxPosition(rawValue: 1))
+                    var match = NotifiedMatch.notified(change, stored[index].notificationID)
                     match.sequence = stored[index].sequence
                     match.collapseID = stored[index].collapseID
                     return try transaction.replacement(
@@ -217,13 +274,14 @@ extension StoreConformance {
 extension NotifiedMatch {
     /// A match of which anna's devices were notified.
     static func notified(
-        _ change: Int64, _ notification: String, to user: UserID = .anna, record: String? = nil,
-        merged: Bool = false, pruned: [String] = []
+        _ change: OutboxEntryID, _ notification: String, to user: UserID = .anna,
+        record: String? = nil, merged: Bool = false, pruned: [String] = []
     ) -> NotifiedMatch {
         NotifiedMatch(
             change: change, user: user, subscriptionID: "all", recordName: record,
             notificationID: notification,
-            sequence: NotificationSequence(rawValue: change * 10), isMerged: merged,
+            sequence: NotificationSequence(rawValue: change.position.rawValue * 10),
+            isMerged: merged,
             collapseID: merged ? .background : nil, isBackground: record == nil,
             payloadSize: 214, pruned: pruned, isLast: record != nil
         )

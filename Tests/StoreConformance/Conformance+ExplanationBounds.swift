@@ -105,7 +105,7 @@ extension ExplanationBounds {
 
 extension StoreTransaction {
     /// Writes changes a second apart, all processed, with as many matches each.
-    fileprivate func notify(changes: Int, matches: Int) throws -> [Int64] {
+    fileprivate func notify(changes: Int, matches: Int) throws -> [OutboxEntryID] {
         let database = try makeDatabase(.privateNotes()).id
         for index in 0..<changes {
             var entry = OutboxEntry.change(of: "z\(index)", in: database)
@@ -114,9 +114,10 @@ extension StoreTransaction {
         }
         let ids = try outbox(limit: changes).map(\.id)
         for id in ids {
-            try appendNotifiedMatches((0..<matches).map { .notified(id, "\(id)-\($0)") })
+            let name = id.position.rawValue
+            try appendNotifiedMatches((0..<matches).map { .notified(id, "\(name)-\($0)") })
         }
-        try markNotified(upTo: ids.last ?? 0, in: database, keeping: true)
+        try markNotified(upTo: ids.last?.position ?? .start, in: database, keeping: true)
         return ids
     }
 }

@@ -62,7 +62,7 @@ extension StoreConformance {
             let next = try #require(try await store.outbox(of: lease))
             let isStillHeld = try await store.write(.everything) { transaction throws in
                 let before = try transaction.holds(lease, at: next.version)
-                let last = next.entries[1].id
+                let last = next.entries[1].position
                 try transaction.markNotified(upTo: last, in: lease.key, keeping: false)
                 // The queue begins anew.
                 try transaction.appendOutbox([.change(of: "new", in: lease.key)])

@@ -189,11 +189,13 @@ extension StoreConformance {
                     }
                 }
                 group.addTask {
-                    var known: [Int64] = []
+                    var known: [OutboxPosition] = []
                     while known.count < 160 {
-                        let ids = try await store.read { try $0.outbox(limit: 1000).map(\.id) }
-                        #expect(Array(ids.prefix(known.count)) == known)
-                        known = ids
+                        let positions = try await store.read {
+                            try $0.outbox(limit: 1000).map(\.position)
+                        }
+                        #expect(Array(positions.prefix(known.count)) == known)
+                        known = positions
                         // An engine may read without suspending: let the writers on.
                         await Task.yield()
                     }

@@ -19,6 +19,13 @@ struct ContractTests {
     func repeated(check: Check) async throws {
         try await check.run(on: RepeatingEngine())
     }
+
+    @Test(
+        "The store contract, where the outbox of each database has positions of its own",
+        arguments: StoreConformance.checks)
+    func outboxesApart(check: Check) async throws {
+        try await check.run(on: SQLiteEngine(outboxNumbers: .perDatabase))
+    }
 }
 
 /// SQLite stores that run the body of every write twice.

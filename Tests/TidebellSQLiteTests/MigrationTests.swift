@@ -72,7 +72,7 @@ final class MigrationTests {
             let subscriptions = try reader.subscriptions(nil, of: user, in: database)
             #expect(subscriptions.map(\.subscription.subscriptionID) == ["all", "notes"])
             let entry = try #require(try reader.outboxes(limit: 10).first?.entries.first)
-            #expect(entry.id == 8)
+            #expect(entry.position == OutboxPosition(rawValue: 8))
             #expect(
                 entry.event
                     == .records([

@@ -8,13 +8,16 @@ import TidebellCore
 
 /// Stores in folders of their own below the temporary folder.
 struct SQLiteEngine: StoreEngine {
+    /// How its stores number their outboxes.
+    var outboxNumbers = OutboxNumbers.shared
+
     func makeStore() async throws -> any Store {
-        try SQLiteStore.open(at: Self.newPath())
+        try SQLiteStore.open(at: Self.newPath(), outboxNumbers: outboxNumbers)
     }
 
     func reopen(_ store: any Store) async throws -> any Store {
         try await store.close()
-        return try SQLiteStore.open(at: Self.path(of: store))
+        return try SQLiteStore.open(at: Self.path(of: store), outboxNumbers: outboxNumbers)
     }
 
     func remove(_ store: any Store) async throws {

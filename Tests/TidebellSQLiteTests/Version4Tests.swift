@@ -63,7 +63,7 @@ final class Version4Tests {
         try await store.read { reader throws in
             // What was processed before is not notified again.
             let entries = try reader.outboxes(limit: 10).flatMap(\.entries)
-            #expect(entries.map(\.id) == [9, 10])
+            #expect(entries.map(\.position.rawValue) == [9, 10])
             let size = Int64(
                 StoredRecord.overhead + "n1".utf8.count + "Note".utf8.count
                     + #"{"title":{"value":"hello","type":"STRING"}}"#.utf8.count + 5000

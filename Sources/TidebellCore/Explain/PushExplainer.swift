@@ -49,11 +49,11 @@ struct PushExplainer {
         if let notificationID = query.notificationID {
             let matches = try reader.notifiedMatches(
                 notificationID: notificationID, limit: Self.matches)
-            for id in Set(matches.map(\.change)).sorted(by: >).prefix(limit) {
-                var query = KeptChangeQuery()
-                query.before = id + 1
-                guard let change = try reader.keptChanges(query, limit: 1).first,
-                    change.entry.id == id, let explained = try explained(change)
+            // A notification is about one database.
+            let newestFirst = Set(matches.map(\.change)).sorted { $0.position > $1.position }
+            for id in newestFirst.prefix(limit) {
+                guard let change = try reader.keptChange(id),
+                    let explained = try explained(change)
                 else { continue }
                 found.append(explained)
             }
@@ -67,7 +67,7 @@ struct PushExplainer {
                 if found.count == limit { return found }
             }
             guard let last = page.last, page.count == Self.changesPerPage else { break }
-            keptQuery.before = last.entry.id
+            keptQuery.after = last.cursor
         }
         return found
     }

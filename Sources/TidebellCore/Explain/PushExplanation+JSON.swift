@@ -16,7 +16,7 @@ extension PushExplanation {
 extension ExplainedChange {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("change", id)
+            writer.member("change", id.position.rawValue)
             writer.member("container", database.container.container)
             writer.member("environment", database.container.environment.rawValue)
             writer.member("database", database.scope.rawValue)

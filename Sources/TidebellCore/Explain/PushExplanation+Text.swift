@@ -59,7 +59,7 @@ extension ExplainedChange {
         }
         var lines = [
             "\(event.text(in: zoneName)), \(database.text)",
-            "\(committedAt.text) \(maker), change \(id)",
+            "\(committedAt.text) \(maker), change \(id.position.rawValue)",
         ]
         if !isNotified {
             lines.append("  … not notified yet: the push pipeline is late, stopped or failing")

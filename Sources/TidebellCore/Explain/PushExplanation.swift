@@ -62,7 +62,7 @@ package struct ExplainedChange: Sendable, Hashable {
     }
 
     /// The outbox entry.
-    package var id: Int64
+    package var id: OutboxEntryID
     package var database: ExplainedDatabase
     package var zoneName: String
     package var event: Event

@@ -81,7 +81,7 @@ package struct NotificationBuilder {
     // MARK: -
 
     private struct RecordKey: Hashable {
-        var entry: Int64
+        var entry: OutboxEntryID
         var recordName: String
         var event: RecordEvent
     }

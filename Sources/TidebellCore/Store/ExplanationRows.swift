@@ -4,7 +4,7 @@ package import TidebellWire
 /// What became of one match when its change was notified.
 package struct NotifiedMatch: Sendable, Hashable {
     /// The outbox entry.
-    package var change: Int64
+    package var change: OutboxEntryID
     package var user: UserID
     package var subscriptionID: String
     /// The record that fired a query subscription; nil for the other kinds.
@@ -26,7 +26,7 @@ package struct NotifiedMatch: Sendable, Hashable {
     package var isLast: Bool
 
     package init(
-        change: Int64,
+        change: OutboxEntryID,
         user: UserID,
         subscriptionID: String,
         recordName: String?,
@@ -59,11 +59,21 @@ package struct KeptChange: Sendable, Hashable {
     package var entry: OutboxEntry
     /// Whether the pipeline is done with it.
     package var isNotified: Bool
+    /// Where it stands among all that are kept.
+    package var cursor: KeptChangeCursor
 
-    package init(entry: OutboxEntry, isNotified: Bool) {
+    package init(entry: OutboxEntry, isNotified: Bool, cursor: KeptChangeCursor) {
         self.entry = entry
         self.isNotified = isNotified
+        self.cursor = cursor
     }
+}
+
+/// Where a change stands among those that are kept of all databases: an engine's own text, which
+/// only that engine reads.
+package struct KeptChangeCursor: RawRepresentable, Sendable, Hashable {
+    package let rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// Which kept changes are asked for; nil asks for all of a kind.
@@ -76,8 +86,8 @@ package struct KeptChangeQuery: Sendable, Hashable {
     package var zoneName: String?
     /// A record that changed.
     package var recordName: String?
-    /// Only changes before this outbox ID.
-    package var before: Int64?
+    /// Only changes that come after this one, newest first.
+    package var after: KeptChangeCursor?
 
     /// Asks for everything.
     package init() {}

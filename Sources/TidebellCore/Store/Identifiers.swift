@@ -64,6 +64,30 @@ package struct Position: RawRepresentable, Sendable, Hashable, Comparable {
     package var changeTag: String { String(rawValue, radix: 36) }
 }
 
+/// Where a change stands in the outbox of its database: grows in commit order. Those of two
+/// databases have nothing to do with one another, and may be the same.
+package struct OutboxPosition: RawRepresentable, Sendable, Hashable, Comparable {
+    /// Before the first change.
+    package static let start = OutboxPosition(rawValue: 0)
+
+    package let rawValue: Int64
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What names an outbox entry in its store. Has no order: only those of one database do.
+package struct OutboxEntryID: Sendable, Hashable {
+    package var database: DatabaseID
+    package var position: OutboxPosition
+
+    /// Creates an ID.
+    package init(database: DatabaseID, position: OutboxPosition) {
+        self.database = database
+        self.position = position
+    }
+}
+
 /// Where a record's latest change stands among those of several zones.
 package struct RecordCursor: Sendable, Hashable {
     package var zone: ZoneKey

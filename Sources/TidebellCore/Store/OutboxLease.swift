@@ -7,12 +7,12 @@ package typealias OutboxLease = QueueLease<DatabaseID>
 /// its changes are processed.
 package struct OutboxVersion: Sendable, Hashable {
     /// All entries up to here are processed.
-    package var done: Int64
+    package var done: OutboxPosition
     /// The turn of the database, which moves whenever some of its changes are processed.
     package var turn: Int64
 
     /// Creates a version.
-    package init(done: Int64, turn: Int64) {
+    package init(done: OutboxPosition, turn: Int64) {
         self.done = done
         self.turn = turn
     }

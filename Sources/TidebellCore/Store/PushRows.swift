@@ -52,8 +52,8 @@ package struct OutboxEntry: Sendable, Hashable {
         case zoneDeleted(ZoneDeletionReason, subscriptions: [StoredSubscription])
     }
 
-    /// Set by the store; grows in commit order.
-    package var id: Int64
+    /// Set by the store.
+    package var position: OutboxPosition
     package var database: DatabaseID
     package var zoneName: String
     /// The zone owner as payloads name it (`zoid`).
@@ -82,8 +82,11 @@ package struct OutboxEntry: Sendable, Hashable {
     /// How long a damaged entry is kept at least, so that somebody can look into it.
     package static let setAsideRetention = Duration.seconds(7 * 86_400)
 
+    /// What names it.
+    package var id: OutboxEntryID { OutboxEntryID(database: database, position: position) }
+
     package init(
-        id: Int64 = 0,
+        position: OutboxPosition = .start,
         database: DatabaseID,
         zoneName: String,
         zoneOwner: String,
@@ -94,7 +97,7 @@ package struct OutboxEntry: Sendable, Hashable {
         committedAt: Instant,
         notifiedThrough: SubscriptionSerial = .start
     ) {
-        self.id = id
+        self.position = position
         self.database = database
         self.zoneName = zoneName
         self.zoneOwner = zoneOwner

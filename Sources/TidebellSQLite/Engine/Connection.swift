@@ -23,9 +23,19 @@ final class Connection {
     /// transaction that met damage, and to commit it.
     private(set) var damage: DatabaseError?
 
+    private var knownOutboxNumbers: OutboxNumbers?
+
     /// Wraps a connection.
     init(_ database: Database) {
         self.database = database
+    }
+
+    /// Returns how outbox entries are numbered.
+    func outboxNumbers() throws -> OutboxNumbers {
+        if let knownOutboxNumbers { return knownOutboxNumbers }
+        let numbers = try OutboxNumbers(of: self)
+        knownOutboxNumbers = numbers
+        return numbers
     }
 
     /// Forgets an earlier failure, before another transaction.

@@ -9,10 +9,13 @@ package struct SQLiteFactory: StoreFactory {
     package static let fileName = "tidebell.sqlite"
 
     private let numbers: NotificationNumbers
+    private let outboxNumbers: OutboxNumbers
 
-    /// Creates a factory of stores whose notifications are numbered in one way or the other.
-    package init(numbers: NotificationNumbers = .shared) {
+    /// Creates a factory of stores whose notifications and outboxes are numbered in one way or
+    /// the other.
+    package init(numbers: NotificationNumbers = .shared, outboxNumbers: OutboxNumbers = .shared) {
         self.numbers = numbers
+        self.outboxNumbers = outboxNumbers
     }
 
     package func open(
@@ -21,7 +24,8 @@ package struct SQLiteFactory: StoreFactory {
     ) throws(StoreOpenError) -> any OpenedStore {
         try SQLiteStore.open(
             at: folder.appendingPathComponent(Self.fileName).path, for: purpose,
-            bounds: bounds, time: time, randomness: randomness, numbers: numbers
+            bounds: bounds, time: time, randomness: randomness, numbers: numbers,
+            outboxNumbers: outboxNumbers
         )
     }
 }

@@ -25,10 +25,11 @@ extension SQLiteStore {
         bounds: StoreBounds = StoreBounds(),
         time: Time,
         randomness: Randomness,
-        numbers: NotificationNumbers = .shared
+        numbers: NotificationNumbers = .shared,
+        outboxNumbers: OutboxNumbers = .shared
     ) throws(StoreOpenError) -> SQLiteStore {
         let files = StoreFiles()
-        let configuration = Self.configuration(numbers, files)
+        let configuration = Self.configuration(numbers, outboxNumbers, files)
         try createFile(at: path)
         let server = purpose == .serving ? try ServerLock(storeAt: path) : nil
         if server != nil {
@@ -96,7 +97,7 @@ extension SQLiteStore {
     }
 
     private static func configuration(
-        _ numbers: NotificationNumbers, _ files: StoreFiles
+        _ numbers: NotificationNumbers, _ outboxNumbers: OutboxNumbers, _ files: StoreFiles
     ) -> Configuration {
         var configuration = Configuration()
         configuration.label = "tidebell"
@@ -109,6 +110,7 @@ extension SQLiteStore {
             try files.check()
             FieldChecksum.define(in: database)
             numbers.define(in: database)
+            outboxNumbers.define(in: database)
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKibibytes)")
             // A page is looked through once, when it is read: where it is not well-formed, what
             // it reports is damage, and no answer.

@@ -4,11 +4,19 @@ import TidebellWire
 
 extension SQLiteReading {
     package func keptChanges(_ query: KeptChangeQuery, limit: Int) throws -> [KeptChange] {
-        try connection.rows(
-            KeptChange.newest, query.before ?? .max, query.container, query.environment,
-            query.scope, query.account, query.zoneName, query.encodedEvent.map(JSONText.init),
-            limit, read: KeptChange.init
-        )
+        let numbers = try connection.outboxNumbers()
+        return try connection.rows(
+            KeptChange.newest, query.after.map(KeptChange.row) ?? .max, query.container,
+            query.environment, query.scope, query.account, query.zoneName,
+            query.encodedEvent.map(JSONText.init), limit
+        ) { try KeptChange($0, numbers) }
+    }
+
+    package func keptChange(_ id: OutboxEntryID) throws -> KeptChange? {
+        let numbers = try connection.outboxNumbers()
+        return try connection.first(KeptChange.one, numbers.row(of: id), id.database) {
+            try KeptChange($0, numbers)
+        }
     }
 
     package func oldestKeptChange() throws -> Instant? {
@@ -18,21 +26,24 @@ extension SQLiteReading {
     }
 
     package func notifiedMatches(
-        of change: Int64, to user: UserID?, limit: Int
+        of change: OutboxEntryID, to user: UserID?, limit: Int
     ) throws -> [NotifiedMatch] {
+        let row = try connection.outboxNumbers().row(of: change)
         guard let user else {
-            return try connection.rows(
-                NotifiedMatch.ofChange, change, limit, read: NotifiedMatch.init)
+            return try connection.rows(NotifiedMatch.ofChange, row, limit) {
+                try NotifiedMatch($0, of: change)
+            }
         }
-        return try connection.rows(
-            NotifiedMatch.ofChangeToUser, change, user, limit, read: NotifiedMatch.init
-        )
+        return try connection.rows(NotifiedMatch.ofChangeToUser, row, user, limit) {
+            try NotifiedMatch($0, of: change)
+        }
     }
 
     package func notifiedMatches(notificationID: String, limit: Int) throws -> [NotifiedMatch] {
-        try connection.rows(
-            NotifiedMatch.ofNotification, notificationID, limit, read: NotifiedMatch.init
-        )
+        let numbers = try connection.outboxNumbers()
+        return try connection.rows(NotifiedMatch.ofNotification, notificationID, limit) {
+            try NotifiedMatch(withChange: $0, numbers)
+        }
     }
 
     package func deliveries(
@@ -66,10 +77,13 @@ extension SQLiteReading {
 }
 
 extension KeptChange {
+    private static let columns =
+        "\(OutboxEntry.columns), \(OutboxEntry.isNotified), outbox.database"
+    fileprivate static let one = "SELECT \(columns) FROM outbox WHERE id = ? AND database = ?"
+
     /// Reads backwards from the newest; what does not fit is passed over.
     fileprivate static let newest = """
-        SELECT \(OutboxEntry.columns),
-            \(OutboxEntry.isNotified)
+        SELECT \(columns)
         FROM outbox CROSS JOIN database ON database.id = outbox.database
         WHERE outbox.id < ?1
             AND (?2 IS NULL OR database.container = ?2)
@@ -82,16 +96,31 @@ extension KeptChange {
         ORDER BY outbox.id DESC LIMIT ?8
         """
 
-    fileprivate init(_ columns: Columns) throws {
-        self.init(entry: try OutboxEntry(columns), isNotified: columns.bool(10))
+    fileprivate init(_ columns: Columns, _ numbers: OutboxNumbers) throws {
+        let form = OutboxEntry.Form(
+            database: try columns.value(OutboxEntry.columnCount + 1), numbers: numbers)
+        self.init(
+            entry: try OutboxEntry(columns, as: form),
+            isNotified: columns.bool(OutboxEntry.columnCount),
+            cursor: KeptChangeCursor(rawValue: String(columns.int(0)))
+        )
+    }
+
+    /// The row at which a cursor stands: rows are numbered as changes were committed.
+    fileprivate static func row(of cursor: KeptChangeCursor) -> Int64 {
+        guard let row = Int64(cursor.rawValue) else {
+            preconditionFailure("a cursor of kept changes is another engine's")
+        }
+        return row
     }
 }
 
 extension NotifiedMatch {
     private static let columns = """
-        change, user, subscription_id, record_name, notification_id, sequence, merged,
-        collapse_id, background, payload_size, pruned, last
+        told.user, told.subscription_id, told.record_name, told.notification_id, told.sequence,
+        told.merged, told.collapse_id, told.background, told.payload_size, told.pruned, told.last
         """
+    private static let columnCount: Int32 = 11
     fileprivate static let ofChange = """
         SELECT \(columns) FROM told WHERE change = ? ORDER BY user, number LIMIT ?
         """
@@ -99,23 +128,32 @@ extension NotifiedMatch {
         SELECT \(columns) FROM told WHERE change = ? AND user = ? ORDER BY number LIMIT ?
         """
     fileprivate static let ofNotification = """
-        SELECT \(columns) FROM told WHERE notification_id = ? ORDER BY number LIMIT ?
+        SELECT \(columns), told.change, outbox.database
+        FROM told CROSS JOIN outbox ON outbox.id = told.change
+        WHERE told.notification_id = ? ORDER BY told.number LIMIT ?
         """
 
-    fileprivate init(_ columns: Columns) throws {
+    /// Reads a row that also has its change.
+    fileprivate init(withChange columns: Columns, _ numbers: OutboxNumbers) throws {
+        let database: DatabaseID = try columns.value(Self.columnCount + 1)
+        let position = numbers.position(ofRow: columns.int(Self.columnCount), in: database)
+        try self.init(columns, of: OutboxEntryID(database: database, position: position))
+    }
+
+    fileprivate init(_ columns: Columns, of change: OutboxEntryID) throws {
         self.init(
-            change: columns.int(0),
-            user: try columns.value(1),
-            subscriptionID: columns.text(2),
-            recordName: columns.optionalText(3),
-            notificationID: columns.text(4),
-            sequence: try columns.value(5),
-            isMerged: columns.bool(6),
-            collapseID: columns.optionalText(7).map(CollapseID.init(rawValue:)),
-            isBackground: columns.bool(8),
-            payloadSize: Int(columns.int(9)),
-            pruned: columns.optionalText(10)?.split(separator: ",").map(String.init) ?? [],
-            isLast: columns.bool(11)
+            change: change,
+            user: try columns.value(0),
+            subscriptionID: columns.text(1),
+            recordName: columns.optionalText(2),
+            notificationID: columns.text(3),
+            sequence: try columns.value(4),
+            isMerged: columns.bool(5),
+            collapseID: columns.optionalText(6).map(CollapseID.init(rawValue:)),
+            isBackground: columns.bool(7),
+            payloadSize: Int(columns.int(8)),
+            pruned: columns.optionalText(9)?.split(separator: ",").map(String.init) ?? [],
+            isLast: columns.bool(10)
         )
     }
 }

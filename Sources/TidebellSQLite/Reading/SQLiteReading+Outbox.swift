@@ -12,18 +12,21 @@ extension SQLiteReading {
     package func outboxes(
         of databases: [DatabaseID], limit: Int, byteLimit: Int
     ) throws -> [DatabaseOutbox] {
-        let queue: [(database: DatabaseID, version: OutboxVersion)] = try connection.rows(
+        let queue: [(database: DatabaseID, done: Int64, turn: Int64)] = try connection.rows(
             """
             SELECT database, done, turn FROM json_each(?) AS wanted
             CROSS JOIN outbox_queue ON outbox_queue.database = wanted.value ORDER BY wanted.key
             """,
             JSONText(databases.map(\.rawValue))
-        ) { (try $0.value(0), OutboxVersion(done: $0.int(1), turn: $0.int(2))) }
+        ) { (try $0.value(0), $0.int(1), $0.int(2)) }
         let share = max(1, limit / max(1, queue.count))
         var bytes = EntryBytes(limit: byteLimit, share: byteLimit / max(1, queue.count))
-        return try queue.map { database, version in
+        let numbers = try connection.outboxNumbers()
+        return try queue.map { database, done, turn in
+            let version = OutboxVersion(
+                done: numbers.position(ofRow: done, in: database), turn: turn)
             do {
-                let page = try entries(of: database, after: version.done, limit: share, bytes)
+                let page = try entries(of: database, after: done, limit: share, bytes)
                 bytes.take(page.bytes)
                 return DatabaseOutbox(
                     database: database, version: version, entries: page.entries,
@@ -44,6 +47,7 @@ extension SQLiteReading {
     private func entries(
         of database: DatabaseID, after done: Int64, limit: Int, _ bytes: EntryBytes
     ) throws -> EntryPage {
+        let form = OutboxEntry.Form(database: database, numbers: try connection.outboxNumbers())
         do {
             var page = EntryPage()
             try connection.each(
@@ -52,7 +56,7 @@ extension SQLiteReading {
                 WHERE database = ? AND id > ? ORDER BY id LIMIT ?
                 """,
                 database, done, limit
-            ) { try page.append($0, within: bytes) }
+            ) { try page.append($0, as: form, within: bytes) }
             return page
         } catch DatabaseError.SQLITE_CORRUPT {
             var page = EntryPage()
@@ -63,29 +67,33 @@ extension SQLiteReading {
                 """,
                 database, done, limit
             ) { $0.int(0) }
-            for id in ids where !page.isCut { try append(id, to: &page, within: bytes) }
+            for id in ids where !page.isCut {
+                try append(id, as: form, to: &page, within: bytes)
+            }
             return page
         }
     }
 
-    private func append(_ id: Int64, to page: inout EntryPage, within bytes: EntryBytes) throws {
+    private func append(
+        _ id: Int64, as form: OutboxEntry.Form, to page: inout EntryPage, within bytes: EntryBytes
+    ) throws {
         do {
             try connection.each(
                 "SELECT \(OutboxEntry.columns) FROM outbox WHERE id = ?", id
-            ) { try page.append($0, within: bytes) }
+            ) { try page.append($0, as: form, within: bytes) }
         } catch DatabaseError.SQLITE_CORRUPT {
             // What stands before the event in the row is on a page of its own.
             let entry = try connection.first(
-                "SELECT id, database, zone_name, zone_owner FROM outbox WHERE id = ?", id,
-                read: OutboxEntry.init(beginning:)
-            )
+                "SELECT id, zone_name, zone_owner FROM outbox WHERE id = ?", id
+            ) { OutboxEntry(beginning: $0, as: form) }
             if let entry { page.entries.append(entry) }
         }
     }
 
     package func zoneEnd(
-        _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
+        _ zoneName: String, in database: DatabaseID, afterOutbox position: OutboxPosition
     ) throws -> OutboxEntry? {
+        let form = OutboxEntry.Form(database: database, numbers: try connection.outboxNumbers())
         do {
             return try connection.first(
                 """
@@ -93,8 +101,8 @@ extension SQLiteReading {
                 WHERE database = ? AND zone_name = ? AND id > ? AND ends_zone = 1
                 ORDER BY id LIMIT 1
                 """,
-                database, zoneName, id, read: OutboxEntry.init(_:)
-            )
+                database, zoneName, form.numbers.row(of: position, in: database)
+            ) { try OutboxEntry($0, as: form) }
         } catch DatabaseError.SQLITE_CORRUPT {
             // What went with the zone stands on a page that cannot be read.
             return nil
@@ -111,13 +119,15 @@ private struct EntryPage {
     var isCut = false
 
     /// Reads one more from a row, unless it is too long; returns whether it did.
-    mutating func append(_ columns: Columns, within limit: EntryBytes) throws -> Bool {
-        let count = columns.byteCount(4)
+    mutating func append(
+        _ columns: Columns, as form: OutboxEntry.Form, within limit: EntryBytes
+    ) throws -> Bool {
+        let count = columns.byteCount(3)
         guard limit.allow(count, after: bytes) else {
             isCut = true
             return false
         }
-        entries.append(try OutboxEntry(columns))
+        entries.append(try OutboxEntry(columns, as: form))
         bytes += count
         return true
     }
@@ -149,12 +159,20 @@ private struct EntryBytes {
 }
 
 extension OutboxEntry {
-    /// What ``init(_:)`` reads.
+    /// How a row becomes an entry: of which database, which its index knows where the row itself
+    /// may be damaged.
+    struct Form {
+        var database: DatabaseID
+        var numbers: OutboxNumbers
+    }
+
+    /// What ``init(_:as:)`` reads.
     static let columns = """
-        outbox.id, outbox.database, outbox.zone_name, outbox.zone_owner, outbox.event,
-        outbox.origin_user, outbox.origin_client, outbox.committed_at, outbox.told_through,
-        outbox.sharing
+        outbox.id, outbox.zone_name, outbox.zone_owner, outbox.event, outbox.origin_user,
+        outbox.origin_client, outbox.committed_at, outbox.told_through, outbox.sharing
         """
+    /// How many these are.
+    static let columnCount: Int32 = 9
 
     /// The condition that a row of the outbox is done.
     static let isNotified = """
@@ -165,31 +183,32 @@ extension OutboxEntry {
         """
 
     /// Reads of a row what stands before its event.
-    fileprivate init(beginning columns: Columns) throws {
+    fileprivate init(beginning columns: Columns, as form: Form) {
         self.init(
-            id: columns.int(0), database: try columns.value(1), zoneName: columns.text(2),
-            zoneOwner: columns.text(3), event: .records([]), originUser: nil, originClient: nil,
+            position: form.numbers.position(ofRow: columns.int(0), in: form.database),
+            database: form.database, zoneName: columns.text(1), zoneOwner: columns.text(2),
+            event: .records([]), originUser: nil, originClient: nil,
             committedAt: Instant(rawValue: 0)
         )
         damage = .row
     }
 
     /// Reads a row that begins with ``columns``.
-    init(_ columns: Columns) throws {
+    init(_ columns: Columns, as form: Form) throws {
         // Why it cannot be read helps nobody: that it cannot is reported.
-        let event = try? OutboxEntry.Event(encoded: columns.bytes(4))
-        let sharing = columns.optionalBytes(9)
+        let event = try? OutboxEntry.Event(encoded: columns.bytes(3))
+        let sharing = columns.optionalBytes(8)
         self.init(
-            id: columns.int(0),
-            database: try columns.value(1),
-            zoneName: columns.text(2),
-            zoneOwner: columns.text(3),
+            position: form.numbers.position(ofRow: columns.int(0), in: form.database),
+            database: form.database,
+            zoneName: columns.text(1),
+            zoneOwner: columns.text(2),
             event: event ?? .records([]),
             sharing: sharing.flatMap { try? SharedChange(encoded: $0) },
-            originUser: columns.isNull(5) ? nil : try columns.value(5),
-            originClient: columns.optionalText(6),
-            committedAt: try columns.value(7),
-            notifiedThrough: max(.start, try columns.value(8))
+            originUser: columns.isNull(4) ? nil : try columns.value(4),
+            originClient: columns.optionalText(5),
+            committedAt: try columns.value(6),
+            notifiedThrough: max(.start, try columns.value(7))
         )
         if event == nil { damage = .event }
     }

@@ -2,13 +2,15 @@
 import TidebellCore
 
 extension SQLiteTransaction {
-    func shorten(_ event: OutboxEntry.Event, of change: Int64) throws {
+    func shorten(_ event: OutboxEntry.Event, of change: OutboxEntryID) throws {
         try connection.run(
-            "UPDATE outbox SET event = ? WHERE id = ?", JSONText(bytes: event.encoded), change
+            "UPDATE outbox SET event = ? WHERE id = ?", JSONText(bytes: event.encoded),
+            try connection.outboxNumbers().row(of: change)
         )
     }
 
     func appendNotifiedMatches(_ matches: [NotifiedMatch]) throws {
+        let numbers = try connection.outboxNumbers()
         for match in matches {
             try connection.run(
                 """
@@ -16,7 +18,7 @@ extension SQLiteTransaction {
                     sequence, merged, collapse_id, background, payload_size, pruned, last)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                match.change, match.user, match.subscriptionID, match.recordName,
+                numbers.row(of: match.change), match.user, match.subscriptionID, match.recordName,
                 match.notificationID, match.sequence, match.isMerged, match.collapseID,
                 match.isBackground, match.payloadSize,
                 match.pruned.isEmpty ? nil : match.pruned.joined(separator: ","), match.isLast

@@ -9,7 +9,8 @@ extension SQLiteTransaction {
         guard leases?.outboxes.holds(lease.key, lease.holder) == true else { return false }
         return try connection.first(
             "SELECT 1 FROM outbox_queue WHERE database = ? AND done = ? AND turn = ?",
-            lease.key, version.done, version.turn
+            lease.key, try connection.outboxNumbers().row(of: version.done, in: lease.key),
+            version.turn
         ) { _ in true } ?? false
     }
 
@@ -44,18 +45,21 @@ extension SQLiteTransaction {
     /// The turn after those of all databases in the queue.
     private static let lastTurn = "(SELECT ifnull(max(turn), 0) + 1 FROM outbox_queue)"
 
-    func setNotifiedThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws {
-        try connection.run("UPDATE outbox SET told_through = ? WHERE id = ?", serial, id)
+    func setNotifiedThrough(
+        _ serial: SubscriptionSerial, ofOutboxEntry id: OutboxEntryID
+    ) throws {
         try connection.run(
-            """
-            UPDATE outbox_queue SET turn = \(Self.lastTurn)
-            WHERE database = (SELECT database FROM outbox WHERE id = ?)
-            """,
-            id
+            "UPDATE outbox SET told_through = ? WHERE id = ?",
+            serial, try connection.outboxNumbers().row(of: id)
         )
+        try connection.run(
+            "UPDATE outbox_queue SET turn = \(Self.lastTurn) WHERE database = ?", id.database)
     }
 
-    func markNotified(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws {
+    func markNotified(
+        upTo position: OutboxPosition, in database: DatabaseID, keeping: Bool
+    ) throws {
+        let id = try connection.outboxNumbers().row(of: position, in: database)
         if !keeping {
             // What was kept before, under another configuration, goes by age.
             try connection.run(

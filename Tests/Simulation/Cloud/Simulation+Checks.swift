@@ -19,17 +19,23 @@ extension Simulation {
         let ids = Set(outbox.map(\.id))
         let notified = model.pending.filter { $0.entry.map { !ids.contains($0) } ?? false }
         model.pending.removeAll { $0.entry.map { !ids.contains($0) } ?? false }
+        let pending = Dictionary(grouping: model.pending.compactMap(\.entry), by: \.database)
         try demand(
-            model.pending.map(\.entry) == outbox.map(\.id), "the outbox lost or changed entries"
+            model.pending.allSatisfy { $0.entry != nil }
+                && pending == Dictionary(grouping: outbox.map(\.id), by: \.database),
+            "the outbox lost or changed entries"
         )
+        let entries = Dictionary(uniqueKeysWithValues: outbox.map { ($0.id, $0) })
         var parts: [Change] = []
-        for (index, entry) in outbox.enumerated() {
+        for index in model.pending.indices {
             let change = model.pending[index]
+            guard let entry = change.entry.flatMap({ entries[$0] }) else { continue }
             let isFirst = !model.pending[..<index].contains { $0.home.owner == change.home.owner }
             try demand(
                 (isFirst || entry.notifiedThrough == .start)
                     && !notified.contains {
-                        $0.home.owner == change.home.owner && ($0.entry ?? 0) > entry.id
+                        $0.home.owner == change.home.owner
+                            && ($0.entry?.position ?? .start) > entry.position
                     },
                 "a change was processed before an older one of its database"
             )
@@ -68,20 +74,32 @@ extension Simulation {
 
     /// Finds the entry of each new change; one without fired nothing.
     func findEntries() async throws {
-        let outbox = try await base.read { try $0.allOutboxEntries() }
-        var entries = outbox.filter { $0.id > newestEntry }[...]
+        let (people, newest) = (people.map(\.id), newestEntries)
+        // By the owner of their database.
+        var entries = try await base.read { reader in
+            var entries: [Int?: ArraySlice<OutboxEntry>] = [:]
+            for outbox in try reader.outboxes(limit: 10_000) {
+                let owner = try reader.database(id: outbox.database)?.key.owner
+                let known = newest[outbox.database] ?? .start
+                entries[owner.flatMap { people.firstIndex(of: $0) }, default: []] +=
+                    outbox.entries.filter { $0.position > known }
+            }
+            return entries
+        }
         for index in model.pending.indices where model.pending[index].entry == nil {
             let change = model.pending[index]
-            guard let entry = entries.first, change.isWritten(as: entry) else {
+            guard let entry = entries[change.home.owner]?.first, change.isWritten(as: entry) else {
                 try demand(change.due.isEmpty, "a change of \(change.home) left no outbox entry")
                 continue
             }
             model.pending[index].entry = entry.id
-            newestEntry = entry.id
+            newestEntries[entry.database] = entry.position
             changeCount += 1
-            entries = entries.dropFirst()
+            entries[change.home.owner]?.removeFirst()
         }
-        try demand(entries.isEmpty, "the outbox holds what did not happen: \(entries)")
+        try demand(
+            entries.values.allSatisfy(\.isEmpty), "the outbox holds what did not happen: \(entries)"
+        )
         model.pending.removeAll { $0.entry == nil }
     }
 
@@ -162,8 +180,8 @@ extension Change {
 }
 
 extension StoreReader {
-    /// The pending changes of all databases, in commit order.
+    /// The pending changes of all databases, in the order of each.
     fileprivate func allOutboxEntries() throws -> [OutboxEntry] {
-        try outboxes(limit: 10_000).flatMap(\.entries).sorted { $0.id < $1.id }
+        try outboxes(limit: 10_000).flatMap(\.entries)
     }
 }

@@ -38,8 +38,8 @@ package actor Simulation {
     var pipelines: [PushPipeline] = []
     /// Where a pipeline dies.
     var fatalStage: PassStep?
-    /// The ID of the newest outbox entry there ever was.
-    var newestEntry: Int64 = 0
+    /// Where the newest entry there ever was stands in the outbox of each database.
+    var newestEntries: [DatabaseID: OutboxPosition] = [:]
     /// How many events devices received.
     var deliveredCount = 0
     /// How many changes there were in the outbox.

@@ -96,7 +96,7 @@ struct Change {
     /// The versions of the subscriptions that it fired when it was committed.
     var due: [SubscriptionName: Int] = [:]
     /// Its ID in the outbox.
-    var entry: Int64?
+    var entry: OutboxEntryID?
     /// How far it was processed, while that is done in parts, and what that made.
     var notifiedThrough = SubscriptionSerial.start
     var notified: Set<Part> = []

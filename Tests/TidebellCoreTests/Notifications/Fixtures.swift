@@ -29,7 +29,8 @@ enum Fixture {
         owner: String = anna.recordName, origin: String? = "laptop"
     ) -> OutboxEntry {
         OutboxEntry(
-            id: id, database: DatabaseID(rawValue: 7), zoneName: zone, zoneOwner: owner,
+            position: OutboxPosition(rawValue: id), database: DatabaseID(rawValue: 7),
+            zoneName: zone, zoneOwner: owner,
             event: event, originUser: anna.id, originClient: origin,
             committedAt: Instant(rawValue: 1_767_268_800_000)
         )

@@ -147,7 +147,8 @@ struct SharingBench {
         }
         for entry in pending {
             try await bench.store.write(.databaseWithID(entry.database)) {
-                try $0.markNotified(upTo: entry.id, in: entry.database, keeping: false)
+                try $0.markNotified(
+                    upTo: entry.position, in: entry.database, keeping: false)
             }
         }
         return try await bench.outbox().filter { !known.contains($0.id) }

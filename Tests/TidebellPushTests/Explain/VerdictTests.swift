@@ -114,8 +114,8 @@ struct VerdictTests {
             for zone in ["1", "2", "3", "2"] { try await world.create(["a"], of: anna, zone: zone) }
             func ids(
                 _ ask: (inout PushExplanation.Query) -> Void = { _ in }
-            ) async throws -> [Int64] {
-                try await world.explained(ask).changes.map(\.id)
+            ) async throws -> [Int] {
+                try await world.numbers(of: world.explained(ask))
             }
             #expect(try await ids() == [4, 3, 2])
             #expect(try await ids { $0.last = 1 } == [4])

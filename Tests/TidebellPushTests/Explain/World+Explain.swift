@@ -14,6 +14,15 @@ extension World {
         return try await store.read { [query] in try PushExplanation.explain(query, in: $0) }
     }
 
+    /// Which of the changes that are kept an explanation has, counted from the oldest.
+    func numbers(of explanation: PushExplanation) async throws -> [Int] {
+        let kept = try await store.read { try $0.keptChanges(KeptChangeQuery(), limit: 100) }
+        let oldestFirst = kept.reversed().map(\.entry.id)
+        return explanation.changes.map { change in
+            1 + (oldestFirst.firstIndex(of: change.id) ?? -1)
+        }
+    }
+
     /// The lines of the explanation from its first subscription on, with `ID` for
     /// notification IDs.
     func lines(

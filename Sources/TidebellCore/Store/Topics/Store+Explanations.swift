@@ -2,18 +2,24 @@
 
 /// What is kept so that a push, or its absence, can be explained.
 package protocol ExplanationReading {
-    /// Returns kept changes, and pending ones, newest first. Reads through
-    /// all that is kept until it has found enough.
+    /// Returns kept changes, and pending ones, newest first: in each database as they were
+    /// committed, those of several about so. Reads through all that is kept until it has found
+    /// enough.
     func keptChanges(_ query: KeptChangeQuery, limit: Int) throws -> [KeptChange]
+
+    /// Returns one of them; nil where it is not kept.
+    func keptChange(_ id: OutboxEntryID) throws -> KeptChange?
 
     /// When the oldest change that is still kept was committed.
     func oldestKeptChange() throws -> Instant?
 
     /// Returns how a change was notified, to one user or to all.
-    func notifiedMatches(of change: Int64, to user: UserID?, limit: Int) throws -> [NotifiedMatch]
+    func notifiedMatches(
+        of change: OutboxEntryID, to user: UserID?, limit: Int
+    ) throws -> [NotifiedMatch]
 
-    /// Returns the matches that a notification reports. Reads through all that is
-    /// kept.
+    /// Returns the matches of kept changes that a notification reports. Reads through all that
+    /// is kept.
     func notifiedMatches(notificationID: String, limit: Int) throws -> [NotifiedMatch]
 
     /// Returns what routes did about a notification, oldest first, and the first
@@ -32,7 +38,7 @@ package protocol ExplanationReading {
 /// What happened to a change is noted, and forgotten after a while.
 package protocol ExplanationWriting: ExplanationReading {
     /// Replaces the event of an entry by a shorter account of it.
-    func shorten(_ event: OutboxEntry.Event, of change: Int64) throws
+    func shorten(_ event: OutboxEntry.Event, of change: OutboxEntryID) throws
 
     /// Notes what became of matches.
     func appendNotifiedMatches(_ matches: [NotifiedMatch]) throws

@@ -18,10 +18,10 @@ package protocol OutboxReading {
         of databases: [DatabaseID], limit: Int, byteLimit: Int
     ) throws -> [DatabaseOutbox]
 
-    /// Returns the first entry after the one with `id` that has the zone's
+    /// Returns the first entry of the database after a position that has the zone's
     /// deletion; nil when there is none.
     func zoneEnd(
-        _ zoneName: String, in database: DatabaseID, afterOutbox id: Int64
+        _ zoneName: String, in database: DatabaseID, afterOutbox position: OutboxPosition
     ) throws -> OutboxEntry?
 }
 
@@ -39,17 +39,21 @@ package protocol OutboxWriting: OutboxReading {
     /// part.
     func holds(_ lease: OutboxLease, at version: OutboxVersion) throws -> Bool
 
-    /// Appends entries; their IDs are given by the store, in order.
+    /// Appends entries; their positions are given by the store, in order in each database.
     func appendOutbox(_ entries: [OutboxEntry]) throws
 
     /// Stores how far an entry was processed (``OutboxEntry/notifiedThrough``); other databases
     /// that wait have their turn before this one's next. An entry that is set aside
     /// (``SubscriptionSerial/setAside``) is kept for ``OutboxEntry/setAsideRetention`` when it
     /// is done, whatever is kept of others.
-    func setNotifiedThrough(_ serial: SubscriptionSerial, ofOutboxEntry id: Int64) throws
+    func setNotifiedThrough(
+        _ serial: SubscriptionSerial, ofOutboxEntry id: OutboxEntryID
+    ) throws
 
-    /// Takes processed entries of a database out of the outbox; kept ones are
+    /// Takes processed entries of a database out of its outbox; kept ones are
     /// found by ``ExplanationReading/keptChanges(_:limit:)`` until ``removeExplanations``. Other
     /// databases that wait have their turn before this one's next.
-    func markNotified(upTo id: Int64, in database: DatabaseID, keeping: Bool) throws
+    func markNotified(
+        upTo position: OutboxPosition, in database: DatabaseID, keeping: Bool
+    ) throws
 }
