@@ -166,6 +166,7 @@ extension BackupTests {
                     DROP TABLE webhook_queue;
                     DROP TABLE push_queue;
                     ALTER TABLE database DROP COLUMN zones;
+                    DROP TABLE account_address;
                     DROP TABLE share;
                     DROP TABLE share_grant;
                     DROP TABLE shared_record;

@@ -113,18 +113,15 @@ import TidebellWire
         let ben = try await accounts.remove(named: "ben", erasing: .personal)
         #expect(try await accounts.erase(ben)[.users] == 1)
         #expect(try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1])
-        let share = try await scene.call(
-            "anna-phone", "private/records/lookup",
-            #"{"zoneID":{"zoneName":"Lists"},"records":[{"recordName":"share"}]}"#)
-        #expect(share.contains(guid) && !share.contains(scene.ben))
-        let (grants, lost) = try await scene.api.cloud.store.read { reader in
+        let (participants, grants, lost) = try await scene.api.cloud.store.read { reader in
             let located = try #require(try reader.share(shortGUID: guid))
             return (
+                located.share.participants,
                 try reader.grants(in: located.zone.key, of: nil, after: nil, limit: 10),
                 try reader.lostUsers(limit: 10)
             )
         }
-        #expect(grants == [] && lost == [])
+        #expect(participants == [] && grants == [] && lost == [])
     }
 
     @Test(

@@ -26,12 +26,15 @@ struct StoreTroubleTests {
         return (server, client)
     }
 
-    /// Ends a server; returns what its log has of the store.
+    /// Ends a server; returns what its log has of the store, without the line about the SQLite in use,
+    /// which not every machine has.
     private func log(of server: ChildProcess) async -> [String] {
         server.signal(SIGTERM)
         var lines: [String] = []
         for await line in server.lines
-        where [" notice ", " warning ", " error ", " critical "].contains(where: line.contains) {
+        where [" notice ", " warning ", " error ", " critical "].contains(where: line.contains)
+            && !line.contains("WAL-reset defect")
+        {
             lines.append(line)
         }
         #expect(await server.waitUntilExit() == 0)
