@@ -191,15 +191,22 @@ package struct Maintenance: Service {
     package func eraseRemoved() async throws {
         let eraser = EraseAccount(limits: limits, storeIdentity: store.identity)
         let accounts = try await store.read { try $0.removedAccounts(limit: Self.batchSize) }
+        var failure: (any Error)?
         for account in accounts.map(\.account) {
-            for _ in 0..<Self.batchesPerRound {
-                let now = time.now()
-                let isComplete = try await store.writeInSteps(for: nil) {
-                    try eraser.step(account, at: now, as: $0)
+            do {
+                for _ in 0..<Self.batchesPerRound {
+                    let now = time.now()
+                    let isComplete = try await store.writeInSteps(for: nil) {
+                        try eraser.step(account, at: now, as: $0)
+                    }
+                    if isComplete { break }
                 }
-                if isComplete { break }
+            } catch {
+                // Damage among what one left is no reason to keep what others left.
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
     }
 
     /// Removes what deleted zones have left (``ZoneWriting/deleteZones``).

@@ -155,14 +155,22 @@ extension StoreConformance {
         {
             store in
             try await store.write(.everything) { transaction throws in
-                let zone = try transaction.makeZone("A")
+                let (anna, ben) = try (transaction.makeUser("anna"), transaction.makeUser("ben"))
+                let zone = try transaction.makeZone("A", in: .privateNotes(anna.id))
                 try transaction.putShares([.of("list")], in: zone.key)
+                try transaction.putGrants([.of("share-list", zone, ben.id, at: 1)])
+                func newest() throws -> Position? {
+                    try transaction.newestSharedPosition(
+                        in: zone.key, of: ["share-list", "none"])
+                }
+                #expect(try newest() == nil)
                 try transaction.putRecords([.note("a", at: 2), .note("b", at: 3)], in: zone.key)
                 try transaction.putSharedRecords(
                     [
                         SharedRecord(name: "a", share: "share-list", position: 7, leftAt: .noon),
                         SharedRecord(name: "b", share: "share-list", position: 3),
                     ], in: zone.key)
+                #expect(try newest() == 7)
                 let database = try transaction.makeDatabase(.sharedNotes).id
                 _ = try transaction.advance(database, by: 9)
                 let trace = StoredSharedZone.of("A", zone, at: 4, deletedAt: .noon)
@@ -172,7 +180,9 @@ extension StoreConformance {
                 let later = Instant.noon.advanced(by: .seconds(1))
                 #expect(try transaction.removeTombstones(modifiedBefore: .noon, limit: 9) == 0)
                 _ = try transaction.removeTombstones(modifiedBefore: later, limit: 9)
-                #expect(try transaction.zones(["A"], in: zone.database)[0].floor == 7)
+                // The zone's own history lacks nothing.
+                #expect(try transaction.zones(["A"], in: zone.database)[0].floor == .start)
+                #expect(try transaction.grantedZones(to: ben.id, among: nil).map(\.floor) == [7])
                 #expect(try transaction.database(id: database)?.floor == 4)
                 let left = try transaction.sharedZoneChanges(in: database, after: 0, limit: 9)
                 #expect(left == [living])

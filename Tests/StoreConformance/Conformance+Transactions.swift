@@ -172,7 +172,8 @@ extension StoreConformance {
                 try await group.waitForAll()
             }
         },
-        Check("PUSH-14: a reader never sees an outbox ID followed by a smaller one") { store in
+        Check("PUSH-14: a reader never sees a position of an outbox followed by a smaller one") {
+            store in
             let database = try await store.write(.everything) {
                 try $0.makeDatabase(.privateNotes())
             }

@@ -12,7 +12,7 @@ import TidebellWire
 /// Two people with two devices each, by HTTP and through the whole pipeline.
 @Suite("The shared database") struct SharedDatabaseTests {
     @Test(
-        "T-12, SUB-8, SUB-56 to 59: sharing, joining, writes both ways and stopping are pushed to whom they concern"
+        "T-12, SUB-8, SUB-56 to 59, SUB-66: sharing, joining, writes both ways and stopping are pushed"
     )
     func scenario() async throws {
         var scene = try await SharedScene()
@@ -62,6 +62,9 @@ import TidebellWire
             try await scene.pushes() == ["anna-pad": 1, "ben-phone": 1, "ben-pad": 1])
         let gone = try await scene.call("ben-phone", "shared/changes/database", "{}")
         #expect(!gone.contains("Lists"))
+        // SUB-66: the subscription is Ben's own, and stays.
+        let subscriptions = try await scene.call("ben-phone", "shared/subscriptions/list", "{}")
+        #expect(subscriptions.contains(#""subscriptionID":"all""#))
     }
 
     @Test("PUSH-18: pushes name the receiver's database and the owner of the zone")

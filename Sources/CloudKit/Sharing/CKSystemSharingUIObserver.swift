@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Hears of shares that the user changes on a page of the system.
+/// Is notified of shares that the user changes on a page of the system.
 ///
 /// Linux has no such page (SHARE-27): the blocks are kept, for code that is shared with other
 /// systems, and never called. What others change comes by pushes and fetches.

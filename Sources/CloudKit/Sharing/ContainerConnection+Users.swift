@@ -5,8 +5,8 @@ import TidebellWire
 extension ContainerConnection {
     /// Returns a participant for each of those who are looked up, in order (SHARE-22).
     ///
-    /// A record ID fails by itself where the container has no such user. An address of which the
-    /// server knows no account makes a participant without one.
+    /// A record ID fails by itself where the container has no such user. An address makes a
+    /// participant without an account: whose it is, the server finds when the share is saved.
     func participants(
         for lookups: [CKUserIdentityLookupInfo], _ options: RequestOptions
     ) async throws(CKError) -> [Result<CKShareParticipant, CKError>] {

@@ -117,7 +117,7 @@ extension GrantedZone {
             GrantedZoneID(owner: owner.recordName, zone: zone.name),
             ZoneAccess(
                 zone.name, in: DatabaseAccess(key: database.key, owner: owner),
-                rights: .shared(SharedRights(grants)),
+                rights: .shared(SharedRights(grants, floor: floor)),
                 stored: ZoneAccess.Stored(database: database, zone: zone)
             )
         )

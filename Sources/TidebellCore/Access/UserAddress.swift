@@ -17,9 +17,11 @@ package enum UserAddress {
         }
     }
 
-    /// Returns what an operator typed as an address: what has an `@` is an e-mail address.
+    /// Returns what an operator typed as an address: what has an `@` is an e-mail address, and a
+    /// phone number has its country code.
     package static func parsed(_ text: String) -> UserLookup? {
-        canonical(text.contains("@") ? .emailAddress(text) : .phoneNumber(text))
+        if text.contains("@") { return canonical(.emailAddress(text)) }
+        return text.contains("+") ? canonical(.phoneNumber(text)) : nil
     }
 
     private static func email(_ text: String) -> String? {
@@ -37,7 +39,8 @@ package enum UserAddress {
             signs.allSatisfy({ isDigit($0) || "+-/.() ".unicodeScalars.contains($0) })
         else { return nil }
         let digits = String(String.UnicodeScalarView(signs.filter(isDigit)))
-        return signs.first == "+" ? "+" + digits : digits
+        let isInternational = signs.first { isDigit($0) || $0 == "+" } == "+"
+        return isInternational ? "+" + digits : digits
     }
 }
 

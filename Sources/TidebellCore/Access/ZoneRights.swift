@@ -35,15 +35,18 @@ package enum ZoneRights: Sendable, Hashable {
 package struct SharedRights: Sendable, Hashable {
     /// By the name of the share.
     private let grants: [String: ShareGrant]
-    /// Tokens of before this position were of other records than the user sees now.
+    /// Tokens of before this position were of other records than the user sees now, or what has
+    /// left since is forgotten.
     let tokenFloor: Position
 
     /// Takes the grants of one user in one zone, those that ended included.
-    init(_ grants: [ShareGrant]) {
+    ///
+    /// - Parameter floor: Up to where the histories of what is shared lack something.
+    init(_ grants: [ShareGrant], floor: Position = .start) {
         self.grants = Dictionary(
             grants.lazy.filter { !$0.hasEnded }.map { ($0.share, $0) }
         ) { first, _ in first }
-        tokenFloor = grants.map(\.position).max() ?? .start
+        tokenFloor = max(floor, grants.map(\.position).max() ?? .start)
     }
 
     /// What a share lets somebody do who has its URL, and no grant before they accept.

@@ -64,6 +64,8 @@ package struct EraseAccount: Sendable {
             })
         else { return nil }
         let position = try transaction.advance(database.id, by: 1, at: now)
+        // No token of a participant is ahead of the zone.
+        try transaction.touchZone(zone.key, position: position, clientChangeToken: nil)
         var sharing = SharedChange(zone: zone.key, position: position)
         for share in try transaction.shares(in: zone.key, after: "", limit: Self.shares) {
             sharing.ended += try transaction.endShare(share, at: position, in: zone.key)

@@ -107,8 +107,8 @@ extension FetchZoneChanges {
                 found.records.map { Change(position: $0.position, record: $0) }, found.isComplete
             )
         }
-        budget.records -= page.changes.count
-        invariant(budget.records >= 0, "a page has no more records than it may")
+        // What moved from one hierarchy to another is there twice, and may be one too many.
+        budget.records = max(0, budget.records - page.changes.count)
         for change in page.changes { budget.bytes -= change.record.fields.json.count }
         return page
     }
@@ -132,7 +132,11 @@ extension FetchZoneChanges {
             )
         }
         // A first fetch that is still under way needs no tombstone it could miss.
-        guard isReverse || token.position >= zone.floor || token.baseline >= zone.floor else {
+        // Hierarchies have floors of their own.
+        guard
+            isReverse || access.hierarchies != nil || token.position >= zone.floor
+                || token.baseline >= zone.floor
+        else {
             throw WireError.changeTokenExpired("the syncToken is older than the kept tombstones")
         }
         let sharedSince = access.sharedRights?.tokenFloor ?? .start
@@ -191,16 +195,8 @@ extension ZoneAccess {
         of zone: StoredZone, in reader: some SharedRecordReading
     ) throws -> Position {
         guard let hierarchies else { return zone.position }
-        let newest = try reader.sharedRecordChanges(
-            in: zone.key, of: hierarchies, after: zone.position.advanced(by: 1), limit: 1,
-            byteLimit: 1, reverse: true
-        )
-        return end(of: zone, afterSeen: newest.changes.first?.position ?? .start)
-    }
-
-    /// The same where all up to `seen` is known to the caller, and nothing behind it is for them.
-    fileprivate func end(of zone: StoredZone, afterSeen seen: Position) -> Position {
-        hierarchies == nil ? zone.position : max(seen, leastEnd(of: zone))
+        let newest = try reader.newestSharedPosition(in: zone.key, of: hierarchies)
+        return end(of: zone, afterSeen: newest ?? .start)
     }
 }
 

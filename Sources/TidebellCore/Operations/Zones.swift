@@ -54,15 +54,17 @@ extension ZoneAccess {
 
     private func latestToken(for call: Call) -> SyncToken? {
         guard let zone, !zoneID.isDefault else { return nil }
-        let end = hierarchies == nil ? zone.position : leastEnd(of: zone)
+        let end = end(of: zone, afterSeen: .start)
         return call.makeToken(.zone, of: zone.key, in: database.key, at: end, baseline: end)
     }
 
-    /// The least position of a token that is good in the zone now.
+    /// Returns where the zone's history ends for the caller, to whom nothing behind `seen` is of
+    /// interest.
     ///
     /// Whoever sees some hierarchies of the zone only gets no token of its newest position: a
     /// position is a moment too, that of a change which is not for them.
-    func leastEnd(of zone: StoredZone) -> Position {
-        max(zone.floor, sharedRights?.tokenFloor ?? .start)
+    func end(of zone: StoredZone, afterSeen seen: Position) -> Position {
+        guard let sharedRights, sharedRights.hierarchies != nil else { return zone.position }
+        return max(seen, sharedRights.tokenFloor)
     }
 }

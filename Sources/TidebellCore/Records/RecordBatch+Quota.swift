@@ -111,7 +111,7 @@ struct Quota {
     /// Whose it is, and the name of the bound.
     var owner: String
     var bound: WireError.Bound
-    /// Whether it is not the caller's, who is not told what its owner holds.
+    /// Whether it is not the caller's, who does not learn what its owner holds.
     var isOfAnother = false
 
     func passed(byRecord name: String, of growth: Int64, used: Int64) -> WireError {

@@ -92,7 +92,7 @@ extension AcceptShares {
     }
 
     /// Saves the record of the share with its new participant: a change like any other, of which
-    /// everybody hears who may (SUB-56).
+    /// everybody is notified who may (SUB-56).
     private static func save(
         _ accepted: StoredShare, over found: inout LocatedShare, by user: StoredUser,
         in access: inout ZoneAccess, for call: Call, _ transaction: some RecordSaving

@@ -29,6 +29,8 @@ struct HierarchyWalk {
     private var rootShares: [String: String] = [:]
     /// The operation that makes the share of a root.
     private var makers: [String: String] = [:]
+    /// The operation that ends the share of a root.
+    private var enders: [String: String] = [:]
     /// The share of each of ``names`` after the batch, nil for none, as far as it is known.
     private var shares: [String: String?] = [:]
     /// What each of ``names`` takes along that was found to move.
@@ -79,6 +81,9 @@ struct HierarchyWalk {
             guard let root = record.share?.root else { continue }
             rootShares[root] = name
             makers[root] = name
+        }
+        for share in batch.hierarchies.ended {
+            if let root = share.root { enders[root] = share.name }
         }
     }
 
@@ -258,8 +263,22 @@ struct HierarchyWalk {
         let independent = found.filter { name, _ in !isBelow(name, among: found) }
         // Of a circle, each is below the others.
         for (name, error) in independent.isEmpty ? found : independent {
-            failures[makers[name] ?? name] = error
+            failures[blamed(name)] = error
         }
+    }
+
+    /// The operation that is to blame for where a record would be: the one that makes its share or
+    /// saves it, else the one that takes it along, else the one that ends its share.
+    private func blamed(_ name: String) -> String {
+        var visited: Set<String> = []
+        var current = name
+        while visited.insert(current).inserted {
+            if let maker = makers[current] { return maker }
+            if saved[current] != nil { return current }
+            guard let top = tops[current] else { break }
+            current = top
+        }
+        return enders[name] ?? name
     }
 
     private func failure(of name: String) -> WireError? {

@@ -27,8 +27,15 @@ extension RecordBatch {
         sharing = walk.sharing
         hierarchies.holders = walk.holders
         hierarchies.moved = walk.moved
-        if !walk.failures.isEmpty {
-            fail { walk.failures[$0] }
+        if let (name, error) = walk.failures.min(by: { $0.key < $1.key }) {
+            // The batch is looked at again without what fails: something must.
+            guard fail({ walk.failures[$0] }) > 0 else {
+                throw WireError(
+                    .internalError,
+                    "record '\(WireError.shortened(name))' cannot be where the request takes it: "
+                        + error.reason
+                )
+            }
             return true
         }
         return failOutsideOfShares()
@@ -137,16 +144,20 @@ extension RecordBatch {
         return !errors.isEmpty
     }
 
-    /// Fails the operations on records for which there is an error.
-    private mutating func fail(_ error: (String) -> WireError?) {
+    /// Fails the operations on records for which there is an error; returns how many.
+    @discardableResult
+    private mutating func fail(_ error: (String) -> WireError?) -> Int {
+        var count = 0
         for index in outcomes.indices {
             switch outcomes[index] {
             case .save, .delete, .leave:
                 guard let error = error(names[index]) else { continue }
                 outcomes[index] = .failed(error.visible(to: call))
+                count += 1
             case .nothingToDelete, .failed: break
             }
         }
+        return count
     }
 
     /// The records of shares that the batch makes.

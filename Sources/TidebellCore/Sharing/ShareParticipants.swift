@@ -72,11 +72,14 @@ struct ShareParticipants {
         var found: [Int] = []
         for participant in wanted where try !isOwner(participant) {
             let user = try participant.identity.key.flatMap { try self.user($0) }
-            // Who is named twice is one participant, as the last time says (SHARE-8).
+            // Somebody who is named twice is one participant, as named last (SHARE-8).
             if let index = known.index(of: participant, user?.id) {
                 if !known.all[index].isFound { found.append(index) }
                 known.all[index].isFound = true
-                known.all[index].value = updated(known.all[index].value, by: participant, user)
+                let user = try known.all[index].value.openAddress.flatMap { try self.user($0) }
+                known.all[index].value = updated(
+                    known.all[index].value, by: participant,
+                    user.flatMap { known.isKnown($0.id) ? nil : $0 })
                 continue
             }
             guard participant.acceptance != .removed, participant.role != .publicUser else {
@@ -125,12 +128,12 @@ struct ShareParticipants {
         return true
     }
 
+    /// - Parameter user: Whose the address is by now that was invited; nil for none.
     private func updated(
         _ known: StoredParticipant, by wanted: WireParticipant, _ user: StoredUser?
     ) -> StoredParticipant {
         guard known.role != .publicUser else { return known }
-        // An address may have got an account since.
-        var updated = known.openAddress == nil ? known : user.map(known.bound) ?? known
+        var updated = user.map(known.bound) ?? known
         updated.permission = wanted.permission
         if wanted.role != .publicUser { updated.role = wanted.role }
         return updated
@@ -197,6 +200,9 @@ private struct KnownParticipants {
         for participant in participants { _ = add(participant, isFound: false) }
         if byIDOnly { (byKey, byUser) = ([:], [:]) }
     }
+
+    /// Whether a user is one of them.
+    func isKnown(_ user: UserID) -> Bool { byUser[user] != nil }
 
     /// Adds one, and returns its index.
     mutating func add(_ participant: StoredParticipant, isFound: Bool) -> Int {

@@ -100,14 +100,18 @@ package struct GrantedZone: Sendable, Hashable {
     package var zone: StoredZone
     /// The user's grants there, those that ended included; one at least has not.
     package var grants: [ShareGrant]
+    /// Up to where retention removed what had left a hierarchy that is shared with the user.
+    package var floor: Position
 
     package init(
-        owner: StoredUser, database: StoredDatabase, zone: StoredZone, grants: [ShareGrant]
+        owner: StoredUser, database: StoredDatabase, zone: StoredZone, grants: [ShareGrant],
+        floor: Position = .start
     ) {
         self.owner = owner
         self.database = database
         self.zone = zone
         self.grants = grants
+        self.floor = floor
     }
 }
 

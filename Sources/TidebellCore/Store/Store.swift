@@ -10,7 +10,7 @@
 ///   commit) do not feel one another's failure.
 /// - A body sees every write that returned before it was called.
 /// - Bodies of `write` run one after the other in each database; a position or
-///   an outbox ID a reader sees is never followed by a smaller one.
+///   a position in its outbox that a reader sees is never followed by a smaller one.
 ///
 /// A body is synchronous and must not block on anything but the store. It may be run again: see
 /// WRITING-A-STORE.md beside this file.

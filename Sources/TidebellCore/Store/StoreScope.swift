@@ -24,8 +24,10 @@ package enum StoreScope: Sendable, Hashable {
     /// Rows of many scopes of which none needs another one: what retention removes, positions of
     /// routes. An engine of many parts does this in each part by itself.
     case batch
-    /// All of it, for operators and migrations: erasing a person, changing the root key. Needs
-    /// an engine that can stop the rest, or that does it step by step.
+    /// All of it, for operators and migrations: removing and erasing a person, changing the root key,
+    /// a new life. What a person left is in databases, users and zones of others that only reading
+    /// finds, so that no scope names it before the step begins. Needs an engine that can stop the
+    /// rest, or that does it step by step.
     case everything
 }
 

@@ -181,6 +181,11 @@ struct SchemaSteps: Sendable {
                 CREATE INDEX account_address_account ON account_address (account);
                 """
         ),
+        // Up to where the history of a hierarchy has lost what left it.
+        Step(
+            name: "hierarchies have floors",
+            sql: "ALTER TABLE share ADD COLUMN floor INTEGER NOT NULL DEFAULT 0"
+        ),
     ])
 
     var steps: [Step]

@@ -49,6 +49,20 @@ extension SQLiteReading {
         return found.page(limit: limit, byteLimit: byteLimit, isComplete: isComplete)
     }
 
+    package func newestSharedPosition(
+        in zone: ZoneKey, of shares: Set<String>
+    ) throws -> Position? {
+        try connection.first(
+            """
+            SELECT max((
+                SELECT max(position) FROM shared_record INDEXED BY shared_record_history
+                WHERE zone = ?1 AND share = \(JSONText.string("wanted.value"))
+            )) FROM json_each(?2) AS wanted
+            """,
+            zone, JSONText(shares)
+        ) { try $0.optional(0) } ?? nil
+    }
+
     package func scanRecords(
         of type: String, in zone: ZoneKey, of shares: Set<String>, after position: Position,
         _ body: (StoredRecord) throws -> Bool

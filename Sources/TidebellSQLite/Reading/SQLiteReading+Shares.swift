@@ -58,8 +58,9 @@ extension SQLiteReading {
             }
         var zones: [GrantedZone] = []
         for row in found {
-            if zones.last?.zone.key == row.zone.key {
+            if let last = zones.last, last.zone.key == row.zone.key {
                 zones[zones.count - 1].grants += row.grants
+                zones[zones.count - 1].floor = max(last.floor, row.floor)
             } else {
                 zones.append(row)
             }
@@ -130,6 +131,7 @@ extension LocatedShare {
 }
 
 extension ShareGrant {
+    fileprivate static let columnCount: Int32 = 8
     fileprivate static let columns = """
         share_grant.zone, share_grant.user, share_grant.share, share_grant.root,
         share_grant.permission, share_grant.administrator, share_grant.position,
@@ -167,7 +169,10 @@ extension ShareGrant {
 extension GrantedZone {
     private static let columns = """
         \(StoredDatabase.columns), \(StoredZone.columns), \(StoredUser.columns),
-        \(ShareGrant.columns)
+        \(ShareGrant.columns), ifnull((
+            SELECT share.floor FROM share WHERE share.zone = share_grant.zone
+                AND share.name = share_grant.share AND share_grant.ended = 0
+        ), 0)
         """
     fileprivate static let wanted = """
         SELECT \(columns) FROM json_each(?1) AS wanted
@@ -198,7 +203,8 @@ extension GrantedZone {
             owner: try StoredUser(columns, from: user),
             database: try StoredDatabase(columns, from: 0),
             zone: try StoredZone(columns, from: zone),
-            grants: [try ShareGrant(columns, from: user + StoredUser.columnCount)]
+            grants: [try ShareGrant(columns, from: user + StoredUser.columnCount)],
+            floor: try columns.value(user + StoredUser.columnCount + ShareGrant.columnCount)
         )
     }
 }

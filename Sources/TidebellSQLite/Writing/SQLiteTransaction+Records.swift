@@ -70,25 +70,27 @@ extension SQLiteTransaction {
         }
         var floors: [ZoneKey: Position] = [:]
         for (zone, position) in tombstones {
-            try connection.run(
+            let rows = try connection.rows(
                 """
                 DELETE FROM shared_record WHERE zone = ?1 AND name =
                     (SELECT name FROM record WHERE zone = ?1 AND position = ?2)
+                RETURNING share, position
                 """,
                 zone, position
-            )
+            ) { (share: $0.text(0), position: try $0.value(1, as: Position.self)) }
+            for row in rows { try raiseFloor(of: row.share, in: zone, to: row.position) }
             try connection.run(
                 "DELETE FROM record WHERE zone = ? AND position = ?", zone, position
             )
             floors[zone] = max(floors[zone] ?? .start, position)
         }
-        floors.merge(try removeLeftSharedRecords(before: moment, limit: limit)) { max($0, $1) }
         for (zone, floor) in floors {
             try connection.run(
                 "UPDATE zone SET floor = max(floor, ?) WHERE key = ?", floor, zone
             )
         }
-        return tombstones.count
+        return max(
+            tombstones.count, try removeLeftSharedRecords(before: moment, limit: limit))
     }
 
     private func removeZoneTraces(before moment: Instant, limit: Int) throws -> Int {
@@ -111,11 +113,8 @@ extension SQLiteTransaction {
         return traces.count
     }
 
-    /// Removes rows of records that left a hierarchy and live elsewhere; returns the floors
-    /// that this raises.
-    private func removeLeftSharedRecords(
-        before moment: Instant, limit: Int
-    ) throws -> [ZoneKey: Position] {
+    /// Removes rows of records that left a hierarchy and live elsewhere; returns how many.
+    private func removeLeftSharedRecords(before moment: Instant, limit: Int) throws -> Int {
         let left = try connection.rows(
             """
             SELECT zone, name, share, position FROM shared_record
@@ -125,15 +124,24 @@ extension SQLiteTransaction {
         ) { columns -> (zone: ZoneKey, name: String, share: String, position: Position) in
             (try columns.value(0), columns.text(1), columns.text(2), try columns.value(3))
         }
-        var floors: [ZoneKey: Position] = [:]
         for row in left {
             try connection.run(
                 "DELETE FROM shared_record WHERE zone = ? AND name = ? AND share = ?",
                 row.zone, row.name, row.share
             )
-            floors[row.zone] = max(floors[row.zone] ?? .start, row.position)
+            try raiseFloor(of: row.share, in: row.zone, to: row.position)
         }
-        return floors
+        return left.count
+    }
+
+    /// Notes that the history of a hierarchy lacks something up to a position.
+    private func raiseFloor(
+        of share: String, in zone: ZoneKey, to position: Position
+    ) throws {
+        try connection.run(
+            "UPDATE share SET floor = max(floor, ?) WHERE zone = ? AND name = ?",
+            position, zone, share
+        )
     }
 
     private func removeSharedZoneTraces(before moment: Instant, limit: Int) throws -> Int {

@@ -9,6 +9,9 @@ import TidebellWire
     func serverCodes() {
         let pairs: [(Int, CKError.Code)] = [
             (CKErrorCode.internalError, .internalError),
+            (CKErrorCode.tooManyParticipants, .tooManyParticipants),
+            (CKErrorCode.alreadyShared, .alreadyShared),
+            (CKErrorCode.participantMayNeedVerification, .participantMayNeedVerification),
             (CKErrorCode.serviceUnavailable, .serviceUnavailable),
             (CKErrorCode.requestRateLimited, .requestRateLimited),
             (CKErrorCode.notAuthenticated, .notAuthenticated),

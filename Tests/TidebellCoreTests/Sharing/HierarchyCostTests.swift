@@ -179,6 +179,10 @@ private final class CountingReader: RecordReading, ShareReading, SharedRecordRea
         try counted { try base.shares(in: zone, after: name, limit: limit) }
     }
 
+    func newestSharedPosition(in zone: ZoneKey, of shares: Set<String>) throws -> Position? {
+        try counted { try base.newestSharedPosition(in: zone, of: shares) }
+    }
+
     func share(shortGUID: String) throws -> LocatedShare? {
         try counted { try base.share(shortGUID: shortGUID) }
     }

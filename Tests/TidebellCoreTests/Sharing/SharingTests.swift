@@ -98,6 +98,48 @@ import TidebellWire
         #expect(try await bench.changes(as: bench.otto).error?.code == .zoneNotFound)
     }
 
+    @Test("SHARE-4, LIMIT-1: a batch that ends one share and makes two cannot go round for ever")
+    func movingShares() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify([
+            .save(.create, "top", title: "top"),
+            .save(.create, "root", title: "root", parent: "top"),
+            .save(.create, "deep", title: "deep", parent: "root"),
+        ])
+        try await bench.share("root", as: "first")
+        let answer = try await bench.modify(
+            .share(.forceDelete, "first"), .share(.create, "second", of: "top"),
+            .share(.create, "third", of: "deep"))
+        #expect(answer.contains { $0.error?.detail?.ckCode == CKErrorCode.alreadyShared })
+        // The share moves up where nothing below it is shared.
+        let moved = try await bench.modify(
+            .share(.forceDelete, "first"), .share(.create, "second", of: "top"))
+        #expect(moved.allSatisfy { $0.error == nil })
+    }
+
+    @Test("TOK-22, TOK-25: what is removed from what is not shared expires no participant's token")
+    func quietShare() async throws {
+        let (bench, _) = try await sharedTree()
+        let token = try await bench.changes(as: bench.otto).page?.syncToken
+        try await bench.modify(.init(.forceDelete, recordName: "other"))
+        let later = bench.call(bench.otto).now.advanced(by: .seconds(365 * 86400))
+        _ = try await bench.bench.store.write(.everything) {
+            try $0.removeTombstones(modifiedBefore: later, limit: 100)
+        }
+        let own = try await bench.changes(as: bench.otto, since: token)
+        #expect(own.page?.records == [] && own.page?.syncToken == token)
+        // What left their hierarchy and is forgotten does.
+        try await bench.modify(.init(.forceDelete, recordName: "one"))
+        _ = try await bench.bench.store.write(.everything) {
+            try $0.removeTombstones(modifiedBefore: later, limit: 100)
+        }
+        let expired = try await bench.changes(as: bench.otto, since: token).error
+        #expect(expired?.detail?.ckCode == CKErrorCode.changeTokenExpired)
+        let fresh = try await bench.changes(as: bench.otto).page
+        let next = try await bench.changes(as: bench.otto, since: fresh?.syncToken)
+        #expect(next.page?.records == [])
+    }
+
     @Test("TOK-25: no token tells a participant of a change that they do not see")
     func tokensOfWhatIsSeen() async throws {
         let (bench, _) = try await sharedTree()

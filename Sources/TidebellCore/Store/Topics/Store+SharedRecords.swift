@@ -2,7 +2,7 @@
 
 /// Which records are in hierarchies that are shared, in an order of each hierarchy's own.
 ///
-/// A record's place in it is kept with every save, so that nobody walks up a hierarchy to read.
+/// Which one a record is in is kept with every save, so that nobody walks up a hierarchy to read.
 package protocol SharedRecordReading {
     /// Returns the name of the share that each of these records is in; one that is in none, or
     /// was deleted, is absent. The record of a share is in it too.
@@ -17,6 +17,9 @@ package protocol SharedRecordReading {
         in zone: ZoneKey, of shares: Set<String>, after position: Position, limit: Int,
         byteLimit: Int, reverse: Bool
     ) throws -> (changes: [SharedRecordChange], isComplete: Bool)
+
+    /// Returns where the histories of hierarchies end; nil where they are empty.
+    func newestSharedPosition(in zone: ZoneKey, of shares: Set<String>) throws -> Position?
 
     /// Calls `body` with the living records of a type that are in the hierarchies of shares,
     /// as ``RecordReading/scanRecords(of:in:after:_:)`` does with all of a zone.
