@@ -11,7 +11,9 @@ package struct WebhookConfiguration: Sendable, Hashable {
     package var notificationsPerPage = 64
     /// How long a user's notifications are posted, and the one that is under way then, before it is
     /// saved how far they were delivered and others have their turn.
-    package var turnDuration = Duration.seconds(1)
+    ///
+    /// Short beside the life of a server that ends again and again: it gets on all the same.
+    package var turnDuration = Duration.milliseconds(100)
     /// How long a user is held, where answers take their time; after that, and one answer more,
     /// others may claim the user.
     package var leaseDuration = Duration.seconds(30)
