@@ -54,14 +54,7 @@ extension UserReading where Self: AddressReading {
     fileprivate func discoverable(
         _ lookups: [UserLookup], in container: ContainerKey
     ) throws -> [UserLookup: String] {
-        let names = lookups.compactMap { lookup in
-            if case .userRecordName(let name) = lookup { name } else { nil }
-        }
-        var users = try users(
-            withAddresses: Set(lookups.compactMap(UserAddress.canonical)), in: container)
-        for user in try self.users(recordNames: Set(names), in: container) {
-            users[.userRecordName(user.recordName)] = user
-        }
+        let users = try users(meantBy: lookups, in: container)
         var permitted: [UserID: Bool] = [:]
         for user in users.values where permitted[user.id] == nil {
             permitted[user.id] = try permission(.userDiscoverability, of: user.id) == .granted

@@ -42,23 +42,8 @@ struct BatchSharing {
         }
         let ending = names.compactMap { byName[$0]?.root }
         roots = try reader.records(newRoots.union(ending).subtracting(names), in: zone.key)
-        try findUsers(request.operations.map(\.share), in: call.container, reader)
-    }
-
-    private mutating func findUsers(
-        _ changes: [ShareChanges], in container: ContainerKey,
-        _ reader: some UserReading & AddressReading
-    ) throws {
-        let lookups = Set(changes.flatMap(\.participantLookups))
-        guard !lookups.isEmpty else { return }
-        let names = lookups.compactMap { lookup in
-            if case .userRecordName(let name) = lookup { name } else { nil }
-        }
         users = try reader.users(
-            withAddresses: Set(lookups.compactMap(UserAddress.canonical)), in: container)
-        for user in try reader.users(recordNames: Set(names), in: container) {
-            users[.userRecordName(user.recordName)] = user
-        }
+            meantBy: request.operations.flatMap(\.share.participantLookups), in: call.container)
     }
 
     /// The user whom a participant is named by; nil for an address without one.

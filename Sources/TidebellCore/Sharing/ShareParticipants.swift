@@ -76,10 +76,11 @@ struct ShareParticipants {
             if let index = known.index(of: participant, user?.id) {
                 if !known.all[index].isFound { found.append(index) }
                 known.all[index].isFound = true
-                let user = try known.all[index].value.openAddress.flatMap { try self.user($0) }
+                let value = known.all[index].value
+                let invited = try value.openAddress.flatMap { try self.user($0) }
                 known.all[index].value = updated(
-                    known.all[index].value, by: participant,
-                    user.flatMap { known.isKnown($0.id) ? nil : $0 })
+                    value, by: participant,
+                    invited.flatMap { known.isKnown($0.id) ? nil : $0 })
                 continue
             }
             guard participant.acceptance != .removed, participant.role != .publicUser else {

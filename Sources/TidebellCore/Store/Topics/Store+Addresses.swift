@@ -24,6 +24,29 @@ package protocol AddressWriting: AddressReading {
     func removeAddress(_ address: UserLookup) throws
 }
 
+extension AddressReading where Self: UserReading {
+    /// Returns the users of a container whom look-ups mean, by record name or by a verified
+    /// address, each under what ``UserLookup/compared`` makes of the look-up.
+    func users(
+        meantBy lookups: some Sequence<UserLookup>, in container: ContainerKey
+    ) throws -> [UserLookup: StoredUser] {
+        var (names, addresses): (Set<String>, Set<UserLookup>) = ([], [])
+        for lookup in lookups {
+            if case .userRecordName(let name) = lookup {
+                names.insert(name)
+            } else if let address = UserAddress.canonical(lookup) {
+                addresses.insert(address)
+            }
+        }
+        var found = try users(withAddresses: addresses, in: container)
+        guard !names.isEmpty else { return found }
+        for user in try users(recordNames: names, in: container) {
+            found[.userRecordName(user.recordName)] = user
+        }
+        return found
+    }
+}
+
 extension AddressReading {
     /// Returns the verified addresses of an account.
     func verifiedAddresses(of account: AccountID) throws -> Set<UserLookup> {
