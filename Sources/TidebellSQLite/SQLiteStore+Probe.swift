@@ -12,7 +12,6 @@ extension SQLiteStore {
     /// disk, the probe fails as they do.
     package func probe() async throws {
         do {
-            try files.check()
             try await write(.account(Self.nobody)) { transaction in
                 guard let transaction = transaction as? SQLiteTransaction else { return }
                 // NB: SQLite writes nothing for an update that changes nothing.

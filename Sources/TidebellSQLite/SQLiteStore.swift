@@ -118,6 +118,7 @@ package final class SQLiteStore: OpenedStore {
             // Also what opening one more connection meets.
             let error = StoreUnavailable.meant(by: error)
             troubles.note(error)
+            if (error as? StoreUnavailable)?.cause == .isGone { await writes.lookAtFiles() }
             throw error
         }
     }

@@ -135,20 +135,64 @@ final class TroubleTests {
             #expect(error.cause == .isGone && error.detail.hasPrefix("'\(lost)' was \(what) "))
         }
         #expect(store.troubles.present?.cause == .isGone)
-        // As a kill leaves it: what is in the database file, and nothing else.
         let database = suffix.isEmpty ? "\(path).away" : path
-        let names = isReplaced ? [] : ["before"]
-        let copy = "\(path).copy"
-        try FileManager.default.copyItem(atPath: database, toPath: copy)
-        let queue = try DatabaseQueue(path: copy)
-        let found = try await queue.read { database in
-            try String.fetchAll(database, sql: "SELECT name FROM account WHERE name = 'before'")
-        }
-        #expect(found == names)
-        try queue.close()
+        #expect(try await accountsAfterKill(database) == (isReplaced ? [] : ["before"]))
         if isReplaced { try FileManager.default.removeItem(atPath: lost) }
         try FileManager.default.moveItem(atPath: "\(lost).away", toPath: lost)
         try await add("after")
+        try await store.close()
+    }
+
+    /// The accounts that are in the database file itself: what a kill leaves of a store without
+    /// its log.
+    private func accountsAfterKill(_ database: String) async throws -> [String] {
+        let copy = "\(path).copy"
+        try FileManager.default.copyItem(atPath: database, toPath: copy)
+        let queue = try DatabaseQueue(path: copy)
+        defer { try? queue.close() }
+        return try await queue.read { database in
+            guard try database.tableExists("account") else { return [] }
+            return try String.fetchAll(database, sql: "SELECT name FROM account")
+        }
+    }
+
+    @Test("W-18: what was acknowledged is saved by whatever finds a file gone, not by writes only")
+    func probeSaves() async throws {
+        let store = try SQLiteStore.open(at: path)
+        _ = try await store.write(.everything) { try $0.createAccount(named: "before", at: .noon) }
+        try FileManager.default.removeItem(atPath: "\(path)-wal")
+        await #expect(throws: StoreUnavailable.self) { try await store.probe() }
+        #expect(try await accountsAfterKill(path) == ["before"])
+        try await store.close()
+    }
+
+    @Test("W-18: what is saved of a removed log does not end where an older reader reads")
+    func olderReader() async throws {
+        let store = try SQLiteStore.open(at: path)
+        @Sendable func add(_ name: String) async throws {
+            _ = try await store.write(.everything) {
+                try $0.createAccount(named: name, at: .noon)
+            }
+        }
+        try await add("first")
+        let reads = Reads()
+        let reading = Task {
+            try await store.read(.long) { reader in
+                _ = try reader.accountNames()
+                reads.begun.withLock { $0 += 1 }
+                reads.end.wait()
+            }
+        }
+        await eventually { reads.begun.withLock(\.self) == 1 }
+        try await add("second")
+        try FileManager.default.removeItem(atPath: "\(path)-wal")
+        let refused = Task { try await add("third") }
+        await eventually { store.waitingWrites == 1 }
+        // The writer waits for the reader.
+        reads.end.signal()
+        try await reading.value
+        await #expect(throws: StoreUnavailable.self) { try await refused.value }
+        #expect(try await accountsAfterKill(path) == ["first", "second"])
         try await store.close()
     }
 
@@ -187,6 +231,7 @@ final class TroubleTests {
         }
         #expect(reads.failed.withLock(\.self) > 0)
         #expect(!FileManager.default.fileExists(atPath: "\(path)-wal"))
+        #expect(try await accountsAfterKill(path) == ["before"])
         try await store.close()
     }
 

@@ -84,6 +84,20 @@ final class GroupCommit: Sendable {
     /// How many writes wait for a transaction.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
+    /// Looks whether a file of the store was removed, as every write does; what was acknowledged is
+    /// saved then.
+    func lookAtFiles() async {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                guard !state.isClosed else { return continuation.resume() }
+                pool.asyncWriteWithoutTransaction { database in
+                    try? self.checkFiles(on: Connection(database))
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
     /// Refuses further writes; those that wait are still done.
     func close() {
         state.withLock { $0.isClosed = true }

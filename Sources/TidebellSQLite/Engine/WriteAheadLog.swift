@@ -73,11 +73,12 @@ final class WriteAheadLog: @unchecked Sendable {
         try? connection.run("PRAGMA wal_checkpoint(\(mode))")
     }
 
-    /// Copies the log to the database, as far as readers let it, because nobody else can read
-    /// it any more.
+    /// Copies the log to the database, because nobody else can read it any more.
+    ///
+    /// Waits for readers that are in the way, ``SQLiteStore/busyTimeout`` at most.
     func save(on connection: Connection) {
         guard isOurs else { return }
-        // What is not copied now is when the store is closed.
-        try? connection.run("PRAGMA wal_checkpoint(PASSIVE)")
+        // What is not copied now is with the next write, or when the store is closed.
+        try? connection.run("PRAGMA wal_checkpoint(FULL)")
     }
 }
