@@ -4,21 +4,27 @@ import TidebellWire
 import Metrics
 
 extension PushPipeline {
-    /// Claims the databases whose turn it is.
-    func claim() async throws -> ClaimedLeases<DatabaseID> {
+    /// Claims the databases whose turn it is, and reads what is pending there; nil where that
+    /// fails, or nothing could be claimed.
+    func claim() async throws -> (claimed: ClaimedLeases<DatabaseID>, batch: OutboxBatch?) {
         let now = now()
-        let claimed = try await store.claimOutboxes(
-            LeaseClaim(
-                holder: LeaseHolder(rawValue: makeUUID()), now: now,
-                vestingAt: now.advanced(by: configuration.leaseDuration),
-                limit: configuration.entriesPerPass
-            )
+        let claim = LeaseClaim(
+            holder: LeaseHolder(rawValue: makeUUID()), now: now,
+            vestingAt: now.advanced(by: configuration.leaseDuration),
+            limit: configuration.entriesPerPass
         )
-        if claimed.leases.isEmpty {
-            metrics.outboxDepth.record(0)
-            metrics.outboxLag.record(0)
+        let reading = reading
+        let (claimed, batch) = try await store.claimOutboxes(claim) { leases, reader in
+            try? reading(leases, reader)
         }
-        return claimed
+        if claimed.leases.isEmpty { noteEmptyOutbox() }
+        return (claimed, batch ?? nil)
+    }
+
+    /// Measures that nothing is pending.
+    func noteEmptyOutbox() {
+        metrics.outboxDepth.record(0)
+        metrics.outboxLag.record(0)
     }
 
     /// Gives leases back after a pass: whoever comes next may claim the databases, but those

@@ -82,9 +82,13 @@ package final class PushPipeline: Service {
                 round.nextVesting = nextVesting
                 round.isComplete = true
                 return round
-            case .done(let notifications):
+            case .done(let notifications, let isLast, let nextVesting):
                 round.notifications += notifications
                 failures = 0
+                guard isLast else { continue }
+                round.nextVesting = nextVesting
+                round.isComplete = true
+                return round
             case .failed(let error):
                 round.failure = round.failure ?? error
                 failures += 1
@@ -99,11 +103,12 @@ package final class PushPipeline: Service {
     private func pass() async throws -> PassOutcome {
         try await passing.withLock {
             try Task.checkCancellation()
-            let claimed = try await claim()
+            let (claimed, batch) = try await claim()
             guard !claimed.leases.isEmpty else { return .nothing(claimed.nextVesting) }
             let logged: Logged
+            let isDone: Bool
             do {
-                logged = try await work(on: claimed.leases)
+                (logged, isDone) = try await work(on: claimed.leases, with: batch)
             } catch {
                 return try await fail(claimed.leases, error)
             }
@@ -111,7 +116,12 @@ package final class PushPipeline: Service {
             try await reached(.committed)
             publish(logged)
             try await reached(.published)
-            return .done(logged.notifications.count)
+            // What is committed from now on wakes the next round.
+            let isLast = claimed.isEverything && isDone
+            if isLast { noteEmptyOutbox() }
+            return .done(
+                logged.notifications.count, isLast: isLast, nextVesting: claimed.nextVesting
+            )
         }
     }
 
@@ -127,15 +137,20 @@ package final class PushPipeline: Service {
         }
     }
 
-    /// All stages up to the commit.
-    private func work(on leases: [OutboxLease]) async throws -> Logged {
-        let batch = try await read(leases)
+    /// All stages up to the commit, over what was read with the claim; and whether nothing of the
+    /// databases was left.
+    private func work(
+        on leases: [OutboxLease], with claimed: OutboxBatch?
+    ) async throws -> (Logged, isDone: Bool) {
+        // A read of its own is tried again where a damaged page can be mended, and has the error.
+        let batch = if let claimed { claimed } else { try await read(leases) }
+        note(batch)
         try await reached(.read)
         try Task.checkCancellation()
         try await remove(batch.unneeded)
         guard var plan = try match(batch) else {
             await giveBack(leases, batch)
-            return Logged()
+            return (Logged(), false)
         }
         try await reached(.matched)
         try Task.checkCancellation()
@@ -143,10 +158,10 @@ package final class PushPipeline: Service {
         try await reached(.coalesced)
         let notifications = build(plan, batch)
         try await reached(.built)
-        let logged = try await commit(notifications, plan, batch)
+        let (logged, lost) = try await commit(notifications, plan, batch)
         failing.notified(plan.touched)
         await giveBack(leases, batch, after: plan)
-        return logged
+        return (logged, isDone: lost == 0 && plan.isLast(of: batch))
     }
 }
 
@@ -155,18 +170,27 @@ package final class PushPipeline: Service {
 extension PushPipeline {
     /// Reads what is pending, and all that the rules ask about it.
     func read(_ leases: [OutboxLease]) async throws -> OutboxBatch {
+        let reading = reading
+        return try await store.read { try reading(leases, $0) }
+    }
+
+    /// What the next read reads.
+    var reading: @Sendable ([OutboxLease], any StoreReader) throws -> OutboxBatch {
         let configuration = configuration
         let progress = unchangeable.withLock { $0 }
-        let batch = try await store.read { reader in
+        return { leases, reader in
             try OutboxBatch(
                 of: leases, from: reader, within: configuration, goingOnFrom: progress
             )
         }
+    }
+
+    /// Reports and measures what was read.
+    private func note(_ batch: OutboxBatch) {
         damage.report(batch)
         if batch.isCutByBytes { metrics.cutPasses.increment() }
         metrics.outboxDepth.record(batch.depth)
         metrics.outboxLag.record(batch.oldest.map { now().seconds(since: $0) } ?? 0)
-        return batch
     }
 
     /// Decides which subscriptions fire; nil for an empty batch. Fails in a cancelled task.
@@ -241,9 +265,11 @@ extension PushPipeline {
     /// is thrown away. Badges are counted again with the log, from what the store has then: a user
     /// may have set one since the batch was read (NOTIF-14). Of users who were removed or
     /// disabled since, nothing is written.
+    ///
+    /// Returns what is in the log, and of how many databases the lease was lost.
     func commit(
         _ notifications: [BuiltNotification], _ plan: PassPlan, _ batch: OutboxBatch
-    ) async throws -> Logged {
+    ) async throws -> (logged: Logged, lost: Int) {
         let commit = PassCommit(
             plan: plan, batch: batch, keepsExplanations: configuration.keepsExplanations,
             now: now()
@@ -258,7 +284,7 @@ extension PushPipeline {
         damage.report(part.damaged)
         metrics.built.increment(by: logged.notifications.count)
         metrics.pruned.increment(by: logged.notifications.count { $0.fullPayload != nil })
-        return logged
+        return (logged, lost)
     }
 
     /// Hands the notifications to every route. A route that is away finds them in

@@ -190,15 +190,25 @@ package final class SQLiteStore: OpenedStore {
         }
     }
 
-    package func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
-        while true {
-            // All that are held may stand before the first that is not.
-            let limit = claim.limit + leases.outboxes.count
-            let queue = try await read { try $0.queuedDatabases(limit: limit) }
-            let isWhole = queue.count < limit
-            let claimed = leases.outboxes.claim(claim, from: queue, isWhole: isWhole)
-            // Otherwise others claimed all of these since they were counted.
-            if isWhole || !claimed.leases.isEmpty { return claimed }
+    package func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
+        let outboxes = leases.outboxes
+        return try await read { reader in
+            while true {
+                // All that are held may stand before the first that is not.
+                let limit = claim.limit + outboxes.count
+                let queue = try reader.queuedDatabases(limit: limit)
+                let isWhole = queue.count < limit
+                let claimed = outboxes.claim(claim, from: queue, isWhole: isWhole)
+                guard claimed.leases.isEmpty else {
+                    // Nothing fails from here on, so that no lease is lost.
+                    return (claimed, body(claimed.leases, reader))
+                }
+                // Otherwise others claimed all of these since they were counted.
+                if isWhole { return (claimed, nil) }
+            }
         }
     }
 

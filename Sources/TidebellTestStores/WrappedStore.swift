@@ -34,8 +34,11 @@ extension WrappedStore {
     package var cameBackOlder: Bool { base.cameBackOlder }
     package var troubles: StoreTroubles { base.troubles }
 
-    package func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
-        try await base.claimOutboxes(claim)
+    package func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
+        try await base.claimOutboxes(claim, reading: body)
     }
 
     package func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {

@@ -14,11 +14,29 @@ extension StoreConformance {
             let second = try await store.claim(limit: 9)
             #expect(second.leases.map(\.key.rawValue) == [5])
             #expect(second.nextVesting == .vesting)
-            #expect(try await store.claim() == ClaimedLeases(leases: [], nextVesting: .vesting))
+            #expect([first.isEverything, second.isEverything] == [false, true])
+            #expect(
+                try await store.claim()
+                    == ClaimedLeases(leases: [], nextVesting: .vesting, isEverything: true)
+            )
             for lease in first.leases + second.leases { #expect(try await store.holds(lease)) }
             // What comes meanwhile to a database that is held waits for its holder.
             try await store.appendChanges(in: 5, 8)
             #expect(try await store.claim().leases.map(\.key.rawValue) == [8])
+        },
+        Check("H7: what is pending is read with the claim, and nothing where there is none") {
+            store in
+            try await store.appendChanges(in: 7, 2, 5)
+            let claim = LeaseClaim(
+                holder: LeaseHolder(rawValue: UUID()), now: .noon, vestingAt: .vesting, limit: 2
+            )
+            for expected in [[7, 2], [5], nil] as [[Int64]?] {
+                let (claimed, pending) = try await store.claimOutboxes(claim) { leases, reader in
+                    try? reader.outboxes(of: leases.map(\.key), limit: 9, byteLimit: .max)
+                }
+                #expect(claimed.leases.map(\.key.rawValue) == expected ?? [])
+                #expect((pending ?? nil)?.map(\.database.rawValue) == expected)
+            }
         },
         Check("H7: a lease vests; who claims next holds it, and the first no more") { store in
             try await store.appendChanges(in: 7)
@@ -85,6 +103,7 @@ extension StoreConformance {
             for _ in 0..<4 {
                 let given = try await store.claim()
                 #expect(given.nextVesting == later)
+                #expect(!given.isEverything)
                 claimed.append(given.leases.map(\.key.rawValue))
                 try await store.returnOutboxes(given.leases.map { ReturnedLease($0, .untouched) })
             }
@@ -158,7 +177,7 @@ extension Store {
                 holder: LeaseHolder(rawValue: UUID()), now: now,
                 vestingAt: max(.vesting, now.advanced(by: .seconds(30))), limit: limit
             )
-        )
+        ) { _, _ in }.claimed
     }
 
     fileprivate func outbox(of lease: OutboxLease) async throws -> DatabaseOutbox? {

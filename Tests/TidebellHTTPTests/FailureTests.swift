@@ -117,7 +117,10 @@ struct FailingStore: Store {
         _ body: @escaping @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result { throw error }
 
-    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
+    func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
         throw error
     }
     func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws { throw error }

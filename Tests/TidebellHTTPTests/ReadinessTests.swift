@@ -36,7 +36,10 @@ struct ReadinessTests {
             if let error = trouble.withLock({ $0 }) { throw error }
         }
 
-        func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
+        func claimOutboxes<Pending: Sendable>(
+            _ claim: LeaseClaim,
+            reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+        ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
             throw CancellationError()
         }
 
@@ -44,7 +47,7 @@ struct ReadinessTests {
         func claimDeliveries(
             _ claim: LeaseClaim, in queue: DeliveryQueue
         ) async throws -> ClaimedLeases<DeliveryPointer> {
-            ClaimedLeases(leases: [], nextVesting: nil)
+            ClaimedLeases(leases: [], nextVesting: nil, isEverything: true)
         }
         func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {}
         func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }

@@ -33,11 +33,9 @@ package struct Turns<Key: Hashable, Ticket> {
 
     /// Removes and returns who is next.
     package mutating func next() -> Ticket? {
-        others = order
-        latest = others.first
-        guard let key = latest else { return nil }
-        others.removeFirst()
-        return remove(0, of: key)
+        if let latest, tickets[latest] != nil { others.append(latest) }
+        latest = others.isEmpty ? nil : others.removeFirst()
+        return latest.flatMap { remove(0, of: $0) }
     }
 
     /// Removes and returns the first for which `isLeaving` is true.
@@ -55,11 +53,12 @@ package struct Turns<Key: Hashable, Ticket> {
     }
 
     private mutating func remove(_ index: Int, of key: Key) -> Ticket? {
-        let ticket = tickets[key]?.remove(at: index)
+        guard let slot = tickets.index(forKey: key) else { return nil }
         count -= 1
-        if tickets[key]?.isEmpty ?? true {
-            tickets[key] = nil
-            others.removeAll { $0 == key }
+        let ticket = tickets.values[slot].remove(at: index)
+        if tickets.values[slot].isEmpty {
+            tickets.remove(at: slot)
+            if key != latest { others.removeAll { $0 == key } }
         }
         return ticket
     }

@@ -30,7 +30,14 @@ package protocol OutboxLeasing: Sendable {
     /// that it fails nobody else's; such ones and the others take turns. A lease that was not
     /// given back vests too: then the next claim may have it. Where the clock goes back behind
     /// the moment of a claim, its lease vests at once.
-    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID>
+    ///
+    /// - Parameter body: Reads what the pass needs of the databases it got, in a snapshot that was
+    ///   not taken before the claim; no lease may be lost for what it fails in. Not called where
+    ///   nothing was claimed.
+    func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?)
 
     /// Gives leases back after what the pass did is visible; those that others hold by now
     /// stay with them.

@@ -68,7 +68,7 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
     }
 
     /// How many entries are held, or failed: so many of a queue may be passed over.
-    var count: Int { state.withLock(\.entries.count) }
+    var count: Int { state.withLock { $0.entries.count } }
 
     /// Whether all entries could be claimed, and nobody did. A table without any is about to
     /// be used.
@@ -87,14 +87,19 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
             var free: [Key] = []
             var failed: (key: Key, vestingAt: Instant)?
             var next: Instant?
+            var vested = 0
             for key in queue {
                 guard let entry = state.entries[key] else {
                     free.append(key)
+                    vested += 1
                     continue
                 }
-                if !entry.isVested(at: claim.now) {
+                guard entry.isVested(at: claim.now) else {
                     next = min(next ?? entry.vestingAt, entry.vestingAt)
-                } else if entry.failures == 0 || !givesFailedAlone {
+                    continue
+                }
+                vested += 1
+                if entry.failures == 0 || !givesFailedAlone {
                     free.append(key)
                 } else if failed.map({ entry.vestingAt < $0.vestingAt }) ?? true {
                     failed = (key, entry.vestingAt)
@@ -111,7 +116,10 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
                 )
                 return QueueLease(of: key, holder: claim.holder, failures: failures)
             }
-            return ClaimedLeases(leases: leases, nextVesting: next)
+            return ClaimedLeases(
+                leases: leases, nextVesting: next,
+                isEverything: isWhole && leases.count == vested
+            )
         }
     }
 

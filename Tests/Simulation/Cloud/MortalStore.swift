@@ -64,12 +64,15 @@ final class MortalStore: Store {
         return result
     }
 
-    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
+    func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
         try begin()
-        let claimed = try await base.claimOutboxes(claim)
+        let answer = try await base.claimOutboxes(claim, reading: body)
         try end()
-        if claimed.leases.isEmpty { state.withLock { $0.idleClaims += 1 } }
-        return claimed
+        if answer.claimed.leases.isEmpty { state.withLock { $0.idleClaims += 1 } }
+        return answer
     }
 
     func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {

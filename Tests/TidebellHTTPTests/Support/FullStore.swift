@@ -36,8 +36,11 @@ final class FullStore: Store {
         return try await base.read(body)
     }
 
-    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
-        try await base.claimOutboxes(claim)
+    func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
+        try await base.claimOutboxes(claim, reading: body)
     }
 
     func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {

@@ -63,11 +63,14 @@ final class ObservedStore: Store {
         return try await base.read(body)
     }
 
-    func claimOutboxes(_ claim: LeaseClaim) async throws -> ClaimedLeases<DatabaseID> {
+    func claimOutboxes<Pending: Sendable>(
+        _ claim: LeaseClaim,
+        reading body: @escaping @Sendable ([OutboxLease], any StoreReader) -> Pending
+    ) async throws -> (claimed: ClaimedLeases<DatabaseID>, pending: Pending?) {
         defer { state.withLock { $0.reads += 1 } }
-        let claimed = try await base.claimOutboxes(claim)
-        state.withLock { $0.claimed = claimed.leases.map(\.key) }
-        return claimed
+        let answer = try await base.claimOutboxes(claim, reading: body)
+        state.withLock { $0.claimed = answer.claimed.leases.map(\.key) }
+        return answer
     }
 
     func returnOutboxes(_ leases: [ReturnedLease<DatabaseID>]) async throws {

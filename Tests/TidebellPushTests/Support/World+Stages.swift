@@ -5,7 +5,7 @@ import TidebellCore
 extension World {
     /// What the next pass reads.
     func readBatch() async throws -> OutboxBatch {
-        try await pipeline.read(try await pipeline.claim().leases)
+        try await pipeline.read(try await pipeline.claim().claimed.leases)
     }
 
     /// Gives back what was claimed for a batch.
