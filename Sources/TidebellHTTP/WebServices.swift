@@ -258,6 +258,8 @@ extension RequestTarget {
         guard !clientID.utf8.contains(0) else {
             throw WireError.badRequest("\(WireProtocol.clientID) has the character U+0000")
         }
+        // ASCII is in NFC, and all clients that make their IDs themselves send it.
+        guard clientID.utf8.contains(where: { $0 >= 0x80 }) else { return clientID }
         return clientID.precomposedStringWithCanonicalMapping
     }
 }

@@ -18,7 +18,7 @@ package struct RequestZones {
 
     /// Reads all zones that will be asked for; what is wrong with one of them is reported then.
     package init(
-        _ zoneIDs: some Sequence<ZoneID>, for call: Call, in reader: some ZoneAccessReading
+        _ zoneIDs: [ZoneID], for call: Call, in reader: some ZoneAccessReading
     ) throws {
         let database = try call.database()
         self.database = database
@@ -149,7 +149,7 @@ extension Call {
     package func access(
         to zoneID: ZoneID, in reader: some ZoneAccessReading
     ) throws -> ZoneAccess {
-        try RequestZones(CollectionOfOne(zoneID), for: self, in: reader).access(to: zoneID)
+        try RequestZones([zoneID], for: self, in: reader).access(to: zoneID)
     }
 }
 

@@ -14,7 +14,7 @@ extension FetchZoneChanges {
         var budget = Budget(
             records: call.limits.recordBudget(for: call), bytes: call.limits.pageBytes
         )
-        let zones = try RequestZones(request.zones.lazy.map(\.zoneID), for: call, in: reader)
+        let zones = try RequestZones(request.zones.map(\.zoneID), for: call, in: reader)
         return Response(
             zones: try request.zones.map { zone in
                 do {

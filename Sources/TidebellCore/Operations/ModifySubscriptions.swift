@@ -20,7 +20,7 @@ extension ModifySubscriptions {
             )
         }
         let zones = try RequestZones(
-            operations.lazy.compactMap(\.subscription?.zoneID), for: call, in: transaction
+            operations.compactMap(\.subscription?.zoneID), for: call, in: transaction
         )
         let schema = try transaction.schema(
             of: Set(operations.lazy.compactMap(\.subscription?.queriedType)), for: call
