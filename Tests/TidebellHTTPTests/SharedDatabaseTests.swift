@@ -140,9 +140,7 @@ import TidebellWire
         let known = try await scene.answer(to: endpoint, guid, as: invited, in: elsewhere)
         #expect(
             known.contains(
-                endpoint == "resolve"
-                    ? #""participantStatus":"INVITED""#
-                    : "the share is of container '\(TestAPI.container)' (development)"))
+                #""participantStatus":"\#(endpoint == "resolve" ? "INVITED" : "ACCEPTED")""#))
         // The same user with a token that is good elsewhere alone, and one who is not invited.
         _ = try await accounts.add(named: "carl")
         let strangers = [
@@ -156,6 +154,60 @@ import TidebellWire
             #expect(answer.replacing(guid, with: unknown) == nothing)
             #expect(nothing.contains(#""serverErrorCode":"NOT_FOUND""#))
         }
+    }
+
+    @Test(
+        "SHARE-16, SHARE-18: a share is accepted over another container's path, in its own container"
+    )
+    func acceptedElsewhere() async throws {
+        let scene = try await SharedScene()
+        let accounts = scene.api.cloud.accounts
+        let guid = try await scene.share()
+        let elsewhere = ContainerKey(
+            container: "iCloud.org.example.chess", environment: .production)
+        let invited = try await accounts.makeWebToken(for: "ben")
+        // An app's token reaches the containers of the app alone.
+        let apiToken = try await accounts.makeAPIToken(named: "chess", for: elsewhere)
+        let refused = try await scene.answer(
+            to: "accept", guid, as: invited, in: elsewhere, by: apiToken)
+        #expect(
+            refused.contains(
+                "the share is of container '\(TestAPI.container)' (development), where this API "
+                    + "token is not good: accept it there"), "\(refused)")
+        #expect(try await !scene.call("ben-phone", "shared/zones/list", "{}").contains("Lists"))
+        let accepted = try await scene.answer(to: "accept", guid, as: invited, in: elsewhere)
+        #expect(
+            accepted.contains(#""containerIdentifier":"\#(TestAPI.container)""#)
+                && accepted.contains(#""participantStatus":"ACCEPTED""#), "\(accepted)")
+        #expect(try await scene.call("ben-phone", "shared/zones/list", "{}").contains("Lists"))
+    }
+
+    @Test("ACCT-5, SHARE-16: who was never in a share's container is its user from accepting on")
+    func firstAccess() async throws {
+        let scene = try await SharedScene()
+        let accounts = scene.api.cloud.accounts
+        _ = try await accounts.add(named: "dora")
+        _ = try await accounts.addAddress("dora@example.org", of: "dora")
+        let guid = try await scene.share(
+            with: #"{"lookupInfo":{"emailAddress":"dora@example.org"}}"#)
+        let elsewhere = ContainerKey(
+            container: "iCloud.org.example.chess", environment: .production)
+        let account = try await scene.api.cloud.store.read { try $0.account(named: "dora") }
+        let shares = ContainerKey(container: TestAPI.container, environment: .development)
+        func user() async throws -> StoredUser? {
+            let account = try #require(account)
+            return try await scene.api.cloud.store.read { try $0.user(of: account, in: shares) }
+        }
+        _ = try await accounts.add(named: "carl")
+        let carl = try await accounts.makeWebToken(for: "carl")
+        #expect(
+            try await scene.answer(to: "accept", guid, as: carl, in: elsewhere)
+                .contains("NOT_FOUND"))
+        #expect(try await user() == nil)
+        let dora = try await accounts.makeWebToken(for: "dora")
+        let accepted = try await scene.answer(to: "accept", guid, as: dora, in: elsewhere)
+        #expect(accepted.contains(#""participantStatus":"ACCEPTED""#), "\(accepted)")
+        #expect(try await user() != nil)
     }
 }
 
@@ -224,12 +276,13 @@ private struct SharedScene {
 
     /// What a caller gets for a share in a container; of its error without what differs each time.
     func answer(
-        to endpoint: String, _ guid: String, as webToken: String, in container: ContainerKey
+        to endpoint: String, _ guid: String, as webToken: String, in container: ContainerKey,
+        by apiToken: String? = nil
     ) async throws -> String {
         let answer = try await api.send(
             "POST",
             "/database/1/\(container.container)/\(container.environment.rawValue)/public/records/"
-                + "\(endpoint)?ckAPIToken=\(api.apiToken)&ckWebAuthToken=\(webToken)",
+                + "\(endpoint)?ckAPIToken=\(apiToken ?? api.apiToken)&ckWebAuthToken=\(webToken)",
             #"{"shortGUIDs":[{"value":"\#(guid)","shouldFetchRootRecord":true}]}"#
         )
         return answer.text.replacing(/"uuid":"[^"]*"/, with: "")
@@ -244,8 +297,9 @@ private struct SharedScene {
             """)
     }
 
-    /// Anna shares the root with Ben; returns the last part of the URL.
-    func share() async throws -> String {
+    /// Anna shares the root with Ben, or somebody else; returns the last part of the URL.
+    func share(with identity: String? = nil) async throws -> String {
+        let identity = identity ?? #"{"lookupInfo":{"userRecordName":"\#(ben)"}}"#
         let answer = try await call(
             "anna-phone", "private/records/modify",
             """
@@ -254,7 +308,7 @@ private struct SharedScene {
             "createShortGUID":true,"fields":{}}},{"operationType":"create",\
             "record":{"recordName":"share","recordType":"cloudkit.share",\
             "forRecord":{"recordName":"root"},"fields":{},"participants":[{"userIdentity":\
-            {"lookupInfo":{"userRecordName":"\(ben)"}},"permission":"READ_WRITE"}]}}]}
+            \(identity),"permission":"READ_WRITE"}]}}]}
             """)
         let guids = answer.matches(of: /"shortGUID":"([^"]+)"/).map { String($0.1) }
         #expect(Set(guids).count == 1)

@@ -98,6 +98,14 @@ extension Call {
         onlyContainer.map { $0 == container } ?? true
     }
 
+    /// The same in another container, where the caller is another user, or none yet.
+    package func acting(as user: StoredUser?, in container: ContainerKey) -> Call {
+        var call = self
+        call.user = user
+        call.container = container
+        return call
+    }
+
     /// Returns the user, or fails as CloudKit does for a caller who is not signed in
     /// (ACCT-3).
     package func requireUser() throws -> StoredUser {

@@ -13,53 +13,64 @@ extension ResolveShares {
         return Response(
             results: try request.shortGUIDs.map { guid in
                 do {
-                    guard var found = try reader.share(shortGUID: guid.value),
-                        call.mayUse(found.database.key.container),
-                        let owner = try found.owner(in: reader)
-                    else { throw WireError.shareNotFound(guid.value) }
-                    var call = call
-                    let container = found.database.key.container
-                    // The caller is another user in every container.
-                    call.user = try reader.user(of: account, in: container)
-                    call.container = container
-                    try found.bind(to: call.user, in: reader)
-                    guard let access = found.access(for: call.user, of: owner) else {
-                        throw try found.closedError(guid.value, in: reader)
-                    }
-                    return .share(
-                        try found.metadata(asked: guid, in: access, for: call, reader))
+                    return .share(try metadata(of: guid, to: account, for: call, in: reader))
                 } catch let error as WireError {
                     return .failed(shortGUID: guid.value, error.visible(to: call))
                 }
             }
         )
     }
+
+    /// Returns what one share is to an account, of whatever container.
+    package static func metadata(
+        of guid: ShortGUID, to account: AccountID, for call: Call,
+        in reader: some ShareReading & RecordReading & UserReading & AddressReading
+    ) throws -> ShareMetadata {
+        guard var found = try reader.share(shortGUID: guid.value),
+            call.mayUse(found.database.key.container),
+            let owner = try found.owner(in: reader)
+        else { throw WireError.shareNotFound(guid.value) }
+        // The caller is another user in every container.
+        let call = call.acting(
+            as: try reader.user(of: account, in: found.container), in: found.container)
+        try found.bind(to: call.user, in: reader)
+        guard let access = found.access(for: call.user, of: owner) else {
+            throw try found.closedError(guid.value, in: reader)
+        }
+        return try found.metadata(asked: guid, in: access, for: call, reader)
+    }
+}
+
+/// Where a share is, and who an account is there that may open it.
+package struct SharePlace: Sendable, Hashable {
+    package var database: DatabaseKey
+    /// Nil for an account that was never in the share's container.
+    package var user: StoredUser?
+
+    /// The share's container.
+    package var container: ContainerKey { database.container }
 }
 
 extension AcceptShares {
-    /// Returns in which database a share is that a caller wants to accept. Only who could resolve
-    /// it learns that it is of another container.
-    package static func database(
-        ofShare shortGUID: String, for call: Call,
+    /// Returns where a share is that an account wants to accept, of whatever container: nothing
+    /// is revealed to whom it is closed, nor by a token that is not good in its container.
+    ///
+    /// - Parameter onlyContainer: The only container where the caller's token is good.
+    package static func place(
+        ofShare shortGUID: String, openedBy account: AccountID, within onlyContainer: ContainerKey?,
         in reader: some ShareReading & UserReading & AddressReading
-    ) throws -> DatabaseKey {
-        let account = try call.requireUser().account
-        guard var found = try reader.share(shortGUID: shortGUID) else {
-            throw WireError.shareNotFound(shortGUID)
+    ) throws -> SharePlace {
+        guard var found = try reader.share(shortGUID: shortGUID),
+            onlyContainer.map({ $0 == found.container }) ?? true,
+            let owner = try found.owner(in: reader)
+        else { throw WireError.shareNotFound(shortGUID) }
+        let user = try reader.user(of: account, in: found.container)
+        try found.bind(to: user, in: reader)
+        let isOpen = found.access(for: user, of: owner) != nil
+        guard try isOpen || (user == nil && reader.isInvited(account, to: found.share)) else {
+            throw try found.closedError(shortGUID, in: reader)
         }
-        let container = found.database.key.container
-        guard container == call.container else {
-            let user = try reader.user(of: account, in: container)
-            try found.bind(to: user, in: reader)
-            guard call.mayUse(container), let owner = try found.owner(in: reader),
-                found.access(for: user, of: owner) != nil
-            else { throw WireError.shareNotFound(shortGUID) }
-            throw WireError.badRequest(
-                "the share is of container '\(container.container)' "
-                    + "(\(container.environment.rawValue)); accept it there"
-            )
-        }
-        return found.database.key
+        return SharePlace(database: found.database.key, user: user)
     }
 
     /// Makes the caller a participant who accepted (SHARE-16), in the database of the share;
@@ -133,6 +144,8 @@ extension AcceptShares {
 }
 
 extension LocatedShare {
+    fileprivate var container: ContainerKey { database.key.container }
+
     fileprivate func owner(in reader: some UserReading) throws -> StoredUser? {
         try database.key.owner.flatMap { try reader.users([$0])[$0] }
     }

@@ -35,6 +35,13 @@ extension AddressReading {
         return bound
     }
 
+    /// Whether a verified address of an account was invited, which need not have a user in the
+    /// share's container yet.
+    func isInvited(_ account: AccountID, to share: StoredShare) throws -> Bool {
+        let open = share.participants.compactMap(\.openAddress)
+        return try !open.isEmpty && !verifiedAddresses(of: account).isDisjoint(with: open)
+    }
+
     /// Whether an address was invited of which no account is known (SHARE-19).
     func hasUnknownAddress(_ share: StoredShare) throws -> Bool {
         let open = Set(share.participants.compactMap(\.openAddress))

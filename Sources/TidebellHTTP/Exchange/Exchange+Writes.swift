@@ -75,7 +75,7 @@ extension Exchange {
     }
 
     /// Fails where the caller may not write any more, or went away.
-    private func checkCaller(in transaction: any StoreTransaction) throws {
+    func checkCaller(in transaction: any StoreTransaction) throws {
         guard request.presence?.hasLeft != true else { throw CancellationError() }
         _ = try webToken(in: transaction)
     }

@@ -114,7 +114,9 @@ struct SharingBench {
         }
         let guid = ShortGUID(shown.shortGUID, shouldFetchRootRecord: true)
         let database = try await bench.store.read {
-            try AcceptShares.database(ofShare: guid.value, for: call, in: $0)
+            try AcceptShares.place(
+                ofShare: guid.value, openedBy: user.account, within: call.onlyContainer, in: $0
+            ).database
         }
         return try await bench.store.write(.database(database)) {
             try AcceptShares.run(guid, for: call, in: $0)

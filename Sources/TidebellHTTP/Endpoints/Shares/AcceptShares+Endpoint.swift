@@ -5,20 +5,14 @@ package import TidebellWire
 /// `records/accept` (web-services 5.7).
 extension AcceptShares: Endpoint {
     /// Makes the caller a participant of each share, one after the other: each is in a database
-    /// of its own.
+    /// of its own, and need not be of the path's container (SHARE-18).
     package static func respond(to exchange: Exchange) async throws -> WebResponse {
         let call = exchange.call
         let request = try exchange.read(Request.self)
         var results: [ShareResult] = []
         for guid in request.shortGUIDs {
             do {
-                let key = try await exchange.cloud.store.read {
-                    try database(ofShare: guid.value, for: call, in: $0)
-                }
-                let metadata = try await exchange.transaction(.database(key)) {
-                    try run(guid, for: call, in: $0)
-                }
-                results.append(.share(metadata))
+                results.append(.share(try await exchange.accept(guid)))
             } catch let error as WireError where error.isAboutShare {
                 results.append(.failed(shortGUID: guid.value, error.visible(to: call)))
             }
@@ -29,7 +23,62 @@ extension AcceptShares: Endpoint {
     }
 }
 
+extension Exchange {
+    /// Makes the caller a participant of one share.
+    ///
+    /// Both tokens have to be good in the share's container: the web token, or there is no such
+    /// share; and the API token, by which an app reaches its own containers only.
+    fileprivate func accept(_ guid: ShortGUID) async throws -> ShareMetadata {
+        let account = try call.requireUser().account
+        let apiToken = try target.parameter(WireProtocol.apiToken).map(Secret.hash)
+        let place = try await cloud.store.read { reader in
+            let place = try AcceptShares.place(
+                ofShare: guid.value, openedBy: account, within: call.onlyContainer, in: reader)
+            guard place.container != call.container else { return place }
+            guard let apiToken,
+                try reader.hasAPIToken(hash: apiToken, for: place.container, at: call.now)
+            else { throw WireError.acceptedElsewhere(place.container) }
+            return place
+        }
+        let user = try await cloud.user(at: place, of: account, for: call) {
+            try checkCaller(in: $0)
+        }
+        let there = call.acting(as: user, in: place.container)
+        return try await transaction(.database(place.database)) {
+            try AcceptShares.run(guid, for: there, in: $0)
+        }
+    }
+}
+
+extension Cloud {
+    /// Returns who an account is where a share is; at its first access of that container the user is
+    /// made (ACCT-5).
+    ///
+    /// - Parameter check: Fails where the account may not write any more.
+    func user(
+        at place: SharePlace, of account: AccountID, for call: Call,
+        checking check: @escaping @Sendable (any StoreTransaction) throws -> Void
+    ) async throws -> StoredUser {
+        if let user = place.user { return user }
+        let recordName = Secret.makeUserRecordName(from: randomness)
+        return try await store.write(.account(account), for: account) { transaction in
+            try check(transaction)
+            return try transaction.joinContainer(
+                place.container, as: account, recordName: recordName, limits: limits, at: call.now)
+        }
+    }
+}
+
 extension WireError {
     /// Whether it concerns one share, and not all that the caller asks for now.
     fileprivate var isAboutShare: Bool { code == .notFound || code == .badRequest }
+
+    /// The app's token does not reach the container of a share that its user may open.
+    fileprivate static func acceptedElsewhere(_ container: ContainerKey) -> WireError {
+        badRequest(
+            "the share is of container '\(container.container)' "
+                + "(\(container.environment.rawValue)), where this API token is not good: accept it "
+                + "there"
+        )
+    }
 }
