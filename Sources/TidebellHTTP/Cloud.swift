@@ -39,6 +39,8 @@ package struct Cloud: Sendable {
     package let assetSealKeys: AssetSeal.Keys
     /// What the URLs of shares are made with.
     package let shareURLKey: [UInt8]
+    /// What the cookies and forms of shares' pages are made with.
+    let sharePageKey: [UInt8]
     /// What fields and kept answers are encrypted with; nil keeps them as they are.
     package var rootKey: RootKey?
     /// What callers have of the server now.
@@ -81,6 +83,7 @@ package struct Cloud: Sendable {
         devices = DeviceSeal(secret)
         assetSealKeys = AssetSeal.Keys(secret)
         shareURLKey = secret.key(.shareURLs)
+        sharePageKey = secret.key(.sharePages)
         self.streams = streams
         self.couriers = couriers
         self.journal = journal

@@ -47,6 +47,10 @@ package enum Router {
     static let admin = table(of: adminEndpoints, at: .admin) { $0.route }
     /// The endpoints of the server itself.
     static let server = table(of: serverEndpoints, at: .server) { $0.route }
+    /// The pages for people, by what their paths begin with.
+    static let pages: [(stem: String, page: any WebPage.Type)] = [
+        ShowShare.self
+    ].map { (stem: $0.route.path.stem, page: $0) }
     /// The endpoints of files, called by clients that the URL was given to.
     static let assets = table(of: assetEndpoints, at: .assets) { $0.route }
 
@@ -78,6 +82,14 @@ package enum Router {
             case .admin(let endpoint, _): endpoint.route
             }
         }
+    }
+
+    /// Returns the page whose path this is, with what follows its name; nil for whatever is none.
+    static func page(of target: String) -> (page: any WebPage.Type, argument: String)? {
+        guard let page = pages.first(where: { target.utf8.starts(with: $0.stem.utf8) })?.page,
+            let segments = try? RequestTarget(target).segments, segments.count == 2
+        else { return nil }
+        return (page, segments[1])
     }
 
     /// Finds the endpoint of a path, or fails with the sentence that names what

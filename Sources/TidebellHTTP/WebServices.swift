@@ -16,12 +16,17 @@ package struct WebServices: Sendable {
     /// The URL under which clients reach the server; nil takes what each
     /// request's `Host` header names.
     package let publicURL: String?
+    /// Where the apps are that shares are opened in.
+    let shareApps: ShareAppLinks
     private let authentication: Authentication
 
     /// Creates the API of a cloud.
-    package init(cloud: Cloud, publicURL: String? = nil) {
+    package init(
+        cloud: Cloud, publicURL: String? = nil, shareApps: ShareAppLinks = ShareAppLinks()
+    ) {
         self.cloud = cloud
         self.publicURL = publicURL
+        self.shareApps = shareApps
         authentication = Authentication(cloud: cloud)
     }
 
@@ -30,18 +35,22 @@ package struct WebServices: Sendable {
         let uuid = cloud.randomness.makeUUID().uuidString.lowercased()
         var response: WebResponse
         var account: AccountID?
-        do {
-            try request.checkHost()
-            response =
-                request.method == .options
-                ? CrossOrigin.preflight(for: request)
-                : try await answer(request, countedFor: &account)
-        } catch {
-            response = counted(
-                failure(error, of: request, uuid: uuid), for: account, of: request, uuid: uuid)
+        if let page = Router.page(of: request.target) {
+            response = await respond(to: request, at: page, uuid: uuid)
+        } else {
+            do {
+                try request.checkHost()
+                response =
+                    request.method == .options
+                    ? CrossOrigin.preflight(for: request)
+                    : try await answer(request, countedFor: &account)
+            } catch {
+                response = counted(
+                    failure(error, of: request, uuid: uuid), for: account, of: request, uuid: uuid)
+            }
+            CrossOrigin.allow(request, in: &response)
         }
         response.headers[.requestUUID] = uuid
-        CrossOrigin.allow(request, in: &response)
         cloud.logger.debug(
             "request answered",
             metadata: Self.metadata(
@@ -54,15 +63,10 @@ package struct WebServices: Sendable {
     private func answer(
         _ request: WebRequest, countedFor account: inout AccountID?
     ) async throws -> WebResponse {
-        if let coding = request.headers[.transferEncoding], !coding.isSameName(as: "chunked") {
-            throw UnknownTransferCoding(coding: coding)
-        }
         let target = try RequestTarget(request.target)
         let destination = try Router.destination(of: target)
+        try request.checkHead(for: destination.route)
         let route = destination.route
-        guard route.methods.contains(where: { $0.rawValue == request.method.rawValue }) else {
-            throw WrongMethod(allowed: route.methods)
-        }
         switch destination {
         case .asset(let endpoint, let token):
             try cloud.shares.countRequest(cloud.shares.caller(nil, of: request))
@@ -108,7 +112,7 @@ package struct WebServices: Sendable {
     private static let ignoredBodyBytes = 4096
 
     /// Reads the body of a request whose head is in order, and returns with it what it counts for.
-    private func body(
+    func body(
         of request: WebRequest, upTo limit: Int, from caller: Caller?, isSignIn: Bool = false
     ) async throws -> (bytes: [UInt8], share: BodyBytes.Share?) {
         switch request.body {
@@ -146,34 +150,11 @@ package struct WebServices: Sendable {
             of: request, upTo: cloud.limits.requestBytes,
             from: cloud.shares.caller(user?.account, of: request), isSignIn: access == .anyone
         )
-        var call = Call(
-            container: container,
-            scope: scope,
-            user: user,
-            session: caller.session,
-            onlyContainer: caller.onlyContainer,
-            clientID: clientID,
-            makeDeviceID: { [cloud] in
-                guard let clientID, let user else { return "" }
-                return cloud.devices.deviceID(of: clientID, usedBy: user.recordName)
-            },
-            usesExtensions: request.usesExtensions,
-            now: cloud.time.now(),
-            storeIdentity: cloud.store.identity,
-            storeIncarnation: cloud.store.incarnation,
-            limits: cloud.limits,
-            schemas: cloud.schemas,
-            uuids: CallUUIDs(after: cloud.randomness.makeUUID()),
-            assetSeals: AssetSeal(keys: cloud.assetSealKeys, baseURL: baseURL),
-            fieldCipher: cloud.rootKey ?? NoFieldCipher(), shareURLKey: cloud.shareURLKey
+        let call = cloud.call(
+            by: user, session: caller.session, onlyContainer: caller.onlyContainer,
+            clientID: clientID, in: container, scope, usesExtensions: request.usesExtensions,
+            baseURL: baseURL
         )
-        call.reportDamage = { [cloud] zone, record in
-            cloud.damage.report(container, scope, zone: zone, record: record, to: cloud.logger)
-        }
-        call.reportDamagedSubscription = { [cloud] id in
-            cloud.shares.metrics.metDamagedSubscription()
-            cloud.damage.report(container, scope, subscription: id, to: cloud.logger)
-        }
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
             nextWebToken: caller.nextWebToken, body: body.bytes, bodyShare: body.share
@@ -204,9 +185,19 @@ extension WebRequest {
     /// Whether the client opted into the extensions (web-services 9).
     var usesExtensions: Bool { headers.contains(.extensions) }
 
+    /// Fails unless the method is the route's, and the body comes in a form that is read.
+    func checkHead(for route: WireRoute) throws {
+        if let coding = headers[.transferEncoding], !coding.isSameName(as: "chunked") {
+            throw UnknownTransferCoding(coding: coding)
+        }
+        guard route.methods.contains(where: { $0.rawValue == method.rawValue }) else {
+            throw WrongMethod(allowed: route.methods)
+        }
+    }
+
     /// Fails unless the request names the host it is for, once (RFC 9112, 3.2); one of the same
     /// process need not.
-    fileprivate func checkHost() throws {
+    func checkHost() throws {
         guard needsHost else { return }
         let hosts = headers[values: .hostField]
         guard let host = hosts.first, hosts.count == 1 else {
@@ -221,7 +212,7 @@ extension WebRequest {
     }
 
     /// The URL of this server as the client wrote it.
-    fileprivate var baseURL: String {
+    var baseURL: String {
         guard let host = headers[.hostField], Self.isHost(host) else { return "http://localhost" }
         return "http://\(host)"
     }

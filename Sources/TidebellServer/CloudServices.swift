@@ -47,6 +47,7 @@ package struct CloudServices: Sendable {
     ///   - httpMetrics: Counts what the API's bounds refuse.
     ///   - publicURL: The URL clients reach the server under; nil takes what
     ///     each request's `Host` header names.
+    ///   - shareApps: Where the apps are that shares are opened in.
     ///   - apns: The way to Apple's push service; nil for none.
     ///   - onIdle: Called whenever that way may have nothing left to do now, and when a device's
     ///     stream closed.
@@ -65,6 +66,7 @@ package struct CloudServices: Sendable {
         shares: ShareLimits = ShareLimits(),
         metrics httpMetrics: HTTPMetrics = HTTPMetrics(),
         publicURL: String? = nil,
+        shareApps: ShareAppLinks = ShareAppLinks(),
         apns: APNsConfiguration? = nil,
         onIdle: @escaping @Sendable () -> Void = {},
         logger: Logger,
@@ -147,7 +149,7 @@ package struct CloudServices: Sendable {
                 randomness: randomness,
                 logger: logger
             ),
-            publicURL: publicURL
+            publicURL: publicURL, shareApps: shareApps
         )
     }
 

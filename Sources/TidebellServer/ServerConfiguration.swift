@@ -29,6 +29,8 @@ package struct ServerConfiguration: Sendable {
     /// The URL clients reach the server under, when it is not the one they
     /// connect to.
     package var publicURL: String?
+    /// Where the apps are that shares are opened in.
+    package var shareApps = ShareAppLinks()
     /// Streams and courier polls held open at a time.
     package var heldRequests = HeldRequests.defaultCapacity
     /// The most connections; nil is what the limit of open files leaves room for.

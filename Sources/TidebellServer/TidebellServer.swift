@@ -83,6 +83,7 @@ package struct TidebellServer: Sendable {
             transferCapacity: openFiles.transfers,
             shares: configuration.shares,
             publicURL: configuration.publicURL,
+            shareApps: configuration.shareApps,
             apns: apns,
             logger: logger
         )

@@ -35,6 +35,19 @@ struct ServeCommand: AsyncParsableCommand {
     var publicURL: String?
 
     @Option(
+        name: .customLong("share-app-url"),
+        help: ArgumentHelp(
+            """
+            A container and the link that opens a share in its app, such as \
+            iCloud.org.example.notes=notes://share?url={url}; the page behind a share's URL leads \
+            there. May be given several times.
+            """,
+            valueName: "container=url"
+        )
+    )
+    var shareAppURLs: [String] = []
+
+    @Option(
         help: ArgumentHelp(
             "The configuration file (default: tidebell.json in the data folder, if any).",
             valueName: "file"
@@ -99,9 +112,27 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as OperatorError {
             throw ValidationError(error.description)
         }
+        _ = try shareApps()
         if let publicURL, !publicURL.hasPrefix("http://"), !publicURL.hasPrefix("https://") {
             throw ValidationError("The public URL must begin with http:// or https://.")
         }
+    }
+
+    /// Where the apps are that shares are opened in.
+    private func shareApps() throws -> ShareAppLinks {
+        var links = ShareAppLinks()
+        for text in shareAppURLs {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else {
+                throw ValidationError("--share-app-url must be CONTAINER=URL, not '\(text)'.")
+            }
+            do {
+                try links.set(String(parts[1]), for: String(parts[0]))
+            } catch let error as WrongShareAppLink {
+                throw ValidationError("--share-app-url: \(error).")
+            }
+        }
+        return links
     }
 
     /// What the options set of the limits.
@@ -131,6 +162,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.logLevel = logLevel
         configuration.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        configuration.shareApps = try shareApps()
         configuration.push.pruning = pruning
         configuration.limits.duplicateSubscriptions = duplicateSubscriptions
         configuration.limits.existingRecords = existingRecords

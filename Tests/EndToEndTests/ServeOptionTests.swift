@@ -56,6 +56,23 @@ struct ServeOptionTests {
         )
     }
 
+    @Test(
+        "A link to an app that cannot be one keeps the server from starting, and is named",
+        arguments: [
+            ("notes://{url}", "--share-app-url must be CONTAINER=URL, not 'notes://{url}'."),
+            (
+                "iCloud.org.example.notes=javascript:{url}",
+                "--share-app-url: a link to an app does not begin with 'javascript:'."
+            ),
+        ])
+    func wrongAppLink(link: String, problem: String) async throws {
+        defer { try? FileManager.default.removeItem(at: program.dataFolder) }
+        let error = try await #require(throws: ProcessFailure.self) {
+            _ = try await program.run(["serve", "--share-app-url", link])
+        }
+        #expect(error.description.contains(problem), "\(error)")
+    }
+
     @Test("M7: a start warns that others may use the folder, and that it listens without TLS")
     func warnings() async throws {
         defer { try? FileManager.default.removeItem(at: program.dataFolder) }

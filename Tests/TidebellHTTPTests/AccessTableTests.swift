@@ -116,6 +116,7 @@ struct AccessTableTests {
         #expect(Set(Self.rows.map(\.key)) == Set(Self.table.keys))
         #expect(Router.admin.keys.map { Array($0) } == [["push", "explain"]])
         #expect(Set(Router.server.keys.map { Array($0) }) == [["courier"], ["health"], ["ready"]])
+        #expect(Router.pages.map(\.stem) == ["/share/"])
         #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
     }
 
@@ -189,6 +190,8 @@ struct AccessTableTests {
         let paths = [
             ("GET", "/health", 200), ("GET", "/ready", 200), ("GET", "/courier/unknown", 404),
             ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
+            // The form for signing in, whoever asks; a form of nobody's.
+            ("GET", "/share/AAAA", 200), ("POST", "/share/AAAA", 400),
         ]
         for (method, path, status) in paths {
             let plain = try await api.send(method, path).withoutHeaders

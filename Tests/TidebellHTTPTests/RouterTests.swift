@@ -8,7 +8,8 @@ import TidebellWire
 struct RouterTests {
     private static let served: [any WireEndpoint.Type] =
         Router.containerEndpoints.map { $0 } + Router.admin.values.map { $0 }
-        + Router.server.values.map { $0 } + Router.assets.values.map { $0 }
+        + Router.server.values.map { $0 } + Router.pages.map(\.page)
+        + Router.assets.values.map { $0 }
 
     @Test("Every endpoint of the protocol is served, and no other")
     func table() {
@@ -19,7 +20,7 @@ struct RouterTests {
         let tables = [Router.database, Router.publicDatabase, Router.device, Router.extensions]
         let entries =
             tables.reduce(0) { $0 + $1.count } + Router.admin.count + Router.server.count
-            + Router.assets.count
+            + Router.pages.count + Router.assets.count
         #expect(entries == WireProtocol.endpoints.reduce(0) { $0 + $1.route.paths.count })
     }
 
@@ -34,6 +35,10 @@ struct RouterTests {
                         path.text(in: "org.example", "development", path.onlyScope ?? scope)
                     case .device, .ext, .admin: path.text(in: "org.example", "development")
                     }
+                if let page = Router.page(of: text) {
+                    #expect(ObjectIdentifier(page.page) == ObjectIdentifier(endpoint), "\(text)")
+                    continue
+                }
                 let found: any WireEndpoint.Type =
                     switch try Router.destination(of: RequestTarget(text)) {
                     case .asset(let found, _): found

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import TidebellWire
+package import TidebellWire
 
 extension SessionWriting {
-    /// Begins a session in the container of a call: keeps its first token, which is good
-    /// nowhere else, and makes room for it (``SessionBounds``).
+    /// Begins a session: keeps its first token, and makes room for it (``SessionBounds``).
     ///
     /// - Parameters:
     ///   - hash: The hash under which the token is kept.
     ///   - source: The token that was shown to get it; nil for a password.
+    ///   - container: Where alone the token is good; nil is everywhere.
     package func beginSession(
         _ origin: StoredWebToken.Origin, _ hash: [UInt8], of account: AccountID,
-        with source: StoredWebToken?, lifetime: Duration, for call: Call
+        with source: StoredWebToken?, lifetime: Duration,
+        in container: ContainerKey?, limits: Limits, at now: Instant
     ) throws {
         let end = source.flatMap(WebTokenRules.end(ofTokensGotWith:))
         let token = StoredWebToken(
             account: account,
-            expiresAt: WebTokenRules.expiry(after: lifetime, at: call.now, notAfter: end),
+            expiresAt: WebTokenRules.expiry(after: lifetime, at: now, notAfter: end),
             lifetime: lifetime, endsAt: end, session: SessionID(beginningWith: hash),
-            parent: source?.session, origin: origin, container: call.container,
-            createdAt: call.now
+            parent: source?.session, origin: origin, container: container,
+            createdAt: now
         )
         try putWebToken(token, hash: hash)
-        try SessionBounds.makeRoom(beside: token, limits: call.limits, at: call.now, in: self)
+        try SessionBounds.makeRoom(beside: token, limits: limits, at: now, in: self)
     }
 }

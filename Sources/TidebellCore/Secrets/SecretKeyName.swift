@@ -14,6 +14,8 @@ package enum SecretKeyName: String, Sendable, Hashable, CaseIterable {
     case downloadLinks = "download links"
     /// Makes the last parts of shares' URLs, which records' owners keep and send on.
     case shareURLs = "share URLs"
+    /// Hashes the cookies of the pages behind shares' URLs, and binds their forms to them.
+    case sharePages = "share pages"
     /// Makes the keys and checksums of files that CloudKit's answers have.
     case assetKeys = "asset keys"
 }

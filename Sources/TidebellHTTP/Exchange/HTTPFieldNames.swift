@@ -25,6 +25,12 @@ extension HTTPField.Name {
     // Fields of browsers and proxies.
     /// HTTPTypes keeps the host beside the fields; here it is one, as in HTTP/1.1.
     package static let hostField = Self(known: "Host")
+    static let fetchSite = Self(known: "Sec-Fetch-Site")
+    static let frameOptions = Self(known: "X-Frame-Options")
+    static let openerPolicy = Self(known: "Cross-Origin-Opener-Policy")
+    static let resourcePolicy = Self(known: "Cross-Origin-Resource-Policy")
+    static let referrerPolicy = Self(known: "Referrer-Policy")
+    static let robotsTag = Self(known: "X-Robots-Tag")
     static let lastEventID = Self(known: "Last-Event-ID")
     package static let forwardedFor = Self(known: "X-Forwarded-For")
     /// nginx would keep events back otherwise.

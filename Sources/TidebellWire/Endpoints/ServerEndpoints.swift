@@ -24,6 +24,14 @@ package enum ReportReadiness: WireEndpoint {
         .of(.server, "ready"), by: [.get, .head], for: .open, .reads)
 }
 
+/// `/share/{shortGUID}`: the page behind a share's URL (SHARE-6), for people with a browser.
+package enum ShowShare: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "share"), by: [.get, .head, .post], for: .url, .repeatable)
+}
+
 /// The answer of `/health` and `/ready`.
 package struct ServerStatus: Sendable, Hashable {
     /// One word: `ok` or `ready`.

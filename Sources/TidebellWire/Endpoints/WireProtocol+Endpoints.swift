@@ -18,7 +18,7 @@ extension WireProtocol {
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
         ExplainPush.self,
-        ReportHealth.self, ReportReadiness.self, PollCourier.self,
+        ReportHealth.self, ReportReadiness.self, PollCourier.self, ShowShare.self,
         ReceiveAsset.self, SendAsset.self,
     ]
 }

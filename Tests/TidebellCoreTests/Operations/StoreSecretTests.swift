@@ -14,6 +14,7 @@ struct StoreSecretTests {
         .uploadReceipts: "1037376a44af1a2178a600dc440f99668d288bce6b8d3575c072ba7c9bb29558",
         .downloadLinks: "ad3f678ef48cd352bf9401acb610371fe01bb59d969a081ad089e35c257ffc4e",
         .shareURLs: "cab612888dd753b717d54f8889adb6790a6cecd6fa8613faec324e2895e40c3a",
+        .sharePages: "cace69cd56688745fe353a5bc7670d40bdfc515d26b0df2ea1dc503611958c8e",
         .assetKeys: "c477791c46e6d8326564753cef4842f9acd476ecbd3c31a10e5fcc4f4265badc",
     ]
 

@@ -9,7 +9,8 @@ import Logging
 extension TestAPI {
     /// Serves this cloud on a free port while `body` runs, with what `change` makes of it.
     func serving(
-        connectionLimit: Int = 300, _ change: (inout Cloud) -> Void = { _ in },
+        connectionLimit: Int = 300, publicURL: String? = nil,
+        shareApps: ShareAppLinks = ShareAppLinks(), _ change: (inout Cloud) -> Void = { _ in },
         drainClock: any Clock<Duration> = ContinuousClock(),
         _ body: @escaping @Sendable (RawConnection.Port) async throws -> Void
     ) async throws {
@@ -22,7 +23,8 @@ extension TestAPI {
         change(&served)
         let (running, started) = AsyncStream.makeStream(of: Int.self)
         let server = HTTPServer(
-            WebServices(cloud: served), at: HTTPServer.ListenAddress(host: "127.0.0.1", port: 0),
+            WebServices(cloud: served, publicURL: publicURL, shareApps: shareApps),
+            at: HTTPServer.ListenAddress(host: "127.0.0.1", port: 0),
             connectionLimit: connectionLimit, drainClock: drainClock
         ) { started.yield($0.port) }
         let services = ServiceGroup(

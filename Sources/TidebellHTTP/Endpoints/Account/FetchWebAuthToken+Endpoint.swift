@@ -24,7 +24,8 @@ extension FetchWebAuthToken: Endpoint {
             let source = try exchange.webToken(in: transaction)
             try transaction.beginSession(
                 .page, Secret.hash(token), of: account, with: source,
-                lifetime: WebTokenRules.fetchedLifetime, for: exchange.call
+                lifetime: WebTokenRules.fetchedLifetime, in: container,
+                limits: exchange.call.limits, at: now
             )
         }
         return .json { Response(webAuthToken: token).write(to: &$0) }

@@ -17,7 +17,9 @@ extension SignIn: Endpoint {
             case (let user?, let password?):
                 try await exchange.signIn(
                     .password(
-                        user: user, try await exchange.account(named: user, password: password)
+                        user: user,
+                        try await exchange.cloud.account(
+                            named: user, password: password, for: exchange.request)
                     )
                 )
             case (nil, nil): try await exchange.signIn(.token(of: exchange.call.requireUser()))
@@ -28,21 +30,6 @@ extension SignIn: Endpoint {
 }
 
 extension Exchange {
-    /// Returns the account with this name, if the password is right.
-    fileprivate func account(named name: String, password: String) async throws -> StoredSignIn {
-        guard name.utf8.count <= UserName.mostBytes, PasswordRule.mayBeTried(password) else {
-            throw WireError.wrongPassword
-        }
-        let known = try await cloud.store.read { try $0.signIn(calledBy: name) }
-        let matches = try await cloud.signIns.matches(
-            password, known?.password, of: name,
-            from: SignInGate.Origin(request.origin, request.presence)
-        )
-        guard let known, matches else { throw WireError.wrongPassword }
-        guard !known.isDisabled else { throw WireError.accountDisabled }
-        return known
-    }
-
     /// What the caller that signs in has shown.
     fileprivate enum Proof: Sendable {
         case password(user: String, StoredSignIn)
@@ -69,7 +56,8 @@ extension Exchange {
             let (account, source) = try self.check(proof, in: transaction)
             try transaction.beginSession(
                 .device, Secret.hash(token), of: account, with: source,
-                lifetime: WebTokenRules.signInLifetime, for: self.call
+                lifetime: WebTokenRules.signInLifetime, in: container, limits: self.call.limits,
+                at: now
             )
             let user = try transaction.joinContainer(
                 container, as: account, recordName: recordName, limits: self.call.limits, at: now
@@ -98,11 +86,4 @@ extension Exchange {
             return (user.account, source)
         }
     }
-}
-
-extension WireError {
-    /// Does not reveal whether there is such a user.
-    fileprivate static let wrongPassword = WireError(
-        .authenticationFailed, "the user name or the password is wrong"
-    )
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellCore
+import TidebellWire
+
+extension Cloud {
+    /// Returns a call of now.
+    ///
+    /// - Parameter baseURL: The URL under which the caller reaches this server.
+    func call(
+        by user: StoredUser?, session: SessionID?, onlyContainer: ContainerKey? = nil,
+        clientID: String? = nil, in container: ContainerKey, _ scope: DatabaseScope,
+        usesExtensions: Bool = false, baseURL: String
+    ) -> Call {
+        var call = Call(
+            container: container,
+            scope: scope,
+            user: user,
+            session: session,
+            onlyContainer: onlyContainer,
+            clientID: clientID,
+            makeDeviceID: { [devices] in
+                guard let clientID, let user else { return "" }
+                return devices.deviceID(of: clientID, usedBy: user.recordName)
+            },
+            usesExtensions: usesExtensions,
+            now: time.now(),
+            storeIdentity: store.identity,
+            storeIncarnation: store.incarnation,
+            limits: limits,
+            schemas: schemas,
+            uuids: CallUUIDs(after: randomness.makeUUID()),
+            assetSeals: AssetSeal(keys: assetSealKeys, baseURL: baseURL),
+            fieldCipher: rootKey ?? NoFieldCipher(), shareURLKey: shareURLKey
+        )
+        call.reportDamage = { [damage, logger] zone, record in
+            damage.report(container, scope, zone: zone, record: record, to: logger)
+        }
+        call.reportDamagedSubscription = { [shares, damage, logger] id in
+            shares.metrics.metDamagedSubscription()
+            damage.report(container, scope, subscription: id, to: logger)
+        }
+        return call
+    }
+}

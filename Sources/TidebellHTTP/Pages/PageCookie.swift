@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import TidebellCore
+import TidebellScheduling
+import TidebellWire
+
+/// The cookie of one page: by it a browser is known again there, and nowhere else.
+///
+/// It is no web token: the store has a hash of it that a key of its own makes, so that it means
+/// nothing to the API, nor a web token anything here.
+struct PageCookie: Sendable {
+    static let name = "tidebell-page"
+
+    /// The path that browsers send it to.
+    let path: String
+    private let key: [UInt8]
+    /// What the browser sent; nil without one.
+    private(set) var secret: String?
+    /// Whether the browser does not have it yet.
+    private(set) var isNew = false
+
+    /// Reads the cookie of a request.
+    init(of request: WebRequest, path: String, key: [UInt8]) {
+        self.path = path
+        self.key = key
+        for header in request.headers[values: .cookie] {
+            for pair in header.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == Self.name,
+                    Hex.bytes(parts[1])?.count == KeyDerivation.length
+                else { continue }
+                secret = String(parts[1])
+                return
+            }
+        }
+    }
+
+    /// Takes another secret, which nobody else knows.
+    mutating func renew(from randomness: Randomness) {
+        secret = Secret.make(from: randomness)
+        isNew = true
+    }
+
+    /// The hash under which the store has the session; nil without a cookie.
+    var sessionHash: [UInt8]? {
+        secret.map { KeyDerivation.key(named: "session \($0)", of: key) }
+    }
+
+    /// What a form of the page has, so that no other page can make one for this browser.
+    var formToken: String {
+        Base64URL.text(KeyDerivation.key(named: "form \(secret ?? "") \(path)", of: key))
+    }
+
+    /// Whether a form is one of the page in this browser.
+    func isOwn(_ form: PageForm) -> Bool {
+        // Hashes are compared, so that the time tells nothing.
+        secret != nil && Secret.hash(form[Self.formField]) == Secret.hash(formToken)
+    }
+
+    /// The name of the field with ``formToken``.
+    static let formField = "token"
+
+    /// The header that sets it.
+    ///
+    /// - Parameter isSecure: Whether browsers reach the server by https.
+    func header(isSecure: Bool) -> String {
+        attributes("\(Self.name)=\(secret ?? "")", isSecure: isSecure)
+    }
+
+    /// The header that removes it.
+    func removal(isSecure: Bool) -> String {
+        attributes("\(Self.name)=; Max-Age=0", isSecure: isSecure)
+    }
+
+    private func attributes(_ value: String, isSecure: Bool) -> String {
+        "\(value); Path=\(path); HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")
+    }
+}

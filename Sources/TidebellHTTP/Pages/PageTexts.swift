@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What all pages have, and the pages about what did not work.
+enum PageTexts {
+    /// Returns a whole page.
+    ///
+    /// - Parameters:
+    ///   - title: What the browser calls it; it is kept in histories, so nothing that was shared.
+    static func page(_ title: HTML, _ content: HTML) -> HTML {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width,initial-scale=1">
+        <title>\(title)</title>
+        <style>\(HTML(stringLiteral: PageStyle.sheet))</style>
+        </head>
+        <body>
+        <main>
+        \(content)
+        </main>
+        </body>
+        </html>
+
+        """
+    }
+
+    /// Returns a form of the page that was visited.
+    static func form(_ action: String, of visit: PageVisit, _ content: HTML) -> HTML {
+        """
+        <form method="post">
+        <input type="hidden" name="\(PageCookie.formField)" value="\(visit.cookie.formToken)">
+        <input type="hidden" name="action" value="\(action)">
+        \(content)
+        </form>
+        """
+    }
+
+    /// The page for a form that the page did not make, or made too long ago.
+    static let foreignForm = page(
+        "Not done",
+        """
+        <h1>Nothing was done</h1>
+        <p>This form was not sent by the page itself, or its cookie is gone. Cookies have to be \
+        allowed for this page.</p>
+        <p><a href="?">Open the link again</a></p>
+        """)
+
+    /// Returns the page about an error; nil is one of the server's own.
+    static func failed(_ error: WireError?, uuid: String) -> HTML {
+        let reason: HTML
+        switch error?.code {
+        case .throttled?, .tryAgainLater?:
+            reason = "The server has too much to do, or you asked too often. Try again in a moment."
+        case nil, .internalError?: reason = "The server failed. Try again later."
+        default: reason = "The server does not understand the request: \(error?.reason ?? "")"
+        }
+        return page(
+            "Not done",
+            """
+            <h1>That did not work</h1>
+            <p>\(reason)</p>
+            <p><a href="?">Open the link again</a></p>
+            <footer>Request \(uuid)</footer>
+            """)
+    }
+}
