@@ -42,6 +42,9 @@ package final class DeviceSession: Sendable {
     /// device without a state folder.
     let notificationCursors = Locked<[String: String]>([:])
 
+    /// What the app does with shares that its user opens.
+    let openedShares = Locked<(@Sendable (CKShare.Metadata) async -> Void)?>(nil)
+
     /// The journals of long-lived operations this process works on, by operation.
     let journals = Locked<[String: WeakJournal]>([:])
 

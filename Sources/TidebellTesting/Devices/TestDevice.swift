@@ -116,7 +116,9 @@ public final class TestDevice: Sendable {
     // MARK: Shares
 
     /// Opens the URL of a share, as when the user taps it: what an app gets from the system then
-    /// (`userDidAcceptCloudKitShareWith`) is returned, and the app accepts it.
+    /// (`userDidAcceptCloudKitShareWith`) is handed to the app, where it set
+    /// `CKContainer.registerForOpenedShares` on this device, and returned, for tests that accept
+    /// it by themselves.
     ///
     /// ```swift
     /// let metadata = try await bensPhone.open(shareURL: url)
@@ -127,8 +129,9 @@ public final class TestDevice: Sendable {
     /// user; with `participantMayNeedVerification` for that of a share to which an address was
     /// invited that has no account, which may be the user's; with `invalidArguments` for a URL
     /// that is none of a share.
+    @discardableResult
     public func open(shareURL: URL) async throws -> CKShare.Metadata {
-        try await container().shareMetadata(for: shareURL)
+        try await run { try await CKContainer.openShare(at: shareURL) }
     }
 
     // MARK: Pushes
