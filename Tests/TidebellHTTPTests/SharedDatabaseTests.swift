@@ -157,6 +157,84 @@ import TidebellWire
     }
 
     @Test(
+        "SUB-46, SUB-57, SUB-59, SHARE-1: why a change reached a participant's devices or not is explained"
+    )
+    func explained() async throws {
+        var scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        _ = try await scene.pushes()
+        let prefix = "  ✗ ben with all, in their shared database: "
+
+        // Beside the list, in it, and taken out of it.
+        try await scene.save("secret")
+        _ = try await scene.pushes()
+        let hidden = prefix + "not in what is shared with this participant (SHARE-1)"
+        #expect(try await scene.lines(about: "secret") == [hidden])
+        #expect(try await scene.lines(about: "secret", of: "ben") == [hidden])
+        let json = try await scene.explained(record: "secret")
+        #expect(
+            String(decoding: JSONWriter.write { json.write(to: &$0) }, as: UTF8.self).contains(
+                """
+                "participants":[{"user":"ben","subscriptionIDs":["all"],"outcome":"notTaken",\
+                "reason":"not in what is shared with this participant","rule":"SHARE-1"}],\
+                "hasMoreParticipants":false
+                """))
+        try await scene.save("item", below: "root")
+        _ = try await scene.pushes()
+        let number = try await scene.newestChange(in: .shared)
+        #expect(
+            try await scene.lines(about: "item") == [
+                "  ✓ ben with all, in their shared database: it is change \(number) of their "
+                    + "shared database (SUB-57)"
+            ])
+        try await scene.save("item")
+        _ = try await scene.pushes()
+        let left = try await scene.newestChange(in: .private)
+        try await scene.save("item")
+        _ = try await scene.pushes()
+        let gone = prefix + "not visible to this participant since change \(left) (SHARE-1)"
+        #expect(try await scene.lines(about: "item") == [gone])
+        #expect(try await scene.lines(about: "item", of: "ben") == [gone])
+
+        // Ben's own change, which his other device gets.
+        let zone = #""zoneID":{"zoneName":"Lists","ownerRecordName":"\#(scene.anna)"}"#
+        _ = try await scene.call(
+            "ben-phone", "shared/records/modify",
+            """
+            {\(zone),"operations":[{"operationType":"forceUpdate","record":{"recordName":"root",\
+            "recordType":"List","fields":{}}}]}
+            """)
+        #expect(try await scene.pushes()["ben-pad"] == 1)
+        let own = try await scene.explanation(about: "root", of: "ben")
+        #expect(own.contains("ben-phone  made the change and is not notified (SUB-46)"), "\(own)")
+
+        // Not taken to him yet, and after the end of the share.
+        try await scene.save("root")
+        #expect(
+            try await scene.lines(about: "root") == [
+                "  … ben with all, in their shared database: it is not in their shared database yet"
+            ])
+        _ = try await scene.pushes()
+        _ = try await scene.call(
+            "anna-phone", "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"forceDelete",\
+            "record":{"recordName":"share"}}]}
+            """)
+        _ = try await scene.pushes()
+        let end = try await scene.newestChange(in: .private)
+        try await scene.save("root")
+        _ = try await scene.pushes()
+        #expect(
+            try await scene.lines(about: "root", of: "ben") == [
+                prefix + "no longer a participant since change \(end) (SUB-59)"
+            ])
+        #expect(try await scene.lines(about: "root") == [])
+    }
+
+    @Test(
         "SHARE-16, SHARE-18: a share is accepted over another container's path, in its own container"
     )
     func acceptedElsewhere() async throws {
@@ -288,13 +366,49 @@ private struct SharedScene {
         return answer.text.replacing(/"uuid":"[^"]*"/, with: "")
     }
 
-    func save(_ name: String) async throws {
+    func save(_ name: String, below parent: String? = nil) async throws {
+        api.clock.advance(by: .milliseconds(1))
+        let parent = parent.map { #","parent":{"recordName":"\#($0)"}"# } ?? #","parent":null"#
         try await call(
             "anna-phone", "private/records/modify",
             """
             {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"forceUpdate",\
-            "record":{"recordName":"\(name)","recordType":"List","fields":{}}}]}
+            "record":{"recordName":"\(name)","recordType":"List","fields":{}\(parent)}}]}
             """)
+    }
+
+    /// What the newest change of a record is explained by, to all or to one user.
+    func explained(record: String, of user: String? = nil) async throws -> PushExplanation {
+        var query = PushExplanation.Query()
+        query.recordName = record
+        query.userName = user
+        // Ben's shared database has changes of its own.
+        if user == nil { query.scope = .private }
+        query.last = 1
+        return try await api.cloud.store.read { [query] in
+            try PushExplanation.explain(query, in: $0)
+        }
+    }
+
+    /// The same as text.
+    func explanation(about record: String, of user: String? = nil) async throws -> String {
+        try await explained(record: record, of: user).text
+    }
+
+    /// What the explanation says of participants.
+    func lines(about record: String, of user: String? = nil) async throws -> [String] {
+        try await explanation(about: record, of: user).split(separator: "\n").map(String.init)
+            .filter { $0.contains("in their shared database:") }
+    }
+
+    /// The number of the newest change that is kept of Anna's private database, or of Ben's shared
+    /// one.
+    func newestChange(in scope: DatabaseScope) async throws -> Int64 {
+        var query = KeptChangeQuery()
+        query.scope = scope
+        return try await api.cloud.store.read { [query] reader in
+            try #require(try reader.keptChanges(query, limit: 1).first).entry.id.position.rawValue
+        }
     }
 
     /// Anna shares the root with Ben, or somebody else; returns the last part of the URL.

@@ -5,7 +5,7 @@ extension PushExplainer {
     /// Containers and names listed in a hint.
     private static let listed = 10
     /// Databases searched for a record.
-    private static let databasesSearched = 100
+    static let databasesSearched = 100
 
     /// Explains why nothing was found, and how to ask instead.
     mutating func hints() throws -> [String] {

@@ -4,6 +4,7 @@ import TidebellWire
 /// What explaining pushes needs of the store.
 package typealias PushExplaining = ExplanationReading & ZoneReading & RecordReading
     & SubscriptionReading & DeviceReading & AccountReading & UserReading
+    & ShareReading & SharedRecordReading & SharedZoneReading
 
 /// Puts explanations together from what the store keeps and from the same rules
 /// that decided.
@@ -59,6 +60,17 @@ struct PushExplainer {
             }
             return found
         }
+        found = try changesOfDatabases(limit: limit)
+        // Of whom is asked for, also what did not come to them.
+        let notTaken = try changesNotTaken(limit: limit)
+        guard !notTaken.isEmpty else { return found }
+        return Array(
+            (found + notTaken).sorted { $0.committedAt > $1.committedAt }.prefix(limit))
+    }
+
+    /// Returns those in the databases that are asked for, likewise.
+    private mutating func changesOfDatabases(limit: Int) throws -> [ExplainedChange] {
+        var found: [ExplainedChange] = []
         var keptQuery = KeptChangeQuery(query, account)
         for _ in 0..<(Self.changesLookedAt / Self.changesPerPage) {
             let page = try reader.keptChanges(keptQuery, limit: Self.changesPerPage)
@@ -73,7 +85,7 @@ struct PushExplainer {
     }
 
     /// Returns the explanation of a change; nil for one that is not asked for.
-    private mutating func explained(_ change: KeptChange) throws -> ExplainedChange? {
+    mutating func explained(_ change: KeptChange) throws -> ExplainedChange? {
         let entry = change.entry
         guard query.concerns(entry), let database = try database(entry.database) else {
             return nil
@@ -92,8 +104,12 @@ struct PushExplainer {
             isNotified: change.isNotified
         )
         try addSubscriptions(to: &explained, change, in: database)
+        try addParticipants(to: &explained, change, in: database)
         let isAboutSubscription = query.subscriptionID != nil || query.notificationID != nil
-        guard !explained.subscriptions.isEmpty || !isAboutSubscription else { return nil }
+        guard
+            !isAboutSubscription || !explained.subscriptions.isEmpty
+                || !explained.participants.isEmpty
+        else { return nil }
         return explained
     }
 

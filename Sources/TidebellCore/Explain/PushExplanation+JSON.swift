@@ -40,6 +40,23 @@ extension ExplainedChange {
             writer.key("subscriptions")
             writer.array(subscriptions) { $1.write(to: &$0) }
             writer.member("hasMoreSubscriptions", hasMoreSubscriptions)
+            guard !participants.isEmpty else { return }
+            writer.key("participants")
+            writer.array(participants) { $1.write(to: &$0) }
+            writer.member("hasMoreParticipants", hasMoreParticipants)
+        }
+    }
+}
+
+extension ExplainedParticipant {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("user", userName)
+            writer.key("subscriptionIDs")
+            writer.array(subscriptionIDs) { $0.string($1) }
+            writer.member("outcome", outcome.rawValue)
+            writer.member("reason", rule.clause)
+            writer.member("rule", rule.number)
         }
     }
 }

@@ -64,11 +64,13 @@ extension ExplainedChange {
         if !isNotified {
             lines.append("  … not notified yet: the push pipeline is late, stopped or failing")
         }
-        if subscriptions.isEmpty {
+        if subscriptions.isEmpty, participants.isEmpty {
             lines.append("  nobody has a subscription that it could concern")
         }
         lines += subscriptions.flatMap { $0.lines(of: self) }
         if hasMoreSubscriptions { lines.append("  … and more; name a user to see theirs") }
+        lines += participants.map(\.line)
+        if hasMoreParticipants { lines.append("  … and more participants; name a user to see one") }
         return lines
     }
 }
@@ -111,6 +113,20 @@ extension ExplainedSubscription {
             default: []
             }
         return [title + ": " + rule.text] + details.map { "      " + $0 }
+    }
+}
+
+extension ExplainedParticipant {
+    fileprivate var line: String {
+        let mark =
+            switch outcome {
+            case .taken: "✓"
+            case .waiting: "…"
+            case .notTaken: "✗"
+            }
+        let ids = subscriptionIDs.isEmpty ? "" : " with \(subscriptionIDs.joined(separator: ", "))"
+        return
+            "  \(mark) \(userName ?? "a removed user")\(ids), in their shared database: \(rule.text)"
     }
 }
 

@@ -77,6 +77,30 @@ package struct ExplainedChange: Sendable, Hashable {
     package var subscriptions: [ExplainedSubscription] = []
     /// Whether there are more subscriptions than are listed.
     package var hasMoreSubscriptions = false
+    /// Those it was shared with, of a change in a zone that its owner shares.
+    package var participants: [ExplainedParticipant] = []
+    /// Whether there are more of them than are listed.
+    package var hasMoreParticipants = false
+}
+
+/// What a change of a shared zone was to one whom the zone is shared with, or was.
+package struct ExplainedParticipant: Sendable, Hashable {
+    /// What came of it.
+    package enum Outcome: String, Sendable, Hashable {
+        /// It was taken to their shared database.
+        case taken
+        /// It is to be taken there, but the pipeline has not come to it yet.
+        case waiting
+        /// It is nothing to them.
+        case notTaken
+    }
+
+    /// Nil for a removed account.
+    package var userName: String?
+    /// What they have in their shared database, where only such subscriptions fire.
+    package var subscriptionIDs: [String]
+    package var outcome: Outcome
+    package var rule: ExplainedRule
 }
 
 /// A database, with its owner's name.
