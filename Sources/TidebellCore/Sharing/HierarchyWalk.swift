@@ -92,11 +92,14 @@ struct HierarchyWalk {
         // Also those that operations do not name, as the parents that records had.
         try note(Set(savedChildren.keys), in: reader)
         checkParents()
+        let circular = try findCircles(in: reader)
         guard failures.isEmpty else { return }
         var changed = names
         while !changed.isEmpty {
             for name in changed { settle(name) }
-            let moving = changed.filter { taken[$0] == nil && hasMoved($0) }
+            let moving = changed.filter {
+                taken[$0] == nil && (hasMoved($0) || circular.contains($0))
+            }
             // Most have nothing below them: asked for all at once.
             try sharing.readChildren(of: Set(moving), in: zone, reader)
             for name in moving { try take(name, in: reader) }
@@ -120,6 +123,23 @@ struct HierarchyWalk {
                 ckCode: CKErrorCode.invalidArguments
             )
         }
+    }
+
+    /// Returns the records that come below themselves: from their parents it does not show that
+    /// they leave their share.
+    private mutating func findCircles(in reader: some HierarchyReading) throws -> Set<String> {
+        let names = saved.values.filter { saved in
+            let (name, parent) = (saved.record.name, saved.record.parent)
+            return saved.previous != nil && saved.previous?.parent != parent
+                && rootShares[name] == nil && before(name) != nil
+        }.map(\.record.name)
+        guard !names.isEmpty else { return [] }
+        let circles = HierarchyCircles(
+            saved: saved, isRoot: { [rootShares] in rootShares[$0] != nil }, zone: zone,
+            limit: limits.movedRecords)
+        let found = try circles.find(among: names.sorted(), in: reader)
+        failures.merge(found.failures) { first, _ in first }
+        return found.circular
     }
 
     // MARK: Where records are

@@ -489,6 +489,27 @@ import TidebellWire
         #expect(seen.map(\.error?.code) == Array(repeating: .notFound, count: 4))
     }
 
+    @Test(
+        "REF-7, TOK-25: a record that comes below itself is below no root, and leaves with all below it",
+        arguments: [["b"], ["b", "d"]])
+    func circles(saved: [String]) async throws {
+        let (bench, _) = try await sharedTree()
+        for (name, parent) in [("a", "list"), ("b", "a"), ("c", "b"), ("d", "c"), ("e", "d")] {
+            _ = try await bench.modify(.save(.create, name, parent: .some(parent)))
+        }
+        let operations = saved.map { name in
+            ModifyRecords.Operation.save(
+                .forceUpdate, name, parent: .some(name == "b" ? "d" : "c"))
+        }
+        #expect(try await bench.modify(operations).allSatisfy { $0.error == nil })
+        let seen = try await bench.lookup("a", "b", "c", "d", "e", as: bench.otto)
+        #expect(seen.map(\.error?.code) == [nil] + Array(repeating: .notFound, count: 4))
+        // Where one of them comes back, all do.
+        _ = try await bench.modify(.save(.forceUpdate, "c", parent: "a"))
+        let back = try await bench.lookup("a", "b", "c", "d", "e", as: bench.otto)
+        #expect(back.allSatisfy { $0.error == nil })
+    }
+
     @Test("SHARE-10: who may do nothing learns nothing of the root, and accepts nothing")
     func permissionNone() async throws {
         let (bench, share) = try await sharedTree()
