@@ -14,7 +14,7 @@ struct StoreRule {
     let sql: String
 
     /// All rules; what is no damage comes last, so that it leaves room for what is.
-    static let all = zones + records + assets + push + remains
+    static let all = zones + records + sharing + assets + push + remains
 
     private static let zones = [
         StoreRule(
@@ -73,7 +73,7 @@ struct StoreRule {
         ),
     ]
 
-    private static let removedUsers =
+    static let removedUsers =
         "SELECT id FROM user WHERE account IN (SELECT account FROM removed_account)"
 
     /// Zones whose rows go step by step, of some tables sooner than of others: what was
