@@ -24,10 +24,14 @@ struct Simulate: AsyncParsableCommand {
         help: "Requests are sent again, files are uploaded, and the pipeline runs by itself.")
     var wide = false
 
+    @Flag(help: "Zones are shared, which is all that happens then.")
+    var sharing = false
+
     func validate() throws {
         guard pipelines > 0 else { throw ValidationError("--pipelines is at least 1.") }
-        guard !(returns && wide) else {
-            throw ValidationError("--returns and --wide are two kinds of walks; give one of them.")
+        guard [returns, wide, sharing].count(where: \.self) <= 1 else {
+            throw ValidationError(
+                "--returns, --wide and --sharing are three kinds of walks; give one of them.")
         }
     }
 
@@ -37,7 +41,9 @@ struct Simulate: AsyncParsableCommand {
         var failed: [UInt64] = []
         var total = Simulation.Tally()
         for seed in seeds {
-            let walk = Walk(seed: seed, hasReturns: returns, isWide: wide, pipelines: pipelines)
+            let walk = Walk(
+                seed: seed, hasReturns: returns, isWide: wide, pipelines: pipelines,
+                hasSharing: sharing)
             do {
                 total += try await Simulation.run(walk)
             } catch {

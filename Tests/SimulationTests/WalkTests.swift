@@ -47,6 +47,15 @@ import Testing
         }
     }
 
+    @Test(
+        "TOK-25, SUB-57, SHARE-7, SHARE-13, SHARE-14: whoever shares, moves, leaves or dies, all see what they may, never more",
+        arguments: 0..<6 as Range<UInt64>)
+    func sharing(block: UInt64) async {
+        for seed in block * 5 + 1...block * 5 + 5 {
+            await check(Walk(seed: seed, hasSharing: true))
+        }
+    }
+
     private func check(_ walk: Walk) async {
         do {
             _ = try await Simulation.run(walk)

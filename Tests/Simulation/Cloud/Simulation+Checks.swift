@@ -6,6 +6,7 @@ extension Simulation {
     /// Looks at what is durable now: what a pass took from the outbox was processed, and
     /// the log holds what it must.
     func observe() async throws {
+        guard !walk.hasSharing else { return try await observeSharing() }
         let ends = people.enumerated().map { ($1.id, model.logEnd(of: $0)) }
         let (outbox, notifications) = try await base.read { reader in
             let notifications = try ends.flatMap { user, newest in

@@ -70,7 +70,7 @@ extension Simulation {
             }
             streams[client]?.cursor = position
         } else {
-            events = try await fetchStream(of: device, count: min(waiting.count, limit))
+            events = try await fetchStream(of: device, count: min(waiting.count, limit)).events
         }
         try await take(events, by: client, after: cursor)
         if forgets {
@@ -124,10 +124,10 @@ extension Simulation {
 
     // MARK: Streams and couriers
 
-    /// Reads `count` events over the API and breaks off.
-    private func fetchStream(
+    /// Reads how a stream begins, and `count` events, over the API and breaks off.
+    func fetchStream(
         of device: Device, count: Int
-    ) async throws -> [(sequence: Int64, payload: [UInt8])] {
+    ) async throws -> (beginning: String, events: [(sequence: Int64, payload: [UInt8])]) {
         let writer = Writer(user: device.user, client: device.client)
         let target =
             target("ext", "notifications/stream", writer) + "&cursor=\(device.cursor)"
@@ -148,7 +148,8 @@ extension Simulation {
                     || beginning.contains("event: gap"),
                 "\(device.client) comes from a life that was lost and is not notified of a gap"
             )
-            return try reader.pieces.dropFirst().map(Frame.init).map { ($0.sequence, $0.payload) }
+            let frames = try reader.pieces.dropFirst().map(Frame.init)
+            return (beginning, frames.map { ($0.sequence, $0.payload) })
         }
     }
 

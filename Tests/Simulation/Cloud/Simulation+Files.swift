@@ -109,7 +109,7 @@ extension Simulation {
         Set(model.records.values.flatMap { $0.values.compactMap(\.file) })
     }
 
-    private static func bytes(of content: String) -> [UInt8] {
+    static func bytes(of content: String) -> [UInt8] {
         Array(String(repeating: content, count: content.utf8.count * 200).utf8)
     }
 
@@ -157,7 +157,7 @@ extension Simulation {
         return status == 200 ? bytes : nil
     }
 
-    private func exchange(
+    func exchange(
         _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8] = []
     ) async throws -> (status: Int, body: [UInt8]) {
         let response = await cloud.respond(method, path, body: body)
@@ -166,7 +166,7 @@ extension Simulation {
         return (response.status, answer)
     }
 
-    private static func path(_ url: String) -> String {
+    static func path(_ url: String) -> String {
         url.range(of: "/assets/").map { String(url[$0.lowerBound...]) } ?? url
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import TestSupport
 import TidebellCore
 import TidebellPush
+import TidebellSQLite
 import TidebellServer
 import TidebellWire
 
@@ -26,7 +28,7 @@ extension Simulation {
         var tally = Tally()
         tally.changes = changeCount
         tally.returns = returnCount
-        tally.notifications = model.log.count
+        tally.notifications = model.log.count + sharing.notificationCount
         tally.delivered = deliveredCount
         return tally
     }
@@ -72,6 +74,7 @@ extension Simulation {
         store.fix(nil)
         try await observe()
         try await noteLogged()
+        if walk.hasSharing { try await checkSharing() }
     }
 
     private func perform(_ action: Action) async throws {
@@ -109,6 +112,7 @@ extension Simulation {
         case .restore(let backup): try await restore(backup)
         case .putBack(let backup): try await putBack(backup)
         case .cut(let commits, let torn): try await cut(commits, torn: torn)
+        case .sharing(let action): try await perform(action)
         }
     }
 
@@ -156,7 +160,10 @@ extension Simulation {
                 Person(id: UserID(rawValue: 0), recordName: "", webToken: webToken, courier: "")
             )
             try await meet(user)
-            for device in Names.streamers(of: user) { try await register(device, of: user) }
+            for device in Names.streamers(of: user) {
+                try await register(device, of: user)
+                sharing.devices[device] = SharingDevice(user: user)
+            }
             try await openPage(of: user)
         }
     }
@@ -189,6 +196,10 @@ extension Simulation {
     /// Delivers everything to everybody and compares the whole cloud with the model.
     private func finish() async throws {
         store.fix(nil)
+        guard !walk.hasSharing else {
+            try await finishSharing()
+            return try checkStore()
+        }
         if walk.hasReturns {
             try await syncAll()
             try await noteGiven()
@@ -206,5 +217,13 @@ extension Simulation {
         try checkCoverage()
         try await checkRecords()
         if walk.isWide { try await checkFiles() }
+        try checkStore()
+    }
+
+    /// Checks that `tidebell check` finds nothing.
+    private func checkStore() throws {
+        let path = data.appendingPathComponent(Self.databaseName).path
+        let problems = try StoreCheck.run(at: path).problems
+        try demand(problems.isEmpty, "the store has problems: \(problems.map(\.line))")
     }
 }

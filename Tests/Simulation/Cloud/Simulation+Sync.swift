@@ -176,7 +176,7 @@ extension Simulation {
 
 extension WireError {
     /// Whether the client has to begin without a token.
-    fileprivate var meansExpiredToken: Bool {
+    var meansExpiredToken: Bool {
         code == .badRequest && reason.hasPrefix("client knowledge differs")
     }
 }

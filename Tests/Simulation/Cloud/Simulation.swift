@@ -62,6 +62,8 @@ package actor Simulation {
     var backups: [MadeBackup] = []
     /// Where the write-ahead log can be cut, since the server started.
     var logged: [LoggedMoment] = []
+    /// What is known of zones that are shared.
+    var sharing: SharingState
     /// What ever stood at the positions of databases.
     var given: [GivenPosition: String] = [:]
     let folder: URL
@@ -71,6 +73,7 @@ package actor Simulation {
 
     private init(_ walk: Walk) {
         self.walk = walk
+        sharing = SharingState(users: walk.users)
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidebell-walk-\(UUID().uuidString)")
         randomness = .walking(walk.seed)
@@ -157,7 +160,7 @@ package actor Simulation {
         let cloud = CloudServices(
             store: store,
             secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),
-            assets: walk.isWide
+            assets: walk.isWide || walk.hasSharing
                 ? try DataFolder(data).openAssets(logger: .silent) : NoAssetStore(),
             push: push,
             time: Time(

@@ -158,7 +158,8 @@ struct Planner {
         case .modify, .createZones, .deleteZones, .subscribe, .unsubscribe, .setBadge,
             .acknowledge, .poll, .maintain, .send, .fetch:
             return .call(Int.random(in: 1...2, using: &dice), isDone: dice.chance(50))
-        case .request, .again: return .call(dice.below(4) + 1, isDone: dice.chance(50))
+        case .sharing(.hear): return nil
+        case .request, .again, .sharing: return .call(dice.below(4) + 1, isDone: dice.chance(50))
         case .saveFile: return .call(dice.below(9) + 1, isDone: dice.chance(50))
         default: return nil
         }

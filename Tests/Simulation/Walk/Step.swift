@@ -66,6 +66,7 @@ indirect enum Action: Sendable, Hashable {
     case putBack(backup: Int)
     /// The server dies, and the write-ahead log loses its last commits.
     case cut(commits: Int, torn: Int)
+    case sharing(SharingAction)
 }
 
 /// What happens between two stages of a pass.
@@ -229,6 +230,7 @@ extension Action: CustomStringConvertible {
             "the database of backup \(number) before the newest is put back"
         case .cut(let commits, let torn):
             "the log is cut \(commits) commits before its end, and \(torn) bytes"
+        case .sharing(let action): "\(action)"
         }
     }
 }

@@ -22,12 +22,15 @@ package struct Walk: Sendable, Hashable {
     let isWide: Bool
     /// How many pipelines share the work.
     let pipelines: Int
+    /// Whether zones are shared, which is all that happens then.
+    let hasSharing: Bool
     var steps: [Step]
 
     /// Makes the walk of a seed, of 40 to 80 steps; twice as many with returns of the store to
     /// older moments.
     package init(
-        seed: UInt64, hasReturns: Bool = false, isWide: Bool = false, pipelines: Int = 1
+        seed: UInt64, hasReturns: Bool = false, isWide: Bool = false, pipelines: Int = 1,
+        hasSharing: Bool = false
     ) {
         var planner = Planner(seed: seed)
         self.seed = seed
@@ -35,12 +38,17 @@ package struct Walk: Sendable, Hashable {
         entriesPerPass = planner.dice.pick([1, 3, 64])
         notificationsPerPass = planner.dice.pick([1, 3, 5000])
         waitingPerStream = planner.dice.pick([2, 64])
-        let count = Int.random(in: 40...80, using: &planner.dice)
-        steps = planner.prelude()
-        while steps.count < count { steps.append(planner.step()) }
         self.hasReturns = hasReturns
         self.isWide = isWide
         self.pipelines = pipelines
+        self.hasSharing = hasSharing
+        guard !hasSharing else {
+            steps = planner.sharedSteps()
+            return
+        }
+        let count = Int.random(in: 40...80, using: &planner.dice)
+        steps = planner.prelude()
+        while steps.count < count { steps.append(planner.step()) }
         if hasReturns { steps = planner.returns(among: steps) }
         if isWide { steps = planner.widened(steps) }
         if pipelines > 1 { steps = planner.sharing(steps, among: pipelines) }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+import TidebellPush
+import TidebellWire
+
+extension Planner {
+    /// What is shared is chosen among few, so that there is often something of it.
+    private static let roots: [String?] = ["Note-1", "Note-2", "Task-1", nil]
+    private static let subscriptions = ["s1", "s2"]
+
+    /// The steps of a walk in which zones are shared.
+    mutating func sharedSteps() -> [Step] {
+        var steps = sharedPrelude().map { Step(action: .sharing($0)) }
+        let count = steps.count + Int.random(in: 40...70, using: &dice)
+        while steps.count < count {
+            let action = sharedAction()
+            steps.append(Step(action: action, death: dice.chance(10) ? death(in: action) : nil))
+        }
+        return steps
+    }
+
+    /// Zones, subscriptions, a tree and its share.
+    private mutating func sharedPrelude() -> [SharingAction] {
+        var actions: [SharingAction] = []
+        for zone in SharedZone.all {
+            actions.append(.makeZone(zone.name, by: writer(of: zone.owner)))
+        }
+        for user in 0..<users {
+            for scope in [DatabaseScope.private, .shared] {
+                actions.append(.subscribe("all", scope, type: nil, by: writer(of: user)))
+            }
+        }
+        for zone in SharedZone.all.shuffled(using: &dice).prefix(2) {
+            let owner = writer(of: zone.owner)
+            let tree = [
+                NoteEdit(name: "Note-1"), NoteEdit(name: "Note-2", parent: .note("Note-1")),
+                NoteEdit(name: "Task-1", parent: .note("Note-2")),
+                NoteEdit(name: "Task-2", parent: .note("Task-1")), NoteEdit(name: "Note-3"),
+            ]
+            actions.append(.put(tree, zone, by: owner))
+            let share = ShareID(zone: zone, root: dice.pick(Self.roots))
+            actions.append(.share(share, invitations(to: zone), open: .none, by: owner))
+            actions.append(.accept(share, by: writer(of: dice.below(users))))
+        }
+        return actions
+    }
+
+    private mutating func sharedAction() -> Action {
+        switch dice.below(100) {
+        case ..<14:
+            let interjection: Interjection? =
+                dice.chance(20)
+                ? Interjection(
+                    after: dice.pick(PassStep.allCases), action: .sharing(sharedChange()))
+                : nil
+            return .notify(meanwhile: interjection)
+        case ..<24: return .sharing(.hear(streamer()))
+        case ..<33: return .sharing(.sync(streamer(), pages: dice.chance(70) ? .max : 1))
+        case ..<35: return .restart
+        case ..<37: return .wait(hours: dice.pick([1, 24, 24 * 20, 24 * 35]))
+        case ..<39: return .maintain
+        default: return .sharing(sharedChange())
+        }
+    }
+
+    private mutating func sharedChange() -> SharingAction {
+        let zone = dice.pick(weighted: [
+            (5, SharedZone.all[0]), (2, SharedZone.all[1]), (2, SharedZone.all[2]),
+        ])
+        let share = ShareID(zone: zone, root: dice.pick(Self.roots))
+        let owner = writer(of: zone.owner)
+        let anybody = writer(of: dice.below(users))
+        // Administrators manage a share as its owner does, and others try to.
+        let manager = dice.chance(80) ? owner : anybody
+        switch dice.below(60) {
+        case ..<26: return .put(noteEdits(), zone, by: dice.chance(60) ? owner : anybody)
+        case ..<33:
+            let permission: SharePermission =
+                dice.chance(75) ? .none : dice.pick([.readOnly, .readWrite])
+            return .share(
+                share, permission == .none ? invitations(to: zone) : [], open: permission,
+                by: manager)
+        case ..<40:
+            let user = dice.pick((0..<users).filter { $0 != zone.owner })
+            return .set(
+                user, dice.chance(70) ? invitation(of: user) : nil, share, by: manager)
+        case ..<43:
+            return .open(dice.pick([.none, .readOnly, .readWrite]), share, by: manager)
+        case ..<48: return .stop(share, by: dice.chance(40) ? owner : anybody)
+        case ..<55: return .accept(share, by: anybody)
+        case ..<57:
+            return .subscribe(
+                dice.pick(Self.subscriptions), dice.chance(80) ? .shared : .private,
+                type: dice.chance(50) ? dice.pick(Names.types) : nil, by: anybody)
+        case 57:
+            return .unsubscribe(dice.pick(Self.subscriptions), .shared, by: anybody)
+        case 58: return .removeZone(zone.name, by: dice.chance(70) ? owner : anybody)
+        default: return .makeZone(zone.name, by: owner)
+        }
+    }
+
+    private mutating func noteEdits() -> [NoteEdit] {
+        let most = dice.chance(60) ? 1 : 4
+        return dice.some(of: Names.records, atMost: most).map { name in
+            guard !dice.chance(22) else { return NoteEdit(name: name, isRemoved: true) }
+            let parent: NoteEdit.Parent = dice.pick(weighted: [
+                (4, .asBefore), (2, .none), (6, .note(dice.pick(Names.records))),
+            ])
+            return NoteEdit(
+                name: name, parent: parent,
+                owner: dice.chance(10) ? dice.pick(Names.records) : nil,
+                file: dice.chance(10) ? dice.pick(Names.contents) : nil
+            )
+        }
+    }
+
+    private mutating func invitations(to zone: SharedZone) -> [Invitation] {
+        let others = (0..<users).filter { $0 != zone.owner }
+        return dice.some(of: others, atMost: others.count).map { invitation(of: $0) }
+    }
+
+    private mutating func invitation(of user: Int) -> Invitation {
+        Invitation(
+            user: user,
+            permission: dice.pick(weighted: [(5, .readWrite), (4, .readOnly), (1, .none)]),
+            role: dice.chance(20) ? .administrator : .privateUser
+        )
+    }
+
+    private mutating func writer(of user: Int) -> Writer {
+        Writer(
+            user: user,
+            client: dice.pick(weighted: [
+                (4, Names.streamers(of: user)[0]), (4, Names.streamers(of: user)[1]),
+                (1, Names.tool(of: user)), (1, nil),
+            ])
+        )
+    }
+}

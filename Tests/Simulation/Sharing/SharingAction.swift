@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// What somebody does in a walk in which zones are shared.
+enum SharingAction: Sendable, Hashable {
+    case makeZone(String, by: Writer)
+    case removeZone(String, by: Writer)
+    /// Notes are saved and deleted, all or none.
+    case put([NoteEdit], SharedZone, by: Writer)
+    /// A share is made, with whom it invites.
+    case share(ShareID, [Invitation], open: SharePermission, by: Writer)
+    /// A participant is invited or gets other rights; nil removes them.
+    case set(Int, Invitation?, ShareID, by: Writer)
+    /// The public permission changes.
+    case open(SharePermission, ShareID, by: Writer)
+    /// The share's record is deleted: its owner ends it, anybody else leaves it.
+    case stop(ShareID, by: Writer)
+    case accept(ShareID, by: Writer)
+    /// A subscription to a whole database is saved.
+    case subscribe(String, DatabaseScope, type: String?, by: Writer)
+    case unsubscribe(String, DatabaseScope, by: Writer)
+    /// A device takes the pushes that wait for it.
+    case hear(String)
+    /// A device fetches what it knows to have changed, at most so many pages of each zone.
+    case sync(String, pages: Int)
+}
+
+/// A zone, by its owner.
+struct SharedZone: Sendable, Hashable {
+    var owner: Int
+    var name: String
+
+    /// The zones of a walk: one user shares two, another one has a zone of the same name.
+    static let all = [
+        SharedZone(owner: 0, name: "red"), SharedZone(owner: 0, name: "blue"),
+        SharedZone(owner: 1, name: "red"),
+    ]
+
+    /// The database in which a user has it.
+    func scope(for user: Int) -> DatabaseScope { user == owner ? .private : .shared }
+}
+
+/// A share, by what it shares.
+struct ShareID: Sendable, Hashable {
+    var zone: SharedZone
+    /// Nil for the zone itself.
+    var root: String?
+
+    /// The name of its record.
+    var name: String { root.map { "share-\($0)" } ?? ShareNames.zoneWideShare }
+}
+
+/// What somebody is to be in a share.
+struct Invitation: Sendable, Hashable {
+    var user: Int
+    var permission: SharePermission
+    var role = ParticipantRole.privateUser
+}
+
+/// What a batch does to one note.
+struct NoteEdit: Sendable, Hashable {
+    /// Where the note is to hang.
+    enum Parent: Sendable, Hashable {
+        case asBefore
+        case none
+        case note(String)
+    }
+
+    var name: String
+    var isRemoved = false
+    var parent = Parent.asBefore
+    /// The note that takes this one along when it goes.
+    var owner: String?
+    /// The content of its file.
+    var file: String?
+}
+
+extension SharingAction: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .makeZone(let name, let writer): "\(writer) creates zone \(name)"
+        case .removeZone(let name, let writer): "\(writer) deletes zone \(name)"
+        case .put(let edits, let zone, let writer): "\(writer) \(edits) in \(zone)"
+        case .share(let share, let invited, let permission, let writer):
+            "\(writer) shares \(share), open to \(permission), with \(invited)"
+        case .set(let user, let invitation, let share, let writer):
+            "\(writer) " + (invitation.map { "sets \($0)" } ?? "removes user \(user)")
+                + " of \(share)"
+        case .open(let permission, let share, let writer):
+            "\(writer) opens \(share) to \(permission)"
+        case .stop(let share, let writer): "\(writer) deletes \(share)"
+        case .accept(let share, let writer): "\(writer) accepts \(share)"
+        case .subscribe(let id, let scope, let type, let writer):
+            "\(writer) subscribes '\(id)' to \(scope) \(type ?? "")"
+        case .unsubscribe(let id, let scope, let writer):
+            "\(writer) deletes subscription '\(id)' of \(scope)"
+        case .hear(let device): "\(device) takes its pushes"
+        case .sync(let device, let pages): "\(device) fetches up to \(pages) pages of each zone"
+        }
+    }
+}
+
+extension SharedZone: CustomStringConvertible {
+    var description: String { "\(name) of user \(owner)" }
+}
+
+extension ShareID: CustomStringConvertible {
+    var description: String { "\(name) in \(zone)" }
+}
+
+extension Invitation: CustomStringConvertible {
+    var description: String { "user \(user) (\(permission), \(role))" }
+}
+
+extension NoteEdit: CustomStringConvertible {
+    var description: String {
+        guard !isRemoved else { return "deletes \(name)" }
+        let place =
+            switch parent {
+            case .asBefore: ""
+            case .none: " to the top"
+            case .note(let parent): " below \(parent)"
+            }
+        return "saves \(name)\(place)" + (owner.map { " owned by \($0)" } ?? "")
+            + (file.map { " with \($0)" } ?? "")
+    }
+}

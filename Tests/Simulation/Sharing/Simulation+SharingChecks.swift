@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTPTypes
+import TidebellCore
+import TidebellPush
+import TidebellServer
+import TidebellWire
+
+/// What everybody sees after each step, held against what they may see.
+extension Simulation {
+    /// Looks up all records of all zones as everybody; of one zone, as one of them, in all ways.
+    func checkSharing() async throws {
+        sharing.steps += 1
+        for user in people.indices {
+            try await checkZones(of: user)
+            for zone in SharedZone.all { try await checkRecords(of: zone, as: user) }
+        }
+        // Each combination comes again and again.
+        let user = sharing.steps % people.count
+        let zone = SharedZone.all[sharing.steps / people.count % SharedZone.all.count]
+        for type in Names.types + [ShareNames.recordType] {
+            try await checkQuery(for: type, in: zone, as: user)
+        }
+        try await checkShares(of: zone, as: user)
+        try await checkFile(in: zone, as: user)
+        try await checkExplanation(of: user)
+        try await checkFirstFetch(of: zone, as: user)
+    }
+
+    /// Looks at the notifications since the last time: nobody is notified of what they cannot see.
+    func observeSharing() async throws {
+        for user in people.indices {
+            let (id, start) = (people[user].id, sharing.heard[user] ?? 0)
+            let notifications = try await base.read { reader in
+                try reader.notifications(
+                    for: id, after: NotificationSequence(rawValue: start), excludingOrigin: nil,
+                    limit: 10_000)
+            }
+            for notification in notifications.sorted(by: { $0.sequence < $1.sequence }) {
+                try check(notification, to: user)
+                sharing.heard[user] = notification.sequence.rawValue
+                sharing.notificationCount += 1
+            }
+        }
+        let isIdle = try await base.read { try $0.outboxes(limit: 1).isEmpty }
+        guard isIdle else { return }
+        sharing.counts = [:]
+        sharing.model.forgetNews()
+    }
+
+    /// Brings every device up to date that was told that it is not, and compares all of them.
+    func finishSharing() async throws {
+        _ = try await cloud.pipeline.drain()
+        try await observeSharing()
+        for client in sharing.devices.keys.sorted() {
+            try await hear(client)
+            try await sync(client, pages: .max)
+            try demand(sharing.devices[client]?.isIdle == true, "\(client) never comes to an end")
+        }
+        // All were asked, and most fetched nothing just now.
+        for client in sharing.devices.keys.sorted() {
+            for zone in SharedZone.all { try checkZone(zone, of: client) }
+        }
+        try await checkSharing()
+    }
+
+    // MARK: Pushes
+
+    private func check(_ notification: StoredNotification, to user: Int) throws {
+        let push = try Push(notification.payload)
+        let owner = people.firstIndex { $0.recordName == push.zoneOwner }
+        let zone = SharedZone(owner: owner ?? -1, name: push.zone ?? "")
+        try demand(
+            push.kind == .database && push.record == nil && push.version == nil
+                && push.owner == people[user].recordName
+                && push.scope == zone.scope(for: user) && owner != nil,
+            "user \(user) is sent \(push)"
+        )
+        guard push.scope == .shared else { return }
+        let place = SharingState.HeardOf(
+            user: user, subscription: push.subscriptionID, zone: zone,
+            origin: notification.originClient)
+        sharing.counts[place, default: 0] += 1
+        let count = sharing.counts[place] ?? 0
+        let most = sharing.model.hearable(by: user, of: zone, from: notification.originClient)
+        try demand(
+            count <= most,
+            "user \(user) is notified \(count) times of \(zone) as '\(push.subscriptionID)', of "
+                + "\(most) changes that they may know of"
+        )
+    }
+
+    private func checkExplanation(of user: Int) async throws {
+        var query = PushExplanation.Query()
+        query.container = Self.container.container
+        query.environment = Self.container.environment
+        query.scope = .shared
+        query.userName = "user-\(user)"
+        query.last = 5
+        let asked = query
+        let explanation = try await base.read { try PushExplanation.explain(asked, in: $0) }
+        for change in explanation.changes {
+            guard case .records(let records, _) = change.event else { continue }
+            let seen = SharedZone.all.filter { $0.owner != user && $0.name == change.zoneName }
+                .reduce(into: Set([""])) { $0.formUnion(sharing.model.seen[user]?[$1] ?? []) }
+            try demand(
+                records.allSatisfy { seen.contains($0.name) },
+                "the explanation for user \(user) names \(records.map(\.name)) in zone "
+                    + "\(change.zoneName)"
+            )
+        }
+    }
+
+    // MARK: Reads
+
+    private func checkZones(of user: Int) async throws {
+        let writer = Writer(user: user)
+        for scope in [DatabaseScope.private, .shared] {
+            let body = try await call(.get, target("database", "\(scope)/zones/list", writer))
+            let zones = try JSONReader.read(body) { try ZonesResponse(from: &$0) }.zones
+            let found = try zones.compactMap { result -> SharedZone? in
+                guard case .zone(let zone) = result else { throw Violation("\(result)") }
+                return zone.zoneID.isDefault
+                    ? nil : try sharedZone(zone.zoneID, namedTo: user)
+            }
+            let expected = SharedZone.all.filter {
+                $0.scope(for: user) == scope && sharing.model.has($0, user)
+            }
+            try demand(
+                Set(found) == Set(expected), "user \(user) has \(found), not \(expected)")
+        }
+    }
+
+    private func checkRecords(of zone: SharedZone, as user: Int) async throws {
+        let shares = (Names.records.map { $0 } as [String?] + [nil]).map {
+            ShareID(zone: zone, root: $0).name
+        }
+        let found = try await lookUp(Names.records + shares, in: zone, as: user)
+        let expected = sharing.model.visible(to: user, in: zone)
+        try demand(
+            (found != nil) == sharing.model.has(zone, user)
+                && (found ?? [:]).mapValues { look(of: $0) } == expected,
+            "user \(user) looks up \((found ?? [:]).mapValues { look(of: $0) }) in \(zone), "
+                + "expected \(expected)"
+        )
+    }
+
+    /// Returns the records of a zone that a user finds; nil where the zone does not exist for them.
+    /// All others are absent in the same way.
+    func lookUp(
+        _ names: [String], in zone: SharedZone, as user: Int
+    ) async throws -> [String: WireRecord]? {
+        let request = LookupRecords.Request(
+            zoneID: zoneID(zone), records: names.map { .init(recordName: $0) })
+        let body = try await post(
+            "\(zone.scope(for: user))/records/lookup", as: Writer(user: user), request.write)
+        if let error = try? JSONReader.read(body, WireError.init(from:)) {
+            try demand(error.code == .zoneNotFound, "a look-up is refused: \(error)")
+            return nil
+        }
+        let results = try JSONReader.read(body) { try ModifyRecords.Response(from: &$0) }.records
+        var records: [String: WireRecord] = [:]
+        for result in results {
+            switch result {
+            case .record(let record): records[record.recordName] = record
+            case .failed(_, let error) where error.code == .notFound:
+                try demand(error.reason == "Record not found", "a refusal says \(error)")
+            default: throw Violation("a look-up finds \(result)")
+            }
+        }
+        return records
+    }
+
+    private func checkQuery(for type: String, in zone: SharedZone, as user: Int) async throws {
+        let request = QueryRecords.Request(
+            query: WireQuery(recordType: type), zoneID: zoneID(zone))
+        let body = try await post(
+            "\(zone.scope(for: user))/records/query", as: Writer(user: user), request.write)
+        let visible = sharing.model.visible(to: user, in: zone)
+        let expected = visible.filter { Names.type(of: $0.key) == type }
+        guard (try? JSONReader.read(body, WireError.init(from:))) == nil else {
+            // Nobody may have saved any of this type yet.
+            return try demand(expected.isEmpty, "a query for \(type) in \(zone) is refused")
+        }
+        let answer = try JSONReader.read(body) { try QueryRecords.Response(from: &$0) }
+        var found: [String: String] = [:]
+        for case .record(let record) in answer.records {
+            found[record.recordName] = look(of: record)
+        }
+        guard type != ShareNames.recordType else {
+            return try demand(
+                found.allSatisfy { visible[$0.key] == $0.value },
+                "user \(user) queries \(found) in \(zone), of \(visible)")
+        }
+        try demand(
+            found == expected, "user \(user) queries \(found) in \(zone), expected \(expected)")
+    }
+
+    /// Everything from the beginning: what a device fetches that comes new.
+    private func checkFirstFetch(of zone: SharedZone, as user: Int) async throws {
+        let request = FetchZoneChanges.Request(zones: [.init(zoneID: zoneID(zone))])
+        let body = try await post(
+            "\(zone.scope(for: user))/changes/zone", as: Writer(user: user), request.write)
+        let answer = try JSONReader.read(body) { try FetchZoneChanges.Response(from: &$0) }
+        var found: [String: String] = [:]
+        if case .changes(let page)? = answer.zones.first {
+            for result in page.records {
+                guard case .record(let record) = result else {
+                    throw Violation("a first fetch has \(result)")
+                }
+                found[record.recordName] = look(of: record)
+            }
+        }
+        let expected = sharing.model.visible(to: user, in: zone)
+        try demand(found == expected, "user \(user) fetches \(found) of \(zone), not \(expected)")
+    }
+
+    private func checkShares(of zone: SharedZone, as user: Int) async throws {
+        for (share, _) in sharing.urls where share.zone == zone {
+            let metadata = try await open(share, "resolve", Writer(user: user))
+            let expected = sharing.model.opened(share, by: user)
+            try demand(
+                metadata.map { look(of: $0.share) } == expected,
+                "user \(user) opens \(share) as \(metadata.map { look(of: $0.share) } ?? "-"), "
+                    + "expected \(expected ?? "-")"
+            )
+            try demand(
+                metadata?.rootRecord?.recordName == (expected == nil ? nil : share.root),
+                "the metadata of \(share) shows \(metadata?.rootRecord?.recordName ?? "-")")
+        }
+    }
+
+    /// A file is had by its record's URL, and for another record by who sees this one and may write.
+    private func checkFile(in zone: SharedZone, as user: Int) async throws {
+        let visible = sharing.model.visible(to: user, in: zone)
+        let name = Names.records[sharing.steps % Names.records.count]
+        let content = sharing.model.zones[zone]?.notes[name]?.file
+        let source = JSONWriter.write { writer in
+            writer.object { writer in
+                writer.key("zoneID")
+                zoneID(zone).write(to: &writer)
+                writer.key("assets")
+                writer.array([name]) { writer, name in
+                    writer.object { writer in
+                        writer.member("recordName", name)
+                        writer.member("fieldName", "file")
+                    }
+                }
+            }
+        }
+        let scope = zone.scope(for: user)
+        let answer = try await call(
+            .post, target("database", "\(scope)/assets/rereference", Writer(user: user)), source)
+        let text = String(decoding: answer, as: UTF8.self)
+        let hasReceipt = text.contains(#""receipt""#)
+        let mayHave =
+            content != nil && visible[name] != nil && sharing.model.isWriter(user, in: zone)
+        try demand(
+            hasReceipt == mayHave,
+            "user \(user) asks for the file of '\(name)' in \(zone) and gets \(text)")
+        guard let content, visible[name] != nil else { return }
+        let record = try await lookUp([name], in: zone, as: user)?[name]
+        guard case .asset(let asset)? = try record?.fields.decoded()["file"]?.value else {
+            throw Violation("'\(name)' of \(zone) lost its file")
+        }
+        let path = Self.path(asset.downloadURL ?? "").replacingOccurrences(of: "${f}", with: "f")
+        let (status, bytes) = try await exchange(.get, path)
+        try demand(
+            status == 200 && bytes == Self.bytes(of: content),
+            "the file of '\(name)' in \(zone) is answered \(status)")
+    }
+
+    /// How a record looks that the server answered.
+    func look(of record: WireRecord) -> String {
+        if let share = record.shownShare {
+            return RecordLook.share(
+                share.publicPermission,
+                share.participants.map { participant in
+                    RecordLook.member(
+                        people.firstIndex {
+                            $0.recordName == participant.identity.userRecordName
+                        },
+                        participant.permission, participant.role, participant.acceptance)
+                }
+            )
+        }
+        let fields = try? record.fields.decoded()
+        var version = 0
+        if case .int64(let number)? = fields?["version"]?.value { version = Int(number) }
+        var file: String?
+        if case .asset(let asset)? = fields?["file"]?.value {
+            file = sharing.contents[asset.fileChecksum] ?? "unknown bytes"
+        }
+        var share: String?
+        if case .root(let name, _)? = record.sharing { share = name }
+        return RecordLook.note(version, parent: record.parent, file: file, share: share)
+    }
+}
