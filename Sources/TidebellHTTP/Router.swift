@@ -8,7 +8,7 @@ package enum Router {
     static let containerEndpoints: [any Endpoint.Type] = [
         ListZones.self, LookupZones.self, ModifyZones.self, FetchChangedZones.self,
         QueryRecords.self, LookupRecords.self, ModifyRecords.self, FetchRecordChanges.self,
-        ResolveShares.self, AcceptShares.self,
+        ResolveShares.self, AcceptShares.self, RequestShareAccess.self,
         UploadAssets.self, RereferenceAssets.self,
         FetchDatabaseChanges.self, FetchZoneChanges.self,
         ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,

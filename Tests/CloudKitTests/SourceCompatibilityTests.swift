@@ -80,6 +80,37 @@ private func sharingPage(_ container: CKContainer, _ participant: CKShare.Partic
     _ = (others, date, isRequester)
 }
 
+/// One-time URLs and access requests, with the types written out.
+private func shareAccess(_ container: CKContainer, _ share: CKShare, _ url: URL) async throws {
+    let anyone: CKShare.Participant = CKShare.Participant.oneTimeURLParticipant()
+    share.addParticipant(anyone)
+    let oneTimeURL: URL? = share.oneTimeURL(for: anyone.participantID)
+    share.allowsAccessRequests.toggle()
+    let requesters: [CKShare.AccessRequester] = share.requesters
+    let lookups: [CKUserIdentity.LookupInfo] = requesters.map(\.participantLookupInfo)
+    let people: [CKUserIdentity] = requesters.map(\.userIdentity)
+    share.denyRequesters(requesters)
+    share.blockRequesters(requesters)
+    let blocked: [CKShare.BlockedIdentity] = share.blockedIdentities
+    share.unblockIdentities(blocked)
+    let results: [URL: Result<Void, any Error>] = try await container.requestShareAccess(for: [url])
+    let operation = CKShareRequestAccessOperation(shareURLs: [url])
+    operation.perShareAccessRequestResultBlock = { (url: URL, result: Result<Void, any Error>) in
+        if case .failure(let error as CKError) = result,
+            error.code == .participantAlreadyInvited
+        {
+            print(url)
+        }
+    }
+    operation.shareAccessRequestResultBlock = { (result: Result<Void, any Error>) in
+        print(result)
+    }
+    operation.shareURLs = nil
+    container.add(operation)
+    let sendable: [any Sendable] = [requesters, blocked]
+    _ = (oneTimeURL, lookups, people, results, sendable)
+}
+
 /// Values of fields used as the objects they are on Apple's systems, as in "Providing User
 /// Access to CloudKit Data".
 private func report(_ record: CKRecord, _ other: CKRecord) -> [String] {

@@ -44,6 +44,52 @@ extension StoreConformance {
                 #expect(try transaction.zones(["Others"], in: other.database)[0].sharing == .none)
             }
         },
+        Check("SHARE-20, SHARE-21: a share keeps who asked, who is blocked, and one-time URLs") {
+            store in
+            try await store.write(.everything) { transaction throws in
+                let zone = try transaction.makeZone("Lists")
+                let other = try transaction.makeZone("Others")
+                var list = StoredShare.of("list", participants: [.invited(.ben)])
+                list.participants[0].isApprovedRequester = true
+                list.participants[0].oneTimeKey = "key"
+                list.participants[0].user = nil
+                list.allowsAccessRequests = true
+                list.outsiders = [
+                    .of(.anna, since: 7, isBlocked: true), .of(.ben, since: 8),
+                    StoredOutsider(
+                        user: UserID(rawValue: 99),
+                        identity: UserIdentity(
+                            userRecordName: "_x", lookup: .emailAddress("a\u{0}\"b@example.org")),
+                        since: Instant(rawValue: 8)),
+                ]
+                var next = StoredShare.of("next")
+                next.outsiders = [.of(.ben, since: 1)]
+                try transaction.putShares([list, next], in: zone.key)
+                let whole = StoredShare(
+                    name: list.name, root: nil, shortGUID: "guid-whole",
+                    outsiders: [.of(.ben, since: 2)])
+                try transaction.putShares([whole], in: other.key)
+                func all() throws -> [StoredShare] {
+                    try transaction.shares(in: zone.key, after: "", limit: 9)
+                }
+                #expect(try all() == [list, next])
+                #expect(try transaction.shares([list.name], in: zone.key) == [list])
+                #expect(try transaction.shares(ofRoots: ["list"], in: zone.key) == [list])
+                #expect(try transaction.share(shortGUID: "guid-list")?.share == list)
+                // One goes, one is another now.
+                list.outsiders.remove(at: 1)
+                list.outsiders[0].isBlocked = false
+                list.allowsAccessRequests = false
+                try transaction.putShares([list], in: zone.key)
+                #expect(try all() == [list, next])
+                // Nothing of a share that ended comes back with it.
+                try transaction.removeShares([list.name], in: zone.key)
+                list.outsiders = []
+                try transaction.putShares([list], in: zone.key)
+                #expect(try all() == [list, next])
+                #expect(try transaction.shares([list.name], in: other.key) == [whole])
+            }
+        },
         Check("SHARE-17: a user finds the zones that are shared with them by owner and name") {
             store in
             try await store.write(.everything) { transaction throws in
@@ -273,6 +319,16 @@ extension StoredParticipant {
             identity: UserIdentity(
                 userRecordName: "_ben", lookup: .emailAddress("ben@example.org")),
             permission: .readWrite, role: .administrator, acceptance: .pending)
+    }
+}
+
+extension StoredOutsider {
+    fileprivate static func of(
+        _ user: UserID, since: Int64, isBlocked: Bool = false
+    ) -> StoredOutsider {
+        StoredOutsider(
+            user: user, identity: UserIdentity(userRecordName: "_\(user.rawValue)"),
+            since: Instant(rawValue: since), isBlocked: isBlocked)
     }
 }
 

@@ -33,6 +33,7 @@ struct AccessTableTests {
         ),
         "database records/resolve": (.user, #"{"shortGUIDs":[]}"#),
         "database records/accept": (.user, #"{"shortGUIDs":[]}"#),
+        "database records/requestAccess": (.user, #"{"shortGUIDs":[]}"#),
         "database records/changes": (.reader, #"{"zoneID":{"zoneName":"Notes"}}"#),
         "database assets/upload": (.user, #"{"tokens":[]}"#),
         "database assets/rereference": (.user, #"{"assets":[]}"#),

@@ -170,6 +170,7 @@ extension BackupTests {
                     DROP TABLE share;
                     DROP TABLE share_grant;
                     DROP TABLE shared_record;
+                    DROP TABLE share_outsider;
                     DROP TABLE shared_zone;
                     ALTER TABLE zone DROP COLUMN sharing;
                     ALTER TABLE outbox DROP COLUMN sharing;

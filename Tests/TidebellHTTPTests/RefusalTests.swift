@@ -286,6 +286,15 @@ struct RefusalTests {
             Meeting(limits: { $0.publicUsersPerShare = 0 }) { api in
                 try await api.joined(try await api.shared(#""publicPermission":"READ_ONLY""#))
             }
+        case .requestersPerShare:
+            Meeting(limits: { $0.requestersPerShare = 0 }) { api in
+                try await api.joined(
+                    try await api.shared(#""denyAccessRequests":false"#), by: "requestAccess")
+            }
+        case .blockedPerShare:
+            Meeting(limits: { $0.blockedPerShare = 0 }) { api in
+                try await api.shared(#""blocked":[{"userIdentity":{"userRecordName":"_b"}}]"#)
+            }
         case .movedRecords:
             Meeting(limits: { $0.movedRecords = 0 }) { api in
                 try await api.shared(#""publicPermission":"READ_ONLY""#, ofParent: true)

@@ -128,6 +128,97 @@ import TidebellWire
     }
 
     @Test(
+        "SHARE-21: a request, its answer and a block by Web Services; the owner's devices are notified"
+    )
+    func accessRequests() async throws {
+        var scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.changeShare(#""participants":[],"denyAccessRequests":false"#)
+        _ = try await scene.pushes()
+        let asking = #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#
+        let answer = #"{"results":[{"shortGUID":{"value":"\#(guid)"}}]}"#
+        func ask() async throws -> String {
+            try await scene.call("ben-phone", "public/records/requestAccess", asking)
+        }
+        #expect(try await ask() == answer)
+        #expect(try await scene.pushes() == ["anna-phone": 1, "anna-pad": 1])
+        #expect(try await ask() == answer)
+        #expect(try await scene.pushes() == [:])
+        let ben = #"{"userIdentity":{"userRecordName":"\#(scene.ben)"}}"#
+        let fetched = try await scene.lookup("share")
+        #expect(
+            fetched.contains(#""denyAccessRequests":false,"requesters":[\#(ben)],"blocked":[]"#))
+        let blocked = try await scene.changeShare(#""requesters":[],"blocked":[\#(ben)]"#)
+        #expect(
+            blocked.contains(#""denyAccessRequests":false,"requesters":[],"blocked":[\#(ben)]"#))
+        _ = try await scene.pushes()
+        #expect(try await ask() == answer)
+        #expect(try await scene.pushes() == [:])
+    }
+
+    @Test("SHARE-20: one-time URLs by Web Services, with the extensions only")
+    func oneTimeURL() async throws {
+        let scene = try await SharedScene()
+        let guid = try await scene.share()
+        let saved = try await scene.changeShare(
+            #""participants":[{"usesOneTimeURL":true,"permission":"READ_ONLY"}]"#,
+            isExtended: true)
+        let found = try #require(
+            saved.firstMatch(of: /"usesOneTimeURL":true,"oneTimeShortGUID":"([^"]+)"/))
+        #expect(found.1.hasPrefix("\(guid)."))
+        #expect(try await !scene.lookup("share").contains("neTime"))
+        let accepted = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(found.1)"}]}"#)
+        #expect(accepted.contains(#""participantStatus":"ACCEPTED""#))
+        #expect(accepted.contains(#""shortGUID":{"value":"\#(found.1)"}"#))
+        #expect(try await scene.lookup("share").contains(#""userRecordName":"\#(scene.ben)""#))
+    }
+
+    @Test("M8, SHARE-21: an erased user has asked for nothing, and is blocked nowhere")
+    func erasedOutsiders() async throws {
+        let scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.api.cloud.accounts.add(named: "eva")
+        let eva = try await scene.api.cloud.accounts.makeWebToken(for: "eva")
+        let here = ContainerKey(container: TestAPI.container, environment: .development)
+        _ = try await scene.changeShare(
+            #""denyAccessRequests":false,"blocked":[{"userIdentity":{"userRecordName":"\#(scene.ben)"}}]"#
+        )
+        let asked = try await scene.answer(to: "requestAccess", guid, as: eva, in: here)
+        #expect(!asked.contains("serverErrorCode"))
+        func outsiders() async throws -> [StoredOutsider] {
+            try await scene.api.cloud.store.read { try $0.share(shortGUID: guid) }?
+                .share.outsiders ?? []
+        }
+        #expect(try await outsiders().map(\.isBlocked) == [true, false])
+        for name in ["ben", "eva"] {
+            let accounts = scene.api.cloud.accounts
+            let account = try await accounts.remove(named: name, erasing: .personal)
+            #expect(try await accounts.erase(account)[.users] == 1)
+        }
+        #expect(try await outsiders() == [])
+    }
+
+    @Test(
+        "H4, SHARE-21: nobody asks for a share of another container, nor learns that there is one")
+    func accessFromElsewhere() async throws {
+        let scene = try await SharedScene()
+        let guid = try await scene.share()
+        _ = try await scene.changeShare(#""participants":[],"denyAccessRequests":false"#)
+        let elsewhere = ContainerKey(
+            container: "iCloud.org.example.chess", environment: .production)
+        let everywhere = try await scene.api.cloud.accounts.makeWebToken(for: "ben")
+        let unknown = String(guid.reversed())
+        func ask(_ guid: String) async throws -> String {
+            try await scene.answer(to: "requestAccess", guid, as: everywhere, in: elsewhere)
+        }
+        let answer = try await ask(guid)
+        #expect(answer.contains(#""serverErrorCode":"NOT_FOUND""#))
+        #expect(try await ask(unknown) == answer.replacing(guid, with: unknown))
+        #expect(try await scene.lookup("share").contains(#""requesters":[]"#))
+    }
+
+    @Test(
         "H4, SHARE-18: a token of one container reaches no share of another, and nothing says that there is one",
         arguments: ["resolve", "accept"])
     func otherContainers(endpoint: String) async throws {
@@ -333,20 +424,23 @@ private struct SharedScene {
     /// Calls an endpoint of a database, or of `/ext`, as a device; fails where it is refused.
     @discardableResult
     func call(
-        _ device: String, _ path: String, _ body: String
+        _ device: String, _ path: String, _ body: String, isExtended: Bool = false
     ) async throws -> String {
-        try await call(device, path, "", body)
+        try await call(device, path, "", body, isExtended: isExtended)
     }
 
     private func call(
-        _ device: String, _ path: String?, _ ext: String, _ body: String
+        _ device: String, _ path: String?, _ ext: String, _ body: String,
+        isExtended: Bool = false
     ) async throws -> String {
         let token = tokens[String(device.prefix { $0 != "-" })] ?? ""
         let base =
             path.map { TestAPI.target($0, apiToken: api.apiToken, webToken: token) }
             ?? "/ext/1/\(TestAPI.container)/development/\(ext)?ckAPIToken=\(api.apiToken)"
             + "&ckWebAuthToken=\(token)"
-        let answer = try await api.send("POST", "\(base)&clientId=\(device)", body)
+        let answer = try await api.send(
+            "POST", "\(base)&clientId=\(device)", body,
+            headers: isExtended ? ["X-Tidebell-Extensions": "1"] : [:])
         #expect(
             answer.status == 200 && !answer.text.contains("serverErrorCode"), "\(answer.text)")
         return answer.text
@@ -429,12 +523,29 @@ private struct SharedScene {
         return try #require(guids.first)
     }
 
-    private func tag(_ name: String) async throws -> String {
-        let answer = try await call(
+    /// Anna changes her share; returns the answer.
+    func changeShare(_ members: String, isExtended: Bool = false) async throws -> String {
+        try await call(
+            "anna-phone", "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Lists"},"operations":[{"operationType":"update",\
+            "record":{"recordName":"share","recordChangeTag":"\(try await tag("share"))",\
+            "fields":{},\(members)}}]}
+            """,
+            isExtended: isExtended)
+    }
+
+    /// What Anna gets of one of her records.
+    func lookup(_ name: String) async throws -> String {
+        try await call(
             "anna-phone", "private/records/lookup",
             """
             {"zoneID":{"zoneName":"Lists"},"records":[{"recordName":"\(name)"}]}
             """)
+    }
+
+    private func tag(_ name: String) async throws -> String {
+        let answer = try await lookup(name)
         return String(try #require(answer.firstMatch(of: /"recordChangeTag":"([^"]+)"/)).1)
     }
 

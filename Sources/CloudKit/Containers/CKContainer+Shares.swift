@@ -52,6 +52,18 @@ extension CKContainer {
         }
     }
 
+    /// Asks the owners of shares to let the signed-in user in (SHARE-21); a result for each URL.
+    ///
+    /// See ``CKShareRequestAccessOperation``.
+    public func requestShareAccess(
+        for urls: [URL]
+    ) async throws -> [URL: Result<Void, any Error>] {
+        let urls = urls.uniqued()
+        let results = try await connection.requestAccess(to: urls, requestOptions)
+        return Dictionary(
+            uniqueKeysWithValues: zip(urls, results.map { $0.mapError { $0 as any Error } }))
+    }
+
     /// Makes the signed-in user a participant of a share.
     @preconcurrency
     public func accept(

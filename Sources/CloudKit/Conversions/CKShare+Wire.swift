@@ -12,6 +12,11 @@ extension CKShare.Sharing {
             CKShareParticipant(CKShareParticipant.Values($0, in: zoneID, of: database))
         }
         currentUserParticipantID = wire.currentUserParticipantID
+        guard let requests = wire.accessRequests else { return }
+        let read = { CKUserIdentity.Values($0, in: zoneID, of: database) }
+        self.requests = CKShare.AccessRequests(
+            areAllowed: requests.areAllowed, waiting: requests.requesters.map(read),
+            blocked: requests.blocked.map(read))
     }
 
     /// What a save sends: all of it, the owner apart, whom the server knows.
@@ -25,7 +30,12 @@ extension CKShare.Sharing {
         }
         return ShareChanges(
             root: rootID.map { ShareChanges.Root(recordName: $0.recordName) },
-            publicPermission: publicPermission.wire, participants: others
+            publicPermission: publicPermission.wire, participants: others,
+            allowsAccessRequests: requests.areAllowed,
+            requesters: requests.areAnswered
+                ? requests.waiting.map { $0.wire(in: database) } : nil,
+            blocked: requests.areAnswered
+                ? requests.blocked.map { $0.wire(in: database) } : nil
         )
     }
 }
@@ -39,7 +49,9 @@ extension CKShareParticipant.Values {
             identity: CKUserIdentity.Values(wire.identity, in: zoneID, of: database),
             role: CKShareParticipantRole(wire.role),
             permission: CKShareParticipantPermission(wire.permission),
-            acceptanceStatus: CKShareParticipantAcceptanceStatus(wire.acceptance)
+            acceptanceStatus: CKShareParticipantAcceptanceStatus(wire.acceptance),
+            isApprovedRequester: wire.isApprovedRequester, usesOneTimeURL: wire.usesOneTimeURL,
+            oneTimeURL: wire.oneTimeShortGUID.flatMap { database.container.shareURL($0) }
         )
     }
 
@@ -54,10 +66,15 @@ extension CKShareParticipant.Values {
                     + "permission, or remove them."
             )
         }
-        return WireParticipant(
-            participantID: isKnown ? participantID : nil, identity: identity.wire(in: database),
-            permission: permission, role: role.wire, acceptance: .pending
+        // A one-time URL is asked for by the ID that the app gave its participant.
+        let isAwaited = usesOneTimeURL && identity.userRecordID == nil
+        var wire = WireParticipant(
+            participantID: isKnown || isAwaited ? participantID : nil,
+            identity: identity.wire(in: database), permission: permission, role: role.wire,
+            acceptance: .pending
         )
+        wire.usesOneTimeURL = isAwaited
+        return wire
     }
 }
 
@@ -123,7 +140,8 @@ extension CKShareMetadata.Values {
             owner: CKUserIdentity.Values(wire.ownerIdentity, in: wire.zoneID, of: database),
             role: CKShareParticipantRole(wire.participantRole),
             acceptanceStatus: CKShareParticipantAcceptanceStatus(wire.participantStatus),
-            permission: CKShareParticipantPermission(wire.participantPermission)
+            permission: CKShareParticipantPermission(wire.participantPermission),
+            invitationURL: container.shareURL(wire.shortGUID)
         )
     }
 }

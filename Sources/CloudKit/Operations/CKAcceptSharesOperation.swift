@@ -66,7 +66,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
         return RequestWork(completion: completion) { ledger throws(CKError) in
             let results = try await container.accept(metadatas, ledger.options)
             for (index, result) in results.enumerated() {
-                let url = metadatas[index].share.url ?? Self.unknownURL
+                let url = metadatas[index].values.invitationURL ?? Self.unknownURL
                 ledger.settle(url, result, items[index])
             }
         }.plan

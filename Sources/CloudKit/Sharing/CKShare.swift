@@ -161,6 +161,11 @@ open class CKShare: CKRecord, @unchecked Sendable {
         versions.withLock { $0.current.remove(participant) }
     }
 
+    /// Changes what the share is beside a record.
+    func change(_ body: (inout Sharing) -> Void) {
+        versions.withLock { body(&$0.current) }
+    }
+
     private func requirePrivate(_ what: String) {
         precondition(
             publicPermission == .none || publicPermission == .unknown,
@@ -201,6 +206,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
             guard let sent, !sent.isSame(as: changed) else { return }
             versions.current.publicPermission = changed.publicPermission
             versions.current.participants = changed.participants
+            versions.current.requests = changed.requests
             versions.current.adopt(values.participants)
         }
     }
@@ -211,6 +217,10 @@ extension CKShare {
     public typealias Participant = CKShareParticipant
     /// What is known of a share before it is accepted.
     public typealias Metadata = CKShareMetadata
+    /// Somebody who asked for access. Known as `CKShareAccessRequester`.
+    public typealias AccessRequester = CKShareAccessRequester
+    /// Somebody who may not ask for access.
+    public typealias BlockedIdentity = CKShareBlockedIdentity
     /// What a participant answered.
     public typealias ParticipantAcceptanceStatus = CKShareParticipantAcceptanceStatus
     /// What a participant may do.
@@ -239,6 +249,7 @@ extension CKShare {
         var publicPermission = CKShareParticipantPermission.none
         var participants: [CKShareParticipant] = []
         var currentUserParticipantID: String?
+        var requests = AccessRequests()
 
         static var kind: ArchiveKind { .share }
     }
@@ -264,6 +275,7 @@ extension CKShare.Sharing {
         for _ in 0..<(try reader.count()) {
             participants.append(CKShareParticipant(try CKShareParticipant.Values(from: &reader)))
         }
+        requests = try CKShare.AccessRequests(from: &reader)
     }
 
     func write(to writer: inout BlobWriter) {
@@ -273,6 +285,7 @@ extension CKShare.Sharing {
         writer.write(currentUserParticipantID)
         writer.write(count: participants.count)
         for participant in participants { participant.values.write(to: &writer) }
+        requests.write(to: &writer)
     }
 
     /// The owner; nil where the server named none.
@@ -310,7 +323,7 @@ extension CKShare.Sharing {
 
     /// Whether the same people take part in both, in the same way, as far as an app can change it.
     func isSame(as other: Self) -> Bool {
-        publicPermission == other.publicPermission
+        publicPermission == other.publicPermission && requests == other.requests
             && participants.map(\.values) == other.participants.map(\.values)
     }
 

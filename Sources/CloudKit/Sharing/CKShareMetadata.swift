@@ -113,6 +113,8 @@ extension CKShareMetadata {
         var role: CKShareParticipantRole
         var acceptanceStatus: CKShareParticipantAcceptanceStatus
         var permission: CKShareParticipantPermission
+        /// By which it was found, and is accepted: the share's own, or a one-time URL.
+        var invitationURL: URL?
     }
 
     /// The archived state of metadata.
@@ -125,6 +127,7 @@ extension CKShareMetadata {
         var owner: CKUserIdentity.Values
         /// What the user is to the share.
         var own: CKShareParticipant.Values
+        var invitationURL: URL?
 
         static var kind: ArchiveKind { .shareMetadata }
     }
@@ -142,6 +145,7 @@ extension CKShareMetadata.Frame {
             participantID: "", identity: CKUserIdentity.Values(), role: values.role,
             permission: values.permission, acceptanceStatus: values.acceptanceStatus
         )
+        invitationURL = values.invitationURL
     }
 
     init(from reader: inout BlobReader) throws(BlobError) {
@@ -154,6 +158,7 @@ extension CKShareMetadata.Frame {
         }
         owner = try CKUserIdentity.Values(from: &reader)
         own = try CKShareParticipant.Values(from: &reader)
+        invitationURL = try reader.optionalString().flatMap { URL(string: $0) }
     }
 
     func write(to writer: inout BlobWriter) {
@@ -164,6 +169,7 @@ extension CKShareMetadata.Frame {
         writer.write(rootRecord) { $1.write(to: &$0) }
         owner.write(to: &writer)
         own.write(to: &writer)
+        writer.write(invitationURL?.absoluteString)
     }
 }
 
@@ -182,7 +188,7 @@ extension CKShareMetadata.Values {
             && owner == other.owner && role == other.role
             && acceptanceStatus == other.acceptanceStatus && permission == other.permission
             && share.hasSameState(as: other.share) && share.values.isSame(as: other.share.values)
-            && share.url == other.share.url
+            && share.url == other.share.url && invitationURL == other.invitationURL
             && rootRecord.map { root in
                 other.rootRecord.map { root.hasSameState(as: $0) } ?? false
             } ?? (other.rootRecord == nil)
@@ -199,7 +205,8 @@ extension CKShareMetadata.Values {
             rootID: frame.rootID,
             rootRecord: frame.rootRecord.map { CKRecord($0.identity, state: $0.state) },
             owner: frame.owner, role: frame.own.role,
-            acceptanceStatus: frame.own.acceptanceStatus, permission: frame.own.permission
+            acceptanceStatus: frame.own.acceptanceStatus, permission: frame.own.permission,
+            invitationURL: frame.invitationURL
         )
     }
 }

@@ -119,9 +119,19 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// When they were added: nil, because the server does not keep it.
     open var dateAddedToShare: Date? { nil }
 
-    /// Whether they came in by asking for access: false, because this server has no access
-    /// requests.
-    open var isApprovedRequester: Bool { false }
+    /// Whether they had asked for access when they were added (SHARE-21).
+    open var isApprovedRequester: Bool { values.isApprovedRequester }
+
+    /// Returns a participant whom nobody knows yet: whoever opens the one-time URL first and accepts
+    /// (SHARE-20).
+    ///
+    /// ``CKShare/oneTimeURL(for:)`` returns that URL once a share was saved with them. Until
+    /// somebody accepts, their identity is empty.
+    /// See <https://developer.apple.com/documentation/cloudkit/ckshare/participant/onetimeurlparticipant()>.
+    // NB: Apple's returns Self, which only a subclass could tell from this.
+    open class func oneTimeURLParticipant() -> CKShareParticipant {
+        CKShareParticipant(Values(identity: CKUserIdentity.Values(), usesOneTimeURL: true))
+    }
 
     /// Returns a participant of the same state.
     open func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(values) }
@@ -154,6 +164,8 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
         state.withLock { state in
             (state.participantID, state.isKnown) = (known.participantID, known.isKnown)
             (state.identity, state.acceptanceStatus) = (known.identity, known.acceptanceStatus)
+            (state.usesOneTimeURL, state.oneTimeURL) = (known.usesOneTimeURL, known.oneTimeURL)
+            state.isApprovedRequester = known.isApprovedRequester
         }
     }
 }
@@ -168,6 +180,11 @@ extension CKShareParticipant {
         var role = CKShareParticipantRole.privateUser
         var permission = CKShareParticipantPermission.readOnly
         var acceptanceStatus = CKShareParticipantAcceptanceStatus.pending
+        var isApprovedRequester = false
+        /// Whether whoever opens a URL first becomes this participant.
+        var usesOneTimeURL = false
+        /// That URL; nil until a share was saved with them, and for who does not manage it.
+        var oneTimeURL: URL?
 
         static var kind: ArchiveKind { .shareParticipant }
     }
@@ -183,6 +200,9 @@ extension CKShareParticipant.Values {
             let status = CKShareParticipantAcceptanceStatus(rawValue: Int(try reader.byte()))
         else { throw .badValue }
         (self.role, self.permission, acceptanceStatus) = (role, permission, status)
+        isApprovedRequester = try reader.bool()
+        usesOneTimeURL = try reader.bool()
+        oneTimeURL = try reader.optionalString().flatMap { URL(string: $0) }
     }
 
     func write(to writer: inout BlobWriter) {
@@ -192,14 +212,13 @@ extension CKShareParticipant.Values {
         writer.write(byte: UInt8(truncatingIfNeeded: role.rawValue))
         writer.write(byte: UInt8(truncatingIfNeeded: permission.rawValue))
         writer.write(byte: UInt8(truncatingIfNeeded: acceptanceStatus.rawValue))
+        writer.write(isApprovedRequester)
+        writer.write(usesOneTimeURL)
+        writer.write(oneTimeURL?.absoluteString)
     }
 
     /// Whether both are the same person (SHARE-8).
     func isSamePerson(as other: CKShareParticipant.Values) -> Bool {
-        if participantID == other.participantID { return true }
-        if let user = identity.userRecordID, let otherUser = other.identity.userRecordID {
-            return user == otherUser
-        }
-        return identity.lookup != nil && identity.lookup == other.identity.lookup
+        participantID == other.participantID || identity.isSamePerson(as: other.identity)
     }
 }

@@ -189,6 +189,12 @@ extension CKUserIdentity.Values {
         writer.write(userRecordID) { $0.write($1) }
         writer.write(lookup) { $1.write(to: &$0) }
     }
+
+    /// Whether both are the same person; two of whom nothing is known are not.
+    func isSamePerson(as other: CKUserIdentity.Values) -> Bool {
+        if let user = userRecordID, let otherUser = other.userRecordID { return user == otherUser }
+        return lookup != nil && lookup == other.lookup
+    }
 }
 
 extension CKUserIdentityLookupInfo {

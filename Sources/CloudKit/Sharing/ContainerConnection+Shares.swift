@@ -30,7 +30,9 @@ extension ContainerConnection {
         var results: [Int: Result<CKShare, CKError>] = [:]
         for (identifier, indices) in groups {
             // Without a URL the metadata is none that a server returned.
-            let urls = indices.map { metadatas[$0].share.url ?? URL(fileURLWithPath: "/") }
+            let urls = indices.map {
+                metadatas[$0].values.invitationURL ?? URL(fileURLWithPath: "/")
+            }
             do throws(CKError) {
                 let accepted = try await container(identifier).results(
                     AcceptShares.self, of: urls, ShareLookup(),
@@ -52,11 +54,49 @@ extension ContainerConnection {
             ? self : ContainerConnection(identifier: identifier, session: session)
     }
 
+    /// Asks the owners of shares to let the signed-in user in; a result for each URL, in order.
+    func requestAccess(
+        to urls: [URL], _ options: RequestOptions
+    ) async throws(CKError) -> [Result<Void, CKError>] {
+        try await answers(RequestShareAccess.self, to: urls, ShareLookup(), options) {
+            response, report in
+            response.results.map { result in
+                switch result {
+                case .requested: .success(())
+                case .failed(_, let error): .failure(.server(error, report: report))
+                }
+            }
+        }
+    }
+
     private func results<Endpoint: WireEndpoint>(
         _ endpoint: Endpoint.Type, of urls: [URL], _ lookup: ShareLookup,
         _ options: RequestOptions
     ) async throws(CKError) -> [Result<CKShareMetadata, CKError>]
     where Endpoint.Request == SharesRequest, Endpoint.Response == SharesResponse {
+        try await answers(endpoint, to: urls, lookup, options) { response, report in
+            response.results.map { result in
+                switch result {
+                case .share(let metadata):
+                    Result { () throws(CKError) in
+                        // Who calls is somebody else in every container.
+                        let home = container(metadata.container.container)
+                        return CKShareMetadata(try CKShareMetadata.Values(metadata, from: home))
+                    }
+                case .failed(_, let error): .failure(.server(error, report: report))
+                }
+            }
+        }
+    }
+
+    /// Sends what URLs name, page by page, and returns a result for each URL, in order; what is no URL
+    /// of a share is not sent.
+    private func answers<Endpoint: WireEndpoint, Value>(
+        _ endpoint: Endpoint.Type, to urls: [URL], _ lookup: ShareLookup,
+        _ options: RequestOptions,
+        _ read: (Endpoint.Response, CKError.ServerReport) -> [Result<Value, CKError>]
+    ) async throws(CKError) -> [Result<Value, CKError>]
+    where Endpoint.Request == SharesRequest, Endpoint.Response: WireBody {
         if let error = OperationLimit.check(urls.count) { throw error }
         let named = urls.map { url in
             Result { () throws(CKError) in
@@ -67,21 +107,11 @@ extension ContainerConnection {
             }
         }
         let toSend = named.compactMap { try? $0.get() }  // the others fail by themselves
-        var answered: [Result<CKShareMetadata, CKError>] = []
+        var answered: [Result<Value, CKError>] = []
         for page in toSend.chunked(by: WireProtocol.pageLimit) {
             let answer = try await send(
                 endpoint, SharesRequest(shortGUIDs: Array(page)), options)
-            answered += answer.value.results.map { result in
-                switch result {
-                case .share(let metadata):
-                    Result { () throws(CKError) in
-                        // Who calls is somebody else in every container.
-                        let home = container(metadata.container.container)
-                        return CKShareMetadata(try CKShareMetadata.Values(metadata, from: home))
-                    }
-                case .failed(_, let error): .failure(.server(error, report: answer.report))
-                }
-            }
+            answered += read(answer.value, answer.report)
         }
         var rest = answered.makeIterator()
         return try named.map { name throws(CKError) in

@@ -126,13 +126,14 @@ extension GrantedZone {
 
 extension LocatedShare {
     /// What the zone is to who has the share's URL: to its owner all of it, to anybody else what
-    /// this share lets them do, accepted or not; nil where that is nothing (SHARE-10).
+    /// this share lets them do, accepted or not; nil where that is nothing (SHARE-10), as for all who
+    /// are blocked (SHARE-21).
     func access(for user: StoredUser?, of owner: StoredUser) -> ZoneAccess? {
         let database = DatabaseAccess(key: database.key, owner: owner)
         guard user?.id != owner.id else { return database.access(to: zone, of: self.database) }
         let participant = share.participant(user?.id)
         let permission = participant?.permission ?? share.publicPermission
-        guard permission != .none else { return nil }
+        guard permission != .none, !share.isBlocked(user?.id) else { return nil }
         let rights = SharedRights(
             to: share, permission, isAdministrator: participant?.role == .administrator,
             in: zone.key)

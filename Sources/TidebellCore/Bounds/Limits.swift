@@ -96,6 +96,11 @@ package struct Limits: Sendable, Hashable {
     package var participantsPerShare = 100
     /// Users who joined one share by its URL (SHARE-7); Apple names no number.
     package var publicUsersPerShare = 1000
+    /// Users who asked for access to one share and got no answer yet (SHARE-21); Apple names no
+    /// number.
+    package var requestersPerShare = 100
+    /// Users whom one share is blocked for; likewise.
+    package var blockedPerShare = 1000
     /// Records that come into a hierarchy that is shared, or leave it, with one save.
     package var movedRecords = 10_000
     /// Bytes of a file that a plain web client uploads (ASSET-7).

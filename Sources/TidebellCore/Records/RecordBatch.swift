@@ -72,7 +72,7 @@ struct RecordBatch {
     var sharing: BatchSharing
     /// What it does to their hierarchies.
     var hierarchies = HierarchyChanges()
-    /// How many IDs of participants were made.
+    /// How many UUIDs were taken for participants.
     var madeParticipants = 0
     /// One for each operation, once planned.
     var outcomes: [Outcome] = []

@@ -119,13 +119,11 @@ struct HierarchyChanges {
 }
 
 extension ShareChanges {
-    /// What it names participants by.
+    /// What it names participants by, and those who are to be blocked.
     fileprivate var participantLookups: [UserLookup] {
-        (participants ?? []).flatMap { participant in
-            [
-                participant.identity.userRecordName.map { .userRecordName($0) },
-                participant.identity.lookup,
-            ].compactMap(\.self)
+        ((participants ?? []).map(\.identity) + (blocked ?? [])).flatMap { identity in
+            [identity.userRecordName.map { .userRecordName($0) }, identity.lookup].compactMap(
+                \.self)
         }
     }
 }

@@ -3,7 +3,7 @@ import TidebellWire
 
 extension StoredParticipant {
     /// The address that was invited, of which no user of the container was known then; nil where
-    /// somebody is known.
+    /// somebody is known, and of a one-time URL.
     var openAddress: UserLookup? {
         user == nil ? identity.lookup.flatMap(UserAddress.canonical) : nil
     }

@@ -64,14 +64,15 @@ extension RecordBatch {
         // Operations have the UUIDs before.
         var next = request.operations.count + madeParticipants
         defer { madeParticipants = next - request.operations.count }
-        let (call, sharing) = (call, sharing)
+        let (call, sharing, zone) = (call, sharing, zone.key)
+        let makeID = {
+            next += 1
+            return call.uuids[next - 1]
+        }
         return try ShareParticipants(
-            user: { sharing.user($0) },
-            makeID: {
-                next += 1
-                return call.uuids[next - 1].uuidString
-            },
-            owner: access.database.owner ?? user, limits: call.limits
+            user: { sharing.user($0) }, makeID: { makeID().uuidString },
+            makeOneTimeKey: { call.oneTimeKey(of: makeID(), in: zone) },
+            owner: access.database.owner ?? user, now: call.now, limits: call.limits
         ).changed(share, by: changes)
     }
 

@@ -49,6 +49,8 @@ struct ShareAnswers {
     func answered(_ share: StoredShare) -> WireShare {
         let caller = share.participant(call.user?.id)
         let seesAll = isOwner || caller.map { $0.role != .publicUser } ?? false
+        let manages =
+            isOwner || caller?.role == .administrator && caller?.acceptance == .accepted
         let shown = seesAll ? share.participants : caller.map { [$0] } ?? []
         let ownerParticipant = WireParticipant(
             participantID: owner?.recordName,
@@ -57,18 +59,35 @@ struct ShareAnswers {
         )
         return WireShare(
             shortGUID: share.shortGUID, publicPermission: share.publicPermission,
-            participants: [ownerParticipant] + shown.map(WireParticipant.init),
-            currentUserParticipantID: isOwner ? owner?.recordName : caller?.id
+            participants: [ownerParticipant]
+                + shown.map { answered($0, of: share, withURL: manages) },
+            currentUserParticipantID: isOwner ? owner?.recordName : caller?.id,
+            accessRequests: manages ? WireAccessRequests(share) : nil
         )
     }
-}
 
-extension WireParticipant {
-    fileprivate init(_ participant: StoredParticipant) {
-        self.init(
+    /// A participant; what one-time URLs are told by is an extension (web-services 9).
+    private func answered(
+        _ participant: StoredParticipant, of share: StoredShare, withURL showsURL: Bool
+    ) -> WireParticipant {
+        var answered = WireParticipant(
             participantID: participant.id, identity: participant.identity,
             permission: participant.permission, role: participant.role,
             acceptance: participant.acceptance
         )
+        answered.isApprovedRequester = participant.isApprovedRequester
+        guard call.usesExtensions, let key = participant.oneTimeKey else { return answered }
+        answered.usesOneTimeURL = true
+        if showsURL { answered.oneTimeShortGUID = ShareLink.text(share.shortGUID, key) }
+        return answered
+    }
+}
+
+extension WireAccessRequests {
+    fileprivate init(_ share: StoredShare) {
+        self.init(
+            areAllowed: share.allowsAccessRequests,
+            requesters: share.outsiders.filter { !$0.isBlocked }.map(\.identity),
+            blocked: share.outsiders.filter(\.isBlocked).map(\.identity))
     }
 }

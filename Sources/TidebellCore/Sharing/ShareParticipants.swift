@@ -7,7 +7,10 @@ struct ShareParticipants {
     let user: (UserLookup) throws -> StoredUser?
     /// Makes the ID of a new participant.
     let makeID: () -> String
+    /// Makes what the one-time URL of a new participant has beside the share's own.
+    let makeOneTimeKey: () -> String
     let owner: StoredUser
+    let now: Instant
     let limits: Limits
 
     /// Returns a share as a save of its record leaves it.
@@ -15,8 +18,10 @@ struct ShareParticipants {
         var changed = share
         let permission = changes.publicPermission ?? share.publicPermission
         changed.publicPermission = permission
+        let blocked = try self.blocked(by: changes, of: share)
         if let wanted = changes.participants {
-            changed.participants = try participants(wanted, of: share, under: permission)
+            changed.participants = try participants(
+                wanted, of: share, under: permission, without: Set(blocked.map(\.user)))
         } else if share.isClosed(by: permission) {
             changed.participants = []
         }
@@ -27,6 +32,7 @@ struct ShareParticipants {
         where changed.participants[index].role == .publicUser {
             changed.participants[index].permission = permission
         }
+        try settleRequests(changes, blocked, of: share, in: &changed)
         // Who takes part already stays, however many the server admits by now.
         guard
             changed.participants.count(where: { $0.role != .publicUser })
@@ -39,6 +45,7 @@ struct ShareParticipants {
     /// public (SHARE-7); nil where there is nothing to accept for them.
     func accepted(_ share: StoredShare, by user: StoredUser) throws -> StoredShare? {
         var accepted = share
+        accepted.outsiders.removeAll { $0.user == user.id }
         if let index = share.participants.firstIndex(where: { $0.user == user.id }) {
             guard share.participants[index].permission != .none else { return nil }
             accepted.participants[index].acceptance = .accepted
@@ -60,8 +67,11 @@ struct ShareParticipants {
     }
 
     /// The participants that a save names, each as it is to be.
+    ///
+    /// - Parameter blocked: Those who may be left out of an open share, too.
     private func participants(
-        _ wanted: [WireParticipant], of share: StoredShare, under permission: SharePermission
+        _ wanted: [WireParticipant], of share: StoredShare, under permission: SharePermission,
+        without blocked: Set<UserID>
     ) throws -> [StoredParticipant] {
         try checkCounts(wanted, of: share)
         let isPublic = permission != .none
@@ -87,13 +97,15 @@ struct ShareParticipants {
                 continue
             }
             guard !isPublic else { throw publicShare("added to", share) }
-            found.append(known.add(try added(participant), isFound: true))
+            found.append(known.add(try added(participant, to: known), isFound: true))
         }
         if isClosing { found.removeAll { $0 < share.participants.count } }
         let named = found.map { known.all[$0].value }
         guard isPublic else { return named }
         // Public users come and go by themselves: who saves need not have heard of all.
-        let left = known.all.filter { !$0.isFound }.map(\.value)
+        let left = known.all.lazy.filter { !$0.isFound }.map(\.value).filter {
+            !($0.user.map(blocked.contains) ?? false)
+        }
         guard left.allSatisfy({ $0.role == .publicUser || share.publicPermission == .none }) else {
             throw publicShare("removed from", share)
         }
@@ -140,7 +152,10 @@ struct ShareParticipants {
         return updated
     }
 
-    private func added(_ participant: WireParticipant) throws -> StoredParticipant {
+    private func added(
+        _ participant: WireParticipant, to known: KnownParticipants
+    ) throws -> StoredParticipant {
+        guard !participant.usesOneTimeURL else { return try oneTime(participant, known) }
         guard let key = participant.identity.key else {
             throw WireError.badRequest(
                 "a participant without 'lookupInfo' or 'userRecordName' cannot be added")
@@ -158,6 +173,29 @@ struct ShareParticipants {
             identity: UserIdentity(
                 userRecordName: user?.recordName, lookup: participant.identity.lookup),
             permission: participant.permission, role: participant.role, acceptance: .pending
+        )
+    }
+
+    /// A participant whom nobody knows yet: whoever opens their URL first (SHARE-20).
+    ///
+    /// The app asks for the URL by the ID that it gave them, so they keep it, where it is nobody
+    /// else's.
+    private func oneTime(
+        _ participant: WireParticipant, _ known: KnownParticipants
+    ) throws -> StoredParticipant {
+        guard participant.identity.key == nil else {
+            throw WireError.badRequest(
+                "a participant with a one-time URL is whoever opens it first: 'userIdentity' cannot "
+                    + "name anybody"
+            )
+        }
+        let wanted = participant.participantID.flatMap { id in
+            id.isEmpty || id.utf8.count > limits.nameLength || known.hasID(id) ? nil : id
+        }
+        return StoredParticipant(
+            id: wanted ?? makeID(), user: nil, identity: UserIdentity(userRecordName: nil),
+            permission: participant.permission, role: participant.role, acceptance: .pending,
+            oneTimeKey: makeOneTimeKey()
         )
     }
 
@@ -205,6 +243,9 @@ private struct KnownParticipants {
     /// Whether a user is one of them.
     func isKnown(_ user: UserID) -> Bool { byUser[user] != nil }
 
+    /// Whether one has an ID.
+    func hasID(_ id: String) -> Bool { byID[id] != nil }
+
     /// Adds one, and returns its index.
     mutating func add(_ participant: StoredParticipant, isFound: Bool) -> Int {
         let index = all.count
@@ -229,7 +270,7 @@ private struct KnownParticipants {
 
 extension UserIdentity {
     /// By what the person is known again.
-    fileprivate var key: UserLookup? { userRecordName.map { .userRecordName($0) } ?? lookup }
+    var key: UserLookup? { userRecordName.map { .userRecordName($0) } ?? lookup }
 }
 
 extension StoredShare {
@@ -251,6 +292,11 @@ extension StoredShare {
             if let user = participant.user { access[user] = participant }
         }
         return access
+    }
+
+    /// Whether a user may neither take part nor ask to (SHARE-21).
+    func isBlocked(_ user: UserID?) -> Bool {
+        outsiders.contains { $0.user == user && $0.isBlocked }
     }
 
     /// Returns the participant that a user is.

@@ -21,16 +21,24 @@ package struct StoredShare: Sendable, Hashable {
     package var publicPermission: SharePermission
     /// All but the owner, in the order in which they were added.
     package var participants: [StoredParticipant]
+    /// Whether those who are not invited may ask for access (SHARE-21).
+    package var allowsAccessRequests: Bool
+    /// Who asked for access, or may not, in the order of ``StoredOutsider/since``; of those who came
+    /// at the same time, in the order of their users.
+    package var outsiders: [StoredOutsider]
 
     package init(
         name: String, root: String?, shortGUID: String, publicPermission: SharePermission = .none,
-        participants: [StoredParticipant] = []
+        participants: [StoredParticipant] = [], allowsAccessRequests: Bool = false,
+        outsiders: [StoredOutsider] = []
     ) {
         self.name = name
         self.root = root
         self.shortGUID = shortGUID
         self.publicPermission = publicPermission
         self.participants = participants
+        self.allowsAccessRequests = allowsAccessRequests
+        self.outsiders = outsiders
     }
 }
 
@@ -45,10 +53,16 @@ package struct StoredParticipant: Sendable, Hashable {
     package var permission: SharePermission
     package var role: ParticipantRole
     package var acceptance: ParticipantAcceptance
+    /// Whether they had asked for access when they were added (SHARE-21).
+    package var isApprovedRequester: Bool
+    /// What their one-time URL has beside the share's own; nil for one who was invited otherwise
+    /// (SHARE-20).
+    package var oneTimeKey: String?
 
     package init(
         id: String, user: UserID?, identity: UserIdentity, permission: SharePermission,
-        role: ParticipantRole, acceptance: ParticipantAcceptance
+        role: ParticipantRole, acceptance: ParticipantAcceptance,
+        isApprovedRequester: Bool = false, oneTimeKey: String? = nil
     ) {
         self.id = id
         self.user = user
@@ -56,6 +70,26 @@ package struct StoredParticipant: Sendable, Hashable {
         self.permission = permission
         self.role = role
         self.acceptance = acceptance
+        self.isApprovedRequester = isApprovedRequester
+        self.oneTimeKey = oneTimeKey
+    }
+}
+
+/// Somebody who takes no part in a share, and asked to or may not (SHARE-21).
+package struct StoredOutsider: Sendable, Hashable {
+    package var user: UserID
+    /// Who it is, as those who manage the share know them.
+    package var identity: UserIdentity
+    /// When they asked; of one who never did, when they were blocked.
+    package var since: Instant
+    /// Whether they may not ask, nor take part.
+    package var isBlocked: Bool
+
+    package init(user: UserID, identity: UserIdentity, since: Instant, isBlocked: Bool = false) {
+        self.user = user
+        self.identity = identity
+        self.since = since
+        self.isBlocked = isBlocked
     }
 }
 

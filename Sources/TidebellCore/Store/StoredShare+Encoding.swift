@@ -24,20 +24,25 @@ extension StoredParticipant {
         writer.object { writer in
             if let user { writer.member("user", user.rawValue) }
             writer.key("participant")
-            WireParticipant(
+            var participant = WireParticipant(
                 participantID: id, identity: identity, permission: permission, role: role,
                 acceptance: acceptance
-            ).write(to: &writer)
+            )
+            participant.isApprovedRequester = isApprovedRequester
+            participant.write(to: &writer)
+            writer.member("oneTimeKey", oneTimeKey)
         }
     }
 
     fileprivate init(from reader: inout JSONReader) throws {
         var user: UserID?
         var participant: WireParticipant?
+        var oneTimeKey: String?
         try reader.readObject { reader, name in
             switch name {
             case "user": user = UserID(rawValue: try reader.readInt64())
             case "participant": participant = try WireParticipant(from: &reader)
+            case "oneTimeKey": oneTimeKey = try reader.readName()
             default: try reader.skipValue()
             }
         }
@@ -47,8 +52,54 @@ extension StoredParticipant {
         self.init(
             id: id, user: user, identity: participant.identity,
             permission: participant.permission, role: participant.role,
-            acceptance: participant.acceptance
+            acceptance: participant.acceptance,
+            isApprovedRequester: participant.isApprovedRequester, oneTimeKey: oneTimeKey
         )
+    }
+}
+
+extension StoredOutsider {
+    /// One of ``StoredShare/outsiders`` as an engine keeps it, beside its user.
+    package var encoded: [UInt8] {
+        JSONWriter.write { writer in
+            writer.object { writer in
+                writer.member("user", user.rawValue)
+                writer.member("since", since.rawValue)
+                if isBlocked { writer.member("blocked", true) }
+                writer.key("identity")
+                identity.write(to: &writer)
+            }
+        }
+    }
+
+    /// Reads what ``encoded`` wrote.
+    fileprivate init(from reader: inout JSONReader) throws {
+        self.init(
+            user: UserID(rawValue: 0), identity: UserIdentity(userRecordName: nil),
+            since: Instant(rawValue: 0))
+        try reader.readObject { reader, name in
+            switch name {
+            case "user": user = UserID(rawValue: try reader.readInt64())
+            case "since": since = Instant(rawValue: try reader.readInt64())
+            case "blocked": isBlocked = try reader.readBool()
+            case "identity": identity = try UserIdentity(from: &reader)
+            default: try reader.skipValue()
+            }
+        }
+    }
+}
+
+extension [StoredOutsider] {
+    /// Reads an array of what ``StoredOutsider/encoded`` wrote, in whatever order.
+    package init(encoded: [UInt8]) throws {
+        self = try JSONReader.read(encoded) { reader in
+            try reader.readList { try StoredOutsider(from: &$0) }
+        }.inOrder
+    }
+
+    /// The same in the order in which shares have them.
+    var inOrder: [StoredOutsider] {
+        sorted { ($0.since.rawValue, $0.user.rawValue) < ($1.since.rawValue, $1.user.rawValue) }
     }
 }
 

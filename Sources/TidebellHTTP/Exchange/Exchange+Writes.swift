@@ -29,6 +29,12 @@ extension SharesResponse: ItemAnswer {
     }
 }
 
+extension RequestShareAccess.Response: ItemAnswer {
+    var failures: [WireError] {
+        results.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }
+    }
+}
+
 extension ModifySubscriptions.Response: ItemAnswer {
     var failures: [WireError] {
         subscriptions.compactMap { if case .failed(_, let error) = $0 { error } else { nil } }

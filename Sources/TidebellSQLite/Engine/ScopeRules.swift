@@ -69,6 +69,7 @@ enum ScopeRules {
         "removed_zone": [ofZone],
         "share": [ofZone],
         "share_grant": [ofZone],
+        "share_outsider": [ofZone],
         "shared_record": [ofZone],
         "shared_zone": [database("row.database")],
         "asset_use": [ofZone],

@@ -186,7 +186,24 @@ struct SchemaSteps: Sendable {
             name: "hierarchies have floors",
             sql: "ALTER TABLE share ADD COLUMN floor INTEGER NOT NULL DEFAULT 0"
         ),
+        accessRequests,
     ])
+
+    /// Who asked for access to a share, or may not, as JSON of Core's.
+    private static let accessRequests = Step(
+        name: "shares are asked for",
+        sql: """
+            ALTER TABLE share ADD COLUMN access_requests INTEGER NOT NULL DEFAULT 0;
+            CREATE TABLE share_outsider (
+                zone INTEGER NOT NULL,
+                share TEXT NOT NULL,
+                user INTEGER NOT NULL,
+                outsider TEXT NOT NULL,
+                PRIMARY KEY (zone, share, user)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX share_outsider_user ON share_outsider (user);
+            """
+    )
 
     var steps: [Step]
 

@@ -85,7 +85,12 @@ extension JSONText {
 
 extension StoredShare {
     fileprivate static let columns = """
-        share.name, share.root, share.short_guid, share.public_permission, share.participants
+        share.name, share.root, share.short_guid, share.public_permission, share.participants,
+        share.access_requests, (
+            SELECT '[' || ifnull(group_concat(share_outsider.outsider), '') || ']'
+            FROM share_outsider
+            WHERE share_outsider.zone = share.zone AND share_outsider.share = share.name
+        )
         """
     fileprivate static let named = """
         SELECT \(columns) FROM json_each(?) AS wanted CROSS JOIN share
@@ -107,7 +112,9 @@ extension StoredShare {
         self.init(
             name: columns.text(first), root: root.isEmpty ? nil : root,
             shortGUID: columns.text(first + 2), publicPermission: try columns.value(first + 3),
-            participants: try Self.participants(encoded: columns.bytes(first + 4))
+            participants: try Self.participants(encoded: columns.bytes(first + 4)),
+            allowsAccessRequests: columns.bool(first + 5),
+            outsiders: try [StoredOutsider](encoded: columns.bytes(first + 6))
         )
     }
 }

@@ -65,10 +65,10 @@ extension SQLiteTransaction {
 
     /// Removes what a zone has of shares, at most `limit` rows; returns how many went.
     func removeShareRows(of zone: ZoneKey, limit: Int) throws -> Int {
-        // A copy of an older version, from which a backup is made, has none.
-        guard try connection.database.tableExists("share") else { return 0 }
         var count = 0
         for table in Self.shareTables where count < limit {
+            // A copy of an older version, from which a backup is made, has none.
+            guard try connection.database.tableExists(table.name) else { continue }
             count += try connection.rows(
                 """
                 DELETE FROM \(table.name) WHERE zone = ?1 AND (\(table.key)) IN (
@@ -84,7 +84,7 @@ extension SQLiteTransaction {
     /// What a zone has of shares, with what distinguishes its rows.
     private static let shareTables = [
         (name: "share", key: "name"), (name: "share_grant", key: "user, share"),
-        (name: "shared_record", key: "name, share"),
+        (name: "share_outsider", key: "share, user"), (name: "shared_record", key: "name, share"),
     ]
 
     /// Lets go of files that records of a zone hold.

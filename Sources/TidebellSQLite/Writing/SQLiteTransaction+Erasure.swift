@@ -218,6 +218,13 @@ extension SQLiteTransaction {
         ),
         (
             nil,
+            """
+            DELETE FROM share_outsider WHERE (zone, share, user) IN
+                (SELECT zone, share, user FROM share_outsider WHERE user = ? LIMIT ?) RETURNING 1
+            """
+        ),
+        (
+            nil,
             "DELETE FROM badge WHERE user IN (SELECT user FROM badge WHERE user = ? LIMIT ?) RETURNING 1"
         ),
         (nil, answerSize),

@@ -7,16 +7,19 @@ extension SQLiteTransaction {
         for share in shares {
             try connection.run(
                 """
-                INSERT INTO share (zone, name, root, short_guid, public_permission, participants)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO share (zone, name, root, short_guid, public_permission, participants,
+                    access_requests)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (zone, name) DO UPDATE SET root = excluded.root,
                     short_guid = excluded.short_guid,
                     public_permission = excluded.public_permission,
-                    participants = excluded.participants
+                    participants = excluded.participants,
+                    access_requests = excluded.access_requests
                 """,
                 zone, share.name, share.root ?? "", share.shortGUID, share.publicPermission,
-                JSONText(bytes: share.encodedParticipants)
+                JSONText(bytes: share.encodedParticipants), share.allowsAccessRequests
             )
+            try putOutsiders(share.outsiders, of: share.name, in: zone)
             try connection.run(
                 "UPDATE zone SET sharing = ? WHERE key = ?",
                 share.root == nil ? ZoneSharing.zoneWide : .hierarchies, zone
@@ -24,9 +27,35 @@ extension SQLiteTransaction {
         }
     }
 
+    /// Makes those who are given the outsiders of a share, and nobody else.
+    private func putOutsiders(
+        _ outsiders: [StoredOutsider], of share: String, in zone: ZoneKey
+    ) throws {
+        let rows = JSONText(outsiders)
+        try connection.run(
+            """
+            DELETE FROM share_outsider WHERE zone = ?1 AND share = ?2
+                AND user NOT IN (SELECT wanted.value ->> 0 FROM json_each(?3) AS wanted)
+            """,
+            zone, share, rows
+        )
+        guard !outsiders.isEmpty else { return }
+        try connection.run(
+            """
+            INSERT INTO share_outsider (zone, share, user, outsider)
+            SELECT ?1, ?2, wanted.value ->> 0, wanted.value ->> 1
+            FROM json_each(?3) AS wanted WHERE true
+            ON CONFLICT (zone, share, user) DO UPDATE SET outsider = excluded.outsider
+            """,
+            zone, share, rows
+        )
+    }
+
     func removeShares(_ names: Set<String>, in zone: ZoneKey) throws {
         for name in names {
             try connection.run("DELETE FROM share WHERE zone = ? AND name = ?", zone, name)
+            try connection.run(
+                "DELETE FROM share_outsider WHERE zone = ? AND share = ?", zone, name)
             try connection.run(
                 """
                 DELETE FROM shared_record INDEXED BY shared_record_history
@@ -87,6 +116,22 @@ extension SQLiteTransaction {
             """,
             database, zone.owner, zone.name, zone.zone, zone.position, zone.source, zone.deletion,
             zone.deletedAt
+        )
+    }
+}
+
+extension JSONText {
+    /// Writes an array of pairs of user and what is known of them, for `json_each`.
+    fileprivate init(_ outsiders: [StoredOutsider]) {
+        self.init(
+            bytes: JSONWriter.write { writer in
+                writer.array(outsiders) { writer, outsider in
+                    writer.array { writer in
+                        writer.number(outsider.user.rawValue)
+                        writer.string(String(decoding: outsider.encoded, as: UTF8.self))
+                    }
+                }
+            }
         )
     }
 }

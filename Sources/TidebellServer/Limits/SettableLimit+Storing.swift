@@ -52,6 +52,12 @@ extension SettableLimit {
                 "publicUsersPerShare", \.limits.publicUsersPerShare, 1...most,
                 "Users who joined one share by its URL."),
             Self(
+                "requestersPerShare", \.limits.requestersPerShare, 1...most,
+                "Users who asked for access to one share and got no answer yet."),
+            Self(
+                "blockedPerShare", \.limits.blockedPerShare, 1...most,
+                "Users whom one share is blocked for."),
+            Self(
                 "movedRecords", \.limits.movedRecords, 1...most,
                 "Records that come into a share or leave it with one save."),
             Self(

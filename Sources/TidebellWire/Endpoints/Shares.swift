@@ -17,7 +17,7 @@ package struct ShortGUID: Sendable, Hashable {
     }
 }
 
-/// The request of `records/resolve` and `records/accept`.
+/// The request of `records/resolve`, `records/accept` and `records/requestAccess`.
 package struct SharesRequest: WireBody, Hashable {
     package var shortGUIDs: [ShortGUID]
 
@@ -127,7 +127,7 @@ package enum AcceptShares: WireEndpoint {
 }
 
 extension ShortGUID {
-    fileprivate init(from reader: inout JSONReader) throws {
+    init(from reader: inout JSONReader) throws {
         self.init("")
         var hasValue = false
         try reader.readObject { reader, name in
@@ -144,7 +144,7 @@ extension ShortGUID {
         guard hasValue else { throw JSONError("missing required field 'value'") }
     }
 
-    fileprivate func write(to writer: inout JSONWriter) {
+    func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("value", value)
             if shouldFetchRootRecord { writer.member("shouldFetchRootRecord", true) }

@@ -5,7 +5,7 @@ extension WireProtocol {
     package static let endpoints: [any WireEndpoint.Type] = [
         ListZones.self, LookupZones.self, ModifyZones.self, FetchChangedZones.self,
         QueryRecords.self, LookupRecords.self, ModifyRecords.self, FetchRecordChanges.self,
-        ResolveShares.self, AcceptShares.self,
+        ResolveShares.self, AcceptShares.self, RequestShareAccess.self,
         UploadAssets.self, RereferenceAssets.self,
         FetchDatabaseChanges.self, FetchZoneChanges.self,
         ListSubscriptions.self, LookupSubscriptions.self, ModifySubscriptions.self,

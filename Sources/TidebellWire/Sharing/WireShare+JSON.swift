@@ -67,6 +67,9 @@ extension WireParticipant {
             writer.member("permission", permission.rawValue)
             writer.member("type", role.rawValue)
             writer.member("acceptanceStatus", acceptance.rawValue)
+            if isApprovedRequester { writer.member("isApprovedRequester", true) }
+            if usesOneTimeURL { writer.member("usesOneTimeURL", true) }
+            writer.member("oneTimeShortGUID", oneTimeShortGUID)
         }
     }
 
@@ -97,7 +100,23 @@ extension WireParticipant {
                     }
                     acceptance = known
                 }
+            case "isApprovedRequester": isApprovedRequester = try reader.readBool()
+            case "usesOneTimeURL": usesOneTimeURL = try reader.readBool()
+            case "oneTimeShortGUID": oneTimeShortGUID = try reader.readName()
             default: try reader.skipValue()
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes people who are no participants, in the shape of some who are.
+    fileprivate mutating func outsiders(_ name: StaticString, _ identities: [UserIdentity]) {
+        key(name)
+        array(identities) { writer, identity in
+            writer.object { writer in
+                writer.key("userIdentity")
+                identity.write(to: &writer)
             }
         }
     }
@@ -111,6 +130,11 @@ extension JSONReader {
             throw JSONError("unknown permission \"\(text)\"")
         }
         return permission
+    }
+
+    /// Reads people who are no participants.
+    fileprivate mutating func readOutsiders() throws -> [UserIdentity] {
+        try readList { try WireParticipant(from: &$0).identity }
     }
 
     /// Reads an object for the record name that it must have.
@@ -155,6 +179,11 @@ extension WireSharing {
                 writer.key("currentUserParticipant")
                 current.write(to: &writer)
             }
+            if let requests = share.accessRequests {
+                writer.member("denyAccessRequests", !requests.areAllowed)
+                writer.outsiders("requesters", requests.requesters)
+                writer.outsiders("blocked", requests.blocked)
+            }
         }
     }
 }
@@ -166,6 +195,7 @@ struct SharingParts {
     private var publicPermission: SharePermission?
     private var participants: [WireParticipant] = []
     private var currentUserParticipantID: String?
+    private var accessRequests: WireAccessRequests?
 
     /// Reads a member; false for one that is about something else.
     mutating func readMember(_ name: MemberName, from reader: inout JSONReader) throws -> Bool {
@@ -182,6 +212,16 @@ struct SharingParts {
         case "currentUserParticipant":
             currentUserParticipantID =
                 try reader.readOptional { try WireParticipant(from: &$0).participantID } ?? nil
+        case "denyAccessRequests":
+            let areDenied = try reader.readOptional { try $0.readBool() } ?? true
+            accessRequests = accessRequests ?? WireAccessRequests()
+            accessRequests?.areAllowed = !areDenied
+        case "requesters":
+            accessRequests = accessRequests ?? WireAccessRequests()
+            accessRequests?.requesters = try reader.readOptional { try $0.readOutsiders() } ?? []
+        case "blocked":
+            accessRequests = accessRequests ?? WireAccessRequests()
+            accessRequests?.blocked = try reader.readOptional { try $0.readOutsiders() } ?? []
         default: return false
         }
         return true
@@ -194,7 +234,8 @@ struct SharingParts {
         return .share(
             WireShare(
                 shortGUID: shortGUID, publicPermission: publicPermission,
-                participants: participants, currentUserParticipantID: currentUserParticipantID
+                participants: participants, currentUserParticipantID: currentUserParticipantID,
+                accessRequests: accessRequests
             )
         )
     }
@@ -208,6 +249,9 @@ extension ShareChanges {
         case "publicPermission": publicPermission = try reader.readPermission()
         case "participants":
             participants = try reader.readList { try WireParticipant(from: &$0) }
+        case "denyAccessRequests": allowsAccessRequests = !(try reader.readBool())
+        case "requesters": requesters = try reader.readOutsiders()
+        case "blocked": blocked = try reader.readOutsiders()
         default: return false
         }
         return true
@@ -227,6 +271,11 @@ extension ShareChanges {
             writer.key("participants")
             writer.array(participants) { $1.write(to: &$0) }
         }
+        if let allowsAccessRequests {
+            writer.member("denyAccessRequests", !allowsAccessRequests)
+        }
+        if let requesters { writer.outsiders("requesters", requesters) }
+        if let blocked { writer.outsiders("blocked", blocked) }
     }
 }
 

@@ -53,6 +53,12 @@ package struct WireParticipant: Sendable, Hashable {
     package var permission: SharePermission
     package var role: ParticipantRole
     package var acceptance: ParticipantAcceptance
+    /// Whether they asked for access before they were added (SHARE-21).
+    package var isApprovedRequester = false
+    /// Whether whoever opens a URL of theirs first becomes this participant (SHARE-20).
+    package var usesOneTimeURL = false
+    /// The last part of that URL, for those who manage participants; nil in requests.
+    package var oneTimeShortGUID: String?
 
     /// Creates a participant.
     package init(
@@ -68,6 +74,25 @@ package struct WireParticipant: Sendable, Hashable {
     }
 }
 
+/// Who asked for access to a share, and who may not (SHARE-21).
+package struct WireAccessRequests: Sendable, Hashable {
+    /// Whether those who are not invited may ask.
+    package var areAllowed: Bool
+    /// Who asked and got no answer yet, in the order in which they did.
+    package var requesters: [UserIdentity]
+    /// Who may not ask.
+    package var blocked: [UserIdentity]
+
+    /// Creates a value.
+    package init(
+        areAllowed: Bool = false, requesters: [UserIdentity] = [], blocked: [UserIdentity] = []
+    ) {
+        self.areAllowed = areAllowed
+        self.requesters = requesters
+        self.blocked = blocked
+    }
+}
+
 /// What the record of a share has beside its fields, as the caller may see it
 /// (web-services 4.2).
 package struct WireShare: Sendable, Hashable {
@@ -78,16 +103,19 @@ package struct WireShare: Sendable, Hashable {
     package var participants: [WireParticipant]
     /// Who of them calls.
     package var currentUserParticipantID: String?
+    /// For those who manage participants; nil for all others.
+    package var accessRequests: WireAccessRequests?
 
     /// Creates a value.
     package init(
         shortGUID: String, publicPermission: SharePermission, participants: [WireParticipant],
-        currentUserParticipantID: String?
+        currentUserParticipantID: String?, accessRequests: WireAccessRequests? = nil
     ) {
         self.shortGUID = shortGUID
         self.publicPermission = publicPermission
         self.participants = participants
         self.currentUserParticipantID = currentUserParticipantID
+        self.accessRequests = accessRequests
     }
 
     /// The owner of what is shared.
@@ -128,15 +156,25 @@ package struct ShareChanges: Sendable, Hashable {
     package var publicPermission: SharePermission?
     /// All participants from now on, the owner may be left out; nil leaves them as they are.
     package var participants: [WireParticipant]?
+    /// Whether those who are not invited may ask for access (SHARE-21); nil leaves it as it is.
+    package var allowsAccessRequests: Bool?
+    /// Those whose requests stay: all others are denied. Nil leaves them as they are.
+    package var requesters: [UserIdentity]?
+    /// All who may not ask from now on; nil leaves them as they are.
+    package var blocked: [UserIdentity]?
 
     /// Creates a value.
     package init(
         root: Root? = nil, publicPermission: SharePermission? = nil,
-        participants: [WireParticipant]? = nil
+        participants: [WireParticipant]? = nil, allowsAccessRequests: Bool? = nil,
+        requesters: [UserIdentity]? = nil, blocked: [UserIdentity]? = nil
     ) {
         self.root = root
         self.publicPermission = publicPermission
         self.participants = participants
+        self.allowsAccessRequests = allowsAccessRequests
+        self.requesters = requesters
+        self.blocked = blocked
     }
 
     /// Whether nothing is changed.

@@ -29,4 +29,5 @@ package enum CKErrorCode {
     package static let participantMayNeedVerification = 33
     package static let assetNotAvailable = 35
     package static let accountTemporarilyUnavailable = 36
+    package static let participantAlreadyInvited = 37
 }

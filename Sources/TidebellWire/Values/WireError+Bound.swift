@@ -75,6 +75,10 @@ extension WireError {
         case participantsPerShare
         /// Users who joined a share by its URL.
         case publicUsersPerShare
+        /// Users who asked for access to a share and got no answer yet.
+        case requestersPerShare
+        /// Users whom a share is blocked for.
+        case blockedPerShare
         /// Records that a save moves into a shared hierarchy, or out of it.
         case movedRecords
         /// Bytes of a file, from whatever client.

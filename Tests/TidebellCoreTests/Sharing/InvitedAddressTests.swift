@@ -10,15 +10,6 @@ import TidebellWire
         return bench
     }
 
-    private func give(
-        _ address: String, to user: StoredUser, isVerified: Bool = true, in bench: SharingBench
-    ) async throws {
-        try await bench.bench.store.write(.everything) { transaction in
-            let name = try transaction.accountNames([user.account])[user.account] ?? ""
-            _ = try AddAddress.run(address, of: name, isVerified: isVerified, in: transaction)
-        }
-    }
-
     private func invited(_ address: UserLookup) -> WireParticipant {
         WireParticipant(
             identity: UserIdentity(userRecordName: nil, lookup: address), permission: .readWrite)
@@ -42,8 +33,8 @@ import TidebellWire
         ])
     func known(address: UserLookup) async throws {
         let bench = try await bench()
-        try await give("mia@example.org", to: bench.mia, in: bench)
-        try await give("+49 170 1234567", to: bench.mia, in: bench)
+        try await bench.give("mia@example.org", to: bench.mia)
+        try await bench.give("+49 170 1234567", to: bench.mia)
         let share = try await bench.share("list", with: [invited(address)])
         #expect(share.participants == ["\(bench.mia.recordName) readWrite privateUser pending"])
         // The same person once more is the same participant.
@@ -65,9 +56,9 @@ import TidebellWire
         #expect(share.participants == ["- readWrite privateUser pending"])
         let verify = CKErrorCode.participantMayNeedVerification
         #expect(try await refusal(of: share, as: bench.mia, in: bench) == verify)
-        try await give("mia@example.org", to: bench.mia, isVerified: false, in: bench)
+        try await bench.give("mia@example.org", to: bench.mia, isVerified: false)
         #expect(try await refusal(of: share, as: bench.mia, in: bench) == verify)
-        try await give("mia@example.org", to: bench.mia, in: bench)
+        try await bench.give("mia@example.org", to: bench.mia)
         // Now it is hers, and nobody else may be meant.
         #expect(try await refusal(of: share, as: bench.otto, in: bench) == 0)
         guard case .share(let metadata) = try await bench.resolve(share, as: bench.mia) else {
@@ -86,14 +77,14 @@ import TidebellWire
     @Test("An address is of one user, and what is none is refused")
     func operatorRules() async throws {
         let bench = try await bench()
-        try await give("mia@example.org", to: bench.mia, in: bench)
+        try await bench.give("mia@example.org", to: bench.mia)
         let taken = await #expect(throws: OperatorError.self) {
-            try await give("Mia@example.org", to: bench.otto, in: bench)
+            try await bench.give("Mia@example.org", to: bench.otto)
         }
         #expect(taken?.code == .taken && taken?.field == .address)
         for wrong in ["mia", "a@b@c", "", "a b@c", "++"] {
             let refused = await #expect(throws: OperatorError.self) {
-                try await give(wrong, to: bench.otto, in: bench)
+                try await bench.give(wrong, to: bench.otto)
             }
             #expect(refused?.code == .invalid, "\(wrong)")
         }

@@ -108,11 +108,13 @@ struct SharingBench {
     }
 
     func accept(_ share: WireRecord, as user: StoredUser) async throws -> ShareMetadata {
+        try await accept(share.shortGUID(), as: user)
+    }
+
+    /// Accepts a share by the last part of its URL.
+    func accept(_ shortGUID: String, as user: StoredUser) async throws -> ShareMetadata {
         let call = bench.call(user, scope: .public)
-        guard case .share(let shown)? = share.sharing else {
-            throw WireError(.internalError, "no share")
-        }
-        let guid = ShortGUID(shown.shortGUID, shouldFetchRootRecord: true)
+        let guid = ShortGUID(shortGUID, shouldFetchRootRecord: true)
         let database = try await bench.store.read {
             try AcceptShares.place(
                 ofShare: guid.value, openedBy: user.account, within: call.onlyContainer, in: $0
@@ -124,14 +126,58 @@ struct SharingBench {
     }
 
     func resolve(_ share: WireRecord, as user: StoredUser) async throws -> ShareResult {
+        try await resolve(share.shortGUID(), as: user)
+    }
+
+    func resolve(_ shortGUID: String, as user: StoredUser) async throws -> ShareResult {
         let call = bench.call(user, scope: .public)
-        guard case .share(let shown)? = share.sharing else {
-            throw WireError(.internalError, "no share")
-        }
         return try await bench.store.read {
             try ResolveShares.run(
-                .init(shortGUIDs: [ShortGUID(shown.shortGUID)]), for: call, in: $0)
+                .init(shortGUIDs: [ShortGUID(shortGUID)]), for: call, in: $0)
         }.results[0]
+    }
+
+    /// Asks for access to a share by the last part of its URL.
+    func requestAccess(
+        _ shortGUID: String, as user: StoredUser, limits: Limits = Limits()
+    ) async throws {
+        let call = bench.call(user, scope: .public, limits: limits)
+        let database = try await bench.store.read {
+            try RequestShareAccess.database(ofShare: shortGUID, for: call, in: $0)
+        }
+        try await bench.store.write(.database(database)) {
+            try RequestShareAccess.run(shortGUID, for: call, in: $0)
+        }
+    }
+
+    /// Saves Anna's share as she sees it, changed.
+    @discardableResult
+    func change(
+        as user: StoredUser? = nil, limits: Limits = Limits(), _ changes: ShareChanges
+    ) async throws -> RecordResult {
+        let share = try await lookup("share", as: user ?? anna)[0].record
+        let operation = ModifyRecords.Operation(
+            .update, recordName: "share", recordType: ShareNames.recordType,
+            recordChangeTag: share?.recordChangeTag, fields: FieldChanges([:]), share: changes)
+        return try await modify(as: user, limits: limits, operation)[0]
+    }
+
+    /// Gives a user an address.
+    func give(_ address: String, to user: StoredUser, isVerified: Bool = true) async throws {
+        try await bench.store.write(.everything) { transaction in
+            let name = try transaction.accountNames([user.account])[user.account] ?? ""
+            _ = try AddAddress.run(address, of: name, isVerified: isVerified, in: transaction)
+        }
+    }
+
+    /// Makes another user.
+    func user(_ name: String) async throws -> StoredUser {
+        try await bench.store.write(.everything) { transaction in
+            let account = try transaction.createAccount(named: name, at: Instant(rawValue: 1))
+            return try transaction.makeUser(
+                of: account, in: Bench.container, recordName: "_\(name)",
+                at: Instant(rawValue: 0))
+        }
     }
 
     /// Takes all pending changes to participants, as a pass of the pipeline does, and returns the
@@ -189,6 +235,12 @@ extension ModifyRecords.Operation {
 extension WireRecord {
     /// The share that the record is.
     var share: WireShare? { if case .share(let share)? = sharing { share } else { nil } }
+
+    /// The last part of the URL of the share that the record is.
+    fileprivate func shortGUID() throws -> String {
+        guard let share else { throw WireError(.internalError, "no share") }
+        return share.shortGUID
+    }
 
     /// The participants but the owner: who, what, and since when.
     var participants: [String] {

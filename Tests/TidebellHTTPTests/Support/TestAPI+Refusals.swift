@@ -181,12 +181,13 @@ extension TestAPI {
         ).text
     }
 
-    /// What another user gets who accepts the share of an answer.
-    func joined(_ answer: String) async throws -> String {
+    /// What another user gets who accepts the share of an answer, or asks for access to it.
+    func joined(_ answer: String, by endpoint: String = "accept") async throws -> String {
         let ben = try await cloud.accounts.makeWebToken(for: "ben")
         let guid = try #require(answer.firstMatch(of: /"shortGUID":"([^"]+)"/)?.1)
         return try await send(
-            "POST", Self.target("public/records/accept", apiToken: apiToken, webToken: ben),
+            "POST",
+            Self.target("public/records/\(endpoint)", apiToken: apiToken, webToken: ben),
             #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#
         ).text
     }

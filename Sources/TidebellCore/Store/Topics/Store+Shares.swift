@@ -46,11 +46,11 @@ package struct GrantedZoneID: Sendable, Hashable {
 
 /// Shares come, change and go.
 package protocol ShareWriting: ShareReading {
-    /// Inserts shares, replacing those with the same names, and keeps
+    /// Inserts shares, replacing those with the same names and their outsiders, and keeps
     /// ``StoredZone/sharing`` true.
     func putShares(_ shares: [StoredShare], in zone: ZoneKey) throws
 
-    /// Removes shares, and all that is known of their hierarchies.
+    /// Removes shares, their outsiders, and all that is known of their hierarchies.
     func removeShares(_ names: Set<String>, in zone: ZoneKey) throws
 
     /// Inserts grants, replacing those of the same zone, user and share.

@@ -71,7 +71,7 @@ extension Cloud {
 
 extension WireError {
     /// Whether it concerns one share, and not all that the caller asks for now.
-    fileprivate var isAboutShare: Bool { code == .notFound || code == .badRequest }
+    var isAboutShare: Bool { code == .notFound || code == .badRequest }
 
     /// The app's token does not reach the container of a share that its user may open.
     fileprivate static func acceptedElsewhere(_ container: ContainerKey) -> WireError {
