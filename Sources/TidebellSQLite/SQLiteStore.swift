@@ -43,6 +43,7 @@ package final class SQLiteStore: OpenedStore {
     private let leases = QueueLeases()
     private let outbox = OutboxSignal()
     private let access = OutboxSignal()
+    private let unsettled = OutboxSignal()
     private let server: ServerLock?
     let mender = StoreMender()
     package let troubles: StoreTroubles
@@ -68,7 +69,8 @@ package final class SQLiteStore: OpenedStore {
         self.files = files
         writes = GroupCommit(
             pool, log: log, leases: leases, scopes: scopes, outbox: outbox, access: access,
-            troubles: troubles, note: life.note, files: files, bounds: bounds, elapsed: elapsed
+            unsettled: unsettled, troubles: troubles, note: life.note, files: files, bounds: bounds,
+            elapsed: elapsed
         )
     }
 
@@ -241,12 +243,17 @@ package final class SQLiteStore: OpenedStore {
         access.stream()
     }
 
+    package func unsettledCommits() -> AsyncStream<Void> {
+        unsettled.stream()
+    }
+
     package func close() async throws {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         writes.close()
         mender.end.raise()
         outbox.finish()
         access.finish()
+        unsettled.finish()
         defer { server?.release() }
         // Runs after the writes that still waited: the writer has one queue. Not
         // GRDB's async call, which would not run in a task that was cancelled.

@@ -33,6 +33,8 @@ package struct CloudServices: Sendable {
     private let webhookRoute: WebhookRoute
     private let pipelines:
         @Sendable (@escaping @Sendable (PassStep) async throws -> Void) -> PushPipeline
+    /// What lets records follow into shares and out of them.
+    private let settling: HierarchySettling
     /// What removes what nobody needs any more.
     package let maintenance: Maintenance
 
@@ -125,6 +127,7 @@ package struct CloudServices: Sendable {
             time: time,
             logger: logger
         )
+        settling = HierarchySettling(store: store, time: time, logger: logger)
         let shares = Shares(limits: shares, clock: time.clock, metrics: httpMetrics)
         webServices = WebServices(
             cloud: Cloud(
@@ -161,10 +164,10 @@ package struct CloudServices: Sendable {
     }
 
     /// What must run beside the API, in the order to start it: the journal, which
-    /// ends after all that write into it, the pipeline, the routes and the
-    /// maintenance.
+    /// ends after all that write into it, the pipeline, the routes, what settles
+    /// hierarchies and the maintenance.
     package var services: [any Service] {
-        [journal, pipeline, streams, watch, apns, webhookRoute, maintenance]
+        [journal, pipeline, streams, watch, apns, webhookRoute, settling, maintenance]
     }
 
     /// Answers a request as the socket would; never fails.

@@ -57,6 +57,7 @@ extension WrappedStore {
 
     package func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     package func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    package func unsettledCommits() -> AsyncStream<Void> { base.unsettledCommits() }
     package func probe() async throws { try await base.probe() }
     package func inspect() async throws { try await base.inspect() }
     package func close() async throws { try await base.close() }

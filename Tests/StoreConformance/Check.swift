@@ -49,7 +49,7 @@ package enum StoreConformance {
     package static let checks: [Check] =
         transactions + concurrency + scopes + databases + zones + zoneChanges + records
         + recordChanges
-        + assets + scans + sharing + addresses + references + retention + model + schema
+        + assets + scans + sharing + settling + addresses + references + retention + model + schema
         + subscriptions
         + subscriptionMatching + texts
         + outbox + leases

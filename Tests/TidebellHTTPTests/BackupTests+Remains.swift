@@ -172,6 +172,10 @@ extension BackupTests {
                     DROP TABLE shared_record;
                     DROP TABLE share_outsider;
                     DROP TABLE shared_zone;
+                    DROP TABLE unsettled_record;
+                    DROP TABLE ended_hierarchy;
+                    DROP INDEX zone_unsettled;
+                    ALTER TABLE zone DROP COLUMN unsettled;
                     ALTER TABLE zone DROP COLUMN sharing;
                     ALTER TABLE outbox DROP COLUMN sharing;
                     ALTER TABLE store DROP COLUMN next_root_key;

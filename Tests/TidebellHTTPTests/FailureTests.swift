@@ -129,6 +129,7 @@ struct FailingStore: Store {
     ) async throws -> ClaimedLeases<DeliveryPointer> { throw error }
     func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) async throws { throw error }
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
+    func unsettledCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
     func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
     func close() async throws {}
 }

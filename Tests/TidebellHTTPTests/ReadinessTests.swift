@@ -51,6 +51,7 @@ struct ReadinessTests {
         }
         func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {}
         func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+        func unsettledCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func outboxCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
         func close() async throws {}
     }

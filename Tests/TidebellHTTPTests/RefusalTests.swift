@@ -87,6 +87,7 @@ struct RefusalTests {
         "queryScan.records": "the page ends",
         "queryScan.bytes": "the page ends",
         "pageBytes": "the page ends",
+        "movedRecords": "the other records follow step by step",
         "cachedSchemaFields": "what is asked for least recently is read again",
         "devicesPerUser": "the device that was unused for longest goes",
         "notificationsPerUser": "devices learn of the gap",
@@ -295,8 +296,11 @@ struct RefusalTests {
             Meeting(limits: { $0.blockedPerShare = 0 }) { api in
                 try await api.shared(#""blocked":[{"userIdentity":{"userRecordName":"_b"}}]"#)
             }
-        case .movedRecords:
-            Meeting(limits: { $0.movedRecords = 0 }) { api in
+        case .recordsAbove:
+            Meeting(limits: {
+                $0.movedRecords = 0
+                $0.recordsAbove = 0
+            }) { api in
                 try await api.shared(#""publicPermission":"READ_ONLY""#, ofParent: true)
             }
         case .assetBytes:

@@ -18,6 +18,7 @@ struct QueryPlanTests {
     static let allowedScans: Set = [
         "SCAN wanted VIRTUAL TABLE INDEX 1:",
         "SCAN CONSTANT ROW",
+        "SCAN above",
         "SCAN line",
         "SCAN account USING COVERING INDEX sqlite_autoindex_account_1",
         "SCAN account USING INDEX sqlite_autoindex_account_1",

@@ -101,11 +101,11 @@ extension ZoneAccess {
 
     /// Returns the names among these of records that the caller may see, if they live.
     func visible(
-        _ names: Set<String>, in reader: some SharedRecordReading
+        _ names: Set<String>, for call: Call, in reader: some SharedRecordReading
     ) throws -> Set<String> {
         guard let hierarchies, let zone else { return names }
         return Set(
-            try reader.sharesHolding(names, in: zone.key)
+            try reader.holders(of: names, in: zone, call.limits).shares
                 .filter { hierarchies.contains($0.value) }.keys
         )
     }

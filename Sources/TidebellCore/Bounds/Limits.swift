@@ -101,8 +101,13 @@ package struct Limits: Sendable, Hashable {
     package var requestersPerShare = 100
     /// Users whom one share is blocked for; likewise.
     package var blockedPerShare = 1000
-    /// Records that come into a hierarchy that is shared, or leave it, with one save.
-    package var movedRecords = 10_000
+    /// Records that come into a hierarchy that is shared, or leave it, with the save itself; where
+    /// they are more, all that hang below what is saved follow step by step.
+    package var movedRecords = 400
+    /// Records that are looked at above others: in a zone that is not settled, by one call; and
+    /// above the roots of all shares of a zone, where what comes into a hierarchy is more than
+    /// ``movedRecords``.
+    package var recordsAbove = 20_000
     /// Bytes of a file that a plain web client uploads (ASSET-7).
     package var assetBytes: Int64 = 50 * 1024 * 1024
     /// The same for a client that opted into the extensions; Apple names no number for

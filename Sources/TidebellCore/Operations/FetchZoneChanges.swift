@@ -51,8 +51,8 @@ extension FetchZoneChanges {
         )
         let most = call.limits.recordPage(options.resultsLimit, for: call)
         let page = try changes(
-            in: zone, of: access.hierarchies, after: token.position, limit: most, &budget, reader,
-            isReverse)
+            in: zone, of: access.hierarchies, after: token.position, limit: most, &budget,
+            call.limits, reader, isReverse)
         if isReverse {
             token.position =
                 page.isComplete ? .start : page.changes.last?.position ?? token.position
@@ -82,8 +82,8 @@ extension FetchZoneChanges {
 
     private static func changes(
         in zone: StoredZone, of hierarchies: Set<String>?, after position: Position, limit: Int,
-        _ budget: inout Budget, _ reader: some RecordReading & SharedRecordReading,
-        _ isReverse: Bool
+        _ budget: inout Budget, _ limits: Limits,
+        _ reader: some RecordReading & SharedRecordReading, _ isReverse: Bool
     ) throws -> (changes: [Change], isComplete: Bool) {
         // The zones before this one took the whole page: come back for this one.
         guard budget.records > 0, budget.bytes > 0 else { return ([], false) }
@@ -95,7 +95,9 @@ extension FetchZoneChanges {
                 byteLimit: budget.bytes, reverse: isReverse
             )
             page = (
-                found.changes.map { Change(position: $0.position, record: $0.record) },
+                try settled(found.changes, in: zone, limits, reader).map {
+                    Change(position: $0.position, record: $0.record)
+                },
                 found.isComplete
             )
         } else {
@@ -111,6 +113,21 @@ extension FetchZoneChanges {
         budget.records = max(0, budget.records - page.changes.count)
         for change in page.changes { budget.bytes -= change.record.fields.json.count }
         return page
+    }
+
+    /// Returns the changes with those as deletions whose record may have left already, though it is
+    /// not settled yet: one that has not comes back with a change of its own.
+    private static func settled(
+        _ changes: [SharedRecordChange], in zone: StoredZone, _ limits: Limits,
+        _ reader: some SharedRecordReading
+    ) throws -> [SharedRecordChange] {
+        guard zone.isUnsettled else { return changes }
+        let names = Set(changes.lazy.filter { !$0.record.isDeleted }.map(\.record.name))
+        var paths = try HierarchyPaths(above: names, in: zone, limits, reader)
+        return changes.map { change in
+            change.record.isDeleted || paths.share(of: change.record.name) == change.share
+                ? change : change.leaving
+        }
     }
 
     private static func startingToken(
@@ -168,7 +185,7 @@ extension FetchZoneChanges {
         let isGone = changes.filter(\.record.isDeleted).map(\.record.name)
         let moved =
             access.hierarchies == nil || isGone.isEmpty
-            ? [] : try access.visible(Set(isGone), in: reader)
+            ? [] : try access.visible(Set(isGone), for: call, in: reader)
         return try changes.compactMap { change in
             let record = change.record
             if let types, !types.contains(record.type) { return nil }

@@ -15,7 +15,7 @@ extension LookupRecords {
     ) throws -> Response {
         let access = try call.access(to: request.zoneID, in: reader)
         let names = Set(request.records.map(\.recordName))
-        let visible = try access.visible(names, in: reader)
+        let visible = try access.visible(names, for: call, in: reader)
         var records =
             try access.zone.map { try reader.records(visible, in: $0.key, for: call) } ?? [:]
         let missing = names.subtracting(records.keys)

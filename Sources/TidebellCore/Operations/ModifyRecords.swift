@@ -5,7 +5,7 @@ package import TidebellWire
 /// the outbox.
 package typealias RecordSaving = ZoneWriting & RecordWriting & AssetWriting & SchemaReading
     & FieldKeyWriting & OutboxWriting & StorageUseReading & UserReading & AddressReading
-    & ShareWriting & SharedRecordWriting
+    & ShareWriting & SharedRecordWriting & SettlingWriting
 
 extension ModifyRecords {
     /// Saves and deletes records of one zone (web-services 5.2).

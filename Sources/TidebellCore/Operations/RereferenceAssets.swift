@@ -16,7 +16,8 @@ extension RereferenceAssets {
         let targetAccess = try zones.access(to: targetZone)
         try targetAccess.requireWriting()
         let access = try zones.access(to: request.zoneID)
-        let names = try access.visible(Set(request.assets.map(\.recordName)), in: reader)
+        let names = try access.visible(
+            Set(request.assets.map(\.recordName)), for: call, in: reader)
         let records =
             try access.zone.map { try reader.records(names, in: $0.key, for: call) } ?? [:]
         var fieldNames: [String: Set<String>] = [:]

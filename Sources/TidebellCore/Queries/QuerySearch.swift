@@ -80,14 +80,52 @@ struct QuerySearch {
         after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading,
         _ body: (StoredRecord, ZoneKey) throws -> Bool
     ) throws {
-        guard let hierarchies, let zone = zones.first?.key else {
+        guard let hierarchies, let zone = zones.first else {
             return try reader.scanRecords(
                 of: query.recordType, in: zones.map(\.key), after: start, body)
         }
+        let start = start?.position ?? .start
+        guard !zone.isUnsettled else {
+            return try scan(zone, of: hierarchies, after: start, in: reader, body)
+        }
         try reader.scanRecords(
-            of: query.recordType, in: zone, of: hierarchies, after: start?.position ?? .start
-        ) { try body($0, zone) }
+            of: query.recordType, in: zone.key, of: hierarchies, after: start
+        ) { try body($0, zone.key) }
     }
+
+    /// Calls `body` likewise in a zone that is not settled: what is above some records is looked at
+    /// before these are.
+    private func scan(
+        _ zone: StoredZone, of hierarchies: Set<String>, after start: Position,
+        in reader: some SharedRecordReading, _ body: (StoredRecord, ZoneKey) throws -> Bool
+    ) throws {
+        var start = start
+        var hasMore = true
+        while hasMore {
+            hasMore = false
+            var (found, bytes) = ([StoredRecord](), 0)
+            try reader.scanRecords(
+                of: query.recordType, in: zone.key, of: hierarchies, after: start
+            ) { record in
+                found.append(record)
+                bytes += record.fields.json.count
+                hasMore = found.count >= Self.settledTogether || bytes >= limits.pageBytes
+                return !hasMore
+            }
+            var paths = try HierarchyPaths(
+                above: Set(found.map(\.name)), in: zone, limits, reader)
+            for record in found {
+                start = record.position
+                guard paths.share(of: record.name).map(hierarchies.contains) ?? false else {
+                    continue
+                }
+                guard try body(record, zone.key) else { return }
+            }
+        }
+    }
+
+    /// Of how many records it is found out together what is above them.
+    private static let settledTogether = 200
 
     // MARK: In order
 

@@ -9,14 +9,18 @@ struct BatchSharing {
     private(set) var byName: [String: StoredShare] = [:]
     /// The same by the record that is shared.
     private(set) var byRoot: [String: StoredShare] = [:]
-    /// The share that each record holds now that operations name, also as parent.
+    /// The share that each record is in now that operations name, also as parent.
     private(set) var holders: [String: String] = [:]
+    /// What is stored of that; where the zone is not settled it may not hold.
+    private(set) var memberships: [String: HierarchyMembership] = [:]
     /// The users whom participants are named by, by record name or canonical address.
     private var users: [UserLookup: StoredUser] = [:]
     /// The records that shares are to be made for, or end for, and that no operation saves.
     private(set) var roots: [String: StoredRecord] = [:]
     /// The records right below others, as far as they were read.
     private var childNames: [String: [String]] = [:]
+    /// How many these are.
+    private var readChildren = 0
     /// The records of which it was read in which share they are, and what share they are root of.
     private var readNames: Set<String> = []
 
@@ -36,8 +40,11 @@ struct BatchSharing {
         case .none: break
         case .zoneWide: add(try reader.shares([ShareNames.zoneWideShare], in: zone.key))
         case .hierarchies:
-            holders = try reader.sharesHolding(named, in: zone.key)
-            add(try reader.shares(named.union(holders.values), in: zone.key))
+            try readHolders(of: named, in: zone, call.limits, reader)
+            add(
+                try reader.shares(
+                    named.union(holders.values).union(memberships.values.map(\.share)),
+                    in: zone.key))
             add(try reader.shares(ofRoots: named, in: zone.key))
         }
         let ending = names.compactMap { byName[$0]?.root }
@@ -61,9 +68,19 @@ struct BatchSharing {
         holders[name].flatMap { ended.contains($0) ? nil : $0 }
     }
 
-    /// Adds what is known of further records.
-    mutating func add(holders others: [String: String]) {
-        holders.merge(others) { known, _ in known }
+    /// Reads in which hierarchies further records are.
+    mutating func readHolders(
+        of names: Set<String>, in zone: StoredZone, _ limits: Limits,
+        _ reader: some SharedRecordReading
+    ) throws {
+        let found = try reader.holders(of: names, in: zone, limits)
+        holders.merge(found.shares) { known, _ in known }
+        memberships.merge(found.memberships) { known, _ in known }
+    }
+
+    /// What is stored of a record before the batch, if its share goes on.
+    func membership(of name: String, without ended: Set<String>) -> HierarchyMembership? {
+        memberships[name].flatMap { ended.contains($0.share) ? nil : $0 }
     }
 
     /// Adds shares that are found on the way.
@@ -72,29 +89,35 @@ struct BatchSharing {
     /// The records right below another one, which ``readChildren(of:in:_:)`` read.
     func children(of name: String) -> [String] { childNames[name] ?? [] }
 
-    /// Reads which records are right below others; for each of these once in a batch.
+    /// Reads which records are right below others, for each of these once in a batch; returns
+    /// whether they are no more than `limit` in all.
     mutating func readChildren(
-        of names: Set<String>, in zone: ZoneKey, _ reader: some RecordReading
-    ) throws {
+        of names: Set<String>, in zone: ZoneKey, limit: Int, _ reader: some RecordReading
+    ) throws -> Bool {
         let unread = names.filter { childNames[$0] == nil }
-        guard !unread.isEmpty else { return }
-        for name in unread { childNames[name] = [] }
-        for reference in try reader.references(to: unread, in: zone)
-        where reference.kind == .parent {
-            childNames[reference.target]?.append(reference.source)
+        guard !unread.isEmpty else { return true }
+        guard readChildren <= limit,
+            let found = try reader.children(of: unread, in: zone, limit: limit - readChildren)
+        else { return false }
+        for name in unread {
+            let children = found[name] ?? []
+            childNames[name] = children
+            readChildren += children.count
         }
+        return true
     }
 
     /// Reads which shares hold records, and returns those that have one of them as their root;
     /// each record is read once in a batch.
     mutating func readShares(
-        of names: Set<String>, in zone: ZoneKey, _ reader: some ShareReading & SharedRecordReading
+        of names: Set<String>, in zone: StoredZone, _ limits: Limits,
+        _ reader: some ShareReading & SharedRecordReading
     ) throws -> [StoredShare] {
         let unread = names.subtracting(readNames)
         guard !unread.isEmpty else { return [] }
         readNames.formUnion(unread)
-        add(holders: try reader.sharesHolding(unread, in: zone))
-        let found = try reader.shares(ofRoots: unread, in: zone)
+        try readHolders(of: unread, in: zone, limits, reader)
+        let found = try reader.shares(ofRoots: unread, in: zone.key)
         add(found)
         return found
     }
@@ -113,6 +136,8 @@ struct HierarchyChanges {
     var holders: [String: String] = [:]
     /// Records below those that moved, which no operation saves, in a fixed order.
     var moved: [StoredRecord] = []
+    /// Whether what hangs below the records of the batch follows later.
+    var isDeferred = false
 
     /// The positions that it takes beside those of the operations.
     var positionCount: Int { endedRecords.count + touched.count + moved.count }

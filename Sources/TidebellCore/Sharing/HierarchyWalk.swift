@@ -5,6 +5,9 @@ import TidebellWire
 ///
 /// A record is where the one above it is, up to the root of a share. What a record takes along
 /// when it moves is read once; only what hangs below it is looked at again.
+///
+/// Where that is more than ``Limits/movedRecords``, or the zone is not settled, nothing is taken
+/// along: it follows later (``SettleHierarchies``), and is seen nowhere until then.
 struct HierarchyWalk {
     /// The share of each record after the batch that is saved, or that moved.
     private(set) var holders: [String: String] = [:]
@@ -14,13 +17,17 @@ struct HierarchyWalk {
     private(set) var failures: [String: WireError] = [:]
     /// With the holders of what was met on the way.
     private(set) var sharing: BatchSharing
+    /// Whether what hangs below follows later.
+    var isDeferred: Bool { paths != nil }
 
     private let saved: [String: RecordBatch.SavedRecord]
     private let gone: Set<String>
     private let ended: Set<String>
     private let touched: [String: StoredRecord]
-    private let zone: ZoneKey
+    private let zone: StoredZone
     private let limits: Limits
+    /// What is above the records, where what hangs below them follows later.
+    private var paths: HierarchyPaths?
     /// The records that operations are about: each is asked for its share.
     private let names: [String]
     /// The records among these that are saved with this parent.
@@ -47,8 +54,6 @@ struct HierarchyWalk {
         var below: [String] = []
         /// Roots of shares, where hierarchies of their own begin.
         var roots: [String] = []
-        /// Whether it has more below it than may move.
-        var isTooMuch = false
     }
 
     /// By what the share of a record is decided.
@@ -57,6 +62,17 @@ struct HierarchyWalk {
         case share(String?)
         /// By another one of ``names``.
         case record(String)
+        /// By itself, as long as one of ``names`` far above it does not move: what does takes
+        /// nothing along at once.
+        case region(String?, top: String)
+
+        /// The one of ``names`` that it depends on.
+        var dependence: String? {
+            switch self {
+            case .share: nil
+            case .record(let name), .region(_, top: let name): name
+            }
+        }
     }
 
     init(_ batch: RecordBatch) {
@@ -70,7 +86,7 @@ struct HierarchyWalk {
                 children[parent, default: []].append(saved.record.name)
             }
         }
-        zone = batch.zone.key
+        zone = batch.zone
         limits = batch.call.limits
         sharing = batch.sharing
         self.ended = ended
@@ -87,13 +103,25 @@ struct HierarchyWalk {
         }
     }
 
-    /// Goes on until nothing moves any more: what moved may carry a parent of what is saved.
+    /// Decides about all records of the batch.
     mutating func run(in reader: some HierarchyReading) throws {
         // Also those that operations do not name, as the parents that records had.
         try note(Set(savedChildren.keys), in: reader)
         checkParents()
         let circular = try findCircles(in: reader)
         guard failures.isEmpty else { return }
+        let follows = zone.isUnsettled ? false : try follow(in: reader)
+        if !follows { try prepareDeferring(in: reader) }
+        guard failures.isEmpty else { return }
+        findFailures()
+        if failures.isEmpty, isDeferred { try checkRoots(in: reader) }
+        guard failures.isEmpty else { return }
+        try conclude(in: reader)
+    }
+
+    /// Takes along what hangs below what moves, until nothing moves any more: what moved may carry
+    /// a parent of what is saved. Returns whether that was no more than may be.
+    private mutating func follow(in reader: some HierarchyReading) throws -> Bool {
         var changed = names
         while !changed.isEmpty {
             for name in changed { settle(name) }
@@ -101,13 +129,34 @@ struct HierarchyWalk {
                 taken[$0] == nil && (hasMoved($0) || circular.contains($0))
             }
             // Most have nothing below them: asked for all at once.
-            try sharing.readChildren(of: Set(moving), in: zone, reader)
-            for name in moving { try take(name, in: reader) }
+            guard try readChildren(of: Set(moving), in: reader) else { return false }
+            for name in moving { guard try take(name, in: reader) else { return false } }
             changed = forgetAll(below: moving)
         }
-        findFailures()
-        guard failures.isEmpty else { return }
-        try conclude(in: reader)
+        return true
+    }
+
+    /// Begins again without taking anything along.
+    private mutating func prepareDeferring(in reader: some HierarchyReading) throws {
+        (shares, taken, tops) = ([:], [:], [:])
+        let needed = Set(names).union(savedChildren.keys)
+        if zone.isUnsettled {
+            paths = try HierarchyPaths(above: needed, in: zone, limits, reader)
+        } else if let places = try reader.places(
+            above: needed, in: zone.key, limit: limits.recordsAbove)
+        {
+            paths = HierarchyPaths(places)
+        } else {
+            return failMoves("the records of the request")
+        }
+        for name in names { settle(name) }
+    }
+
+    private mutating func readChildren(
+        of names: Set<String>, in reader: some HierarchyReading
+    ) throws -> Bool {
+        try sharing.readChildren(
+            of: names, in: zone.key, limit: limits.movedRecords + self.names.count, reader)
     }
 
     /// A share is no parent: it could not be deleted before what hangs below it.
@@ -155,6 +204,18 @@ struct HierarchyWalk {
 
     private func share(of name: String) -> String? { shares[name] ?? nil }
 
+    /// Whether it is known that a record is where it was.
+    private func stays(_ name: String) -> Bool { shares[name].map { $0 == before(name) } ?? false }
+
+    /// The share that follows from what decides, which is known.
+    private func share(by above: Above) -> String? {
+        switch above {
+        case .share(let share): share
+        case .record(let name): share(of: name)
+        case .region(let share, let top): stays(top) ? share : nil
+        }
+    }
+
     /// What decides about one of ``names``.
     private func above(_ name: String) -> Above {
         if let own = rootShares[name] { return .share(own) }
@@ -172,13 +233,39 @@ struct HierarchyWalk {
 
     private func above(unsaved name: String) -> Above {
         if let top = tops[name] { return .record(top) }
-        return .share(gone.contains(name) ? nil : before(name))
+        guard !gone.contains(name) else { return .share(nil) }
+        guard let top = topOfBatch(above: name) else { return .share(before(name)) }
+        return .region(before(name), top: top)
+    }
+
+    /// The first of ``names`` above a record that no operation saves, in its hierarchy.
+    private func topOfBatch(above name: String) -> String? {
+        guard let paths else { return nil }
+        var visited: Set<String> = []
+        var current = name
+        while visited.insert(current).inserted, ownShare(of: current) == nil,
+            let parent = paths[current]?.parent
+        {
+            if saved[parent] != nil || touched[parent] != nil { return parent }
+            current = parent
+        }
+        return nil
+    }
+
+    /// The share that a record is the root of after the batch.
+    private func ownShare(of name: String) -> String? {
+        rootShares[name]
+            ?? paths?[name]?.ownShare.flatMap { ended.contains($0) ? nil : $0 }
     }
 
     /// Finds the share of a record, and of all above it of which it is not known yet.
     private mutating func settle(_ name: String) {
-        var path: [String] = []
         var visited: Set<String> = []
+        settle(name, &visited)
+    }
+
+    private mutating func settle(_ name: String, _ visited: inout Set<String>) {
+        var path: [String] = []
         var current = name
         var share: String?
         // Of a circle, nothing is below a root.
@@ -193,6 +280,10 @@ struct HierarchyWalk {
                 share = found
                 break walk
             case .record(let next): current = next
+            case .region(let found, let top):
+                if shares[top] == nil, !visited.contains(top) { settle(top, &visited) }
+                share = stays(top) ? found : nil
+                break walk
             }
         }
         for name in path { shares[name] = .some(share) }
@@ -216,7 +307,7 @@ struct HierarchyWalk {
 
     /// Reads which shares hold records, and which have them as their roots.
     private mutating func note(_ names: Set<String>, in reader: some HierarchyReading) throws {
-        for share in try sharing.readShares(of: names, in: zone, reader) {
+        for share in try sharing.readShares(of: names, in: zone, limits, reader) {
             guard let root = share.root, !ended.contains(share.name), makers[root] == nil else {
                 continue
             }
@@ -224,12 +315,12 @@ struct HierarchyWalk {
         }
     }
 
-    /// Finds what a record takes along.
-    private mutating func take(_ top: String, in reader: some HierarchyReading) throws {
+    /// Finds what a record takes along; returns whether that is no more than may be.
+    private mutating func take(_ top: String, in reader: some HierarchyReading) throws -> Bool {
         var found = Taken()
         var frontier: Set<String> = [top]
         while !frontier.isEmpty {
-            try sharing.readChildren(of: frontier, in: zone, reader)
+            guard try readChildren(of: frontier, in: reader) else { return false }
             let children = frontier.flatMap { sharing.children(of: $0) }.filter {
                 saved[$0] == nil && !gone.contains($0) && tops[$0] == nil && $0 != top
             }
@@ -250,12 +341,10 @@ struct HierarchyWalk {
                 }
             }
             // Each record is below one, so that all together are bounded, too.
-            if tops.count > limits.movedRecords, !frontier.isEmpty {
-                found.isTooMuch = true
-                break
-            }
+            guard tops.count <= limits.movedRecords else { return false }
         }
         taken[top] = found
+        return true
     }
 
     /// Keeps what moved.
@@ -270,7 +359,7 @@ struct HierarchyWalk {
             }
         }
         guard !movedNames.isEmpty else { return }
-        moved = try reader.recordsWithoutFields(movedNames, in: zone).values
+        moved = try reader.recordsWithoutFields(movedNames, in: zone.key).values
             .sorted { $0.position < $1.position }
     }
 
@@ -313,13 +402,7 @@ struct HierarchyWalk {
             }
             if let other = others.min() { return .alreadyShared(other) }
         }
-        guard found.isTooMuch else { return nil }
-        return WireError.badRequest(
-            "more than \(limits.movedRecords) records below record "
-                + "'\(WireError.shortened(name))' would come into a share or leave it with "
-                + "one save (movedRecords); move them in parts",
-            ckCode: CKErrorCode.limitExceeded
-        ).naming(.movedRecords)
+        return nil
     }
 
     /// Whether a record is the root of a share, and inside of another one.
@@ -327,10 +410,7 @@ struct HierarchyWalk {
         guard let own = rootShares[name] else { return false }
         let other: String?
         if let record = saved[name] {
-            switch above(childOf: record.record.parent) {
-            case .share(let share): other = share
-            case .record(let top): other = share(of: top)
-            }
+            other = share(by: above(childOf: record.record.parent))
         } else {
             other = makers[name] == nil ? nil : before(name)
         }
@@ -344,10 +424,77 @@ struct HierarchyWalk {
         if isRootInside(name), let record = saved[name] {
             next = above(childOf: record.record.parent)
         }
-        while case .record(let current) = next, visited.insert(current).inserted {
+        while let current = next.dependence, visited.insert(current).inserted {
             if failing[current] != nil { return true }
             next = above(current)
         }
         return false
+    }
+
+    // MARK: Shared roots, from below
+
+    /// SHARE-4, where nothing below what moves was looked at: fails what would take the root of a
+    /// share into another hierarchy. All that is above the roots of the zone is read.
+    private mutating func checkRoots(in reader: some HierarchyReading) throws {
+        guard !makers.isEmpty || saved.keys.contains(where: isMoved) else { return }
+        check(roots: makers.keys.sorted(), paths)
+        var left = limits.recordsAbove
+        var last = ""
+        while true {
+            let page = try reader.shares(in: zone.key, after: last, limit: ShareGrant.perPage)
+            let roots = page.filter { !ended.contains($0.name) }.compactMap(\.root)
+            guard
+                let places = try reader.places(above: Set(roots), in: zone.key, limit: left)
+            else {
+                return failMoves("those that are shared")
+            }
+            left -= places.count
+            check(roots: roots, HierarchyPaths(places))
+            guard page.count >= ShareGrant.perPage, let name = page.last?.name else { return }
+            last = name
+        }
+    }
+
+    /// Fails all that moves where too much is above some records to know where that leads.
+    private mutating func failMoves(_ lower: String) {
+        let error = WireError.badRequest(
+            "more than \(limits.recordsAbove) records of zone '\(WireError.shortened(zone.name))' "
+                + "are above \(lower) (recordsAbove); what is to come into a share, or to leave it, "
+                + "is more than \(limits.movedRecords) records: move it in parts",
+            ckCode: CKErrorCode.limitExceeded
+        ).naming(.recordsAbove)
+        for name in saved.keys.filter(isMoved) + makers.values { failures[name] = error }
+    }
+
+    private mutating func check(roots: [String], _ found: HierarchyPaths?) {
+        for root in roots {
+            var path = [root]
+            var visited: Set<String> = [root]
+            while let last = path.last, let next = parent(of: last, found),
+                visited.insert(next).inserted
+            {
+                let place = found?[next] ?? paths?[next]
+                guard let other = rootShares[next] ?? place?.ownShare, !ended.contains(other)
+                else {
+                    path.append(next)
+                    continue
+                }
+                let blamed = makers[root] ?? path.first(where: isMoved) ?? makers[next]
+                if let blamed { failures[blamed] = .alreadyShared(root) }
+                break
+            }
+        }
+    }
+
+    /// Whether a record gets another parent.
+    private func isMoved(_ name: String) -> Bool {
+        guard let record = saved[name], let previous = record.previous else { return false }
+        return previous.parent != record.record.parent
+    }
+
+    /// The parent that a record has after the batch.
+    private func parent(of name: String, _ found: HierarchyPaths?) -> String? {
+        if let record = saved[name] { return record.record.parent }
+        return (found?[name] ?? paths?[name])?.parent
     }
 }

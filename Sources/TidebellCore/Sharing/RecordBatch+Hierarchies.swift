@@ -27,6 +27,7 @@ extension RecordBatch {
         sharing = walk.sharing
         hierarchies.holders = walk.holders
         hierarchies.moved = walk.moved
+        hierarchies.isDeferred = walk.isDeferred
         if let (name, error) = walk.failures.min(by: { $0.key < $1.key }) {
             // The batch is looked at again without what fails: something must.
             guard fail({ walk.failures[$0] }) > 0 else {
@@ -45,7 +46,7 @@ extension RecordBatch {
     private mutating func endShares(in reader: some HierarchyReading) throws -> Bool {
         let cascade = Set(cascaded.map(\.name))
         if zone.sharing == .hierarchies, !cascade.isEmpty {
-            sharing.add(holders: try reader.sharesHolding(cascade, in: zone.key))
+            try sharing.readHolders(of: cascade, in: zone, call.limits, reader)
             sharing.add(found: try reader.shares(ofRoots: cascade, in: zone.key))
         }
         let deleted = deletedNames

@@ -19,7 +19,7 @@ extension RecordBatch {
     ///   - next: The first of the positions of what moved and is not saved.
     func saveSharing(
         _ changes: [RecordChange], _ written: Written, movedFrom next: Position,
-        in transaction: some ShareWriting & SharedRecordWriting
+        in transaction: some ShareWriting & SharedRecordWriting & SettlingWriting
     ) throws -> SharedChange? {
         guard sharing.isConcerned else { return nil }
         var shared = SharedChange(
@@ -31,51 +31,85 @@ extension RecordBatch {
         let hasParticipants = try !transaction.grants(
             in: zone.key, of: nil, after: nil, limit: 1
         ).isEmpty
-        var rows: [SharedRecord] = []
         let ended = Set(hierarchies.ended.map(\.name))
-        func note(
-            _ change: RecordChange, at position: Position, isDeleted: Bool = false
-        ) {
-            let name = change.recordName
-            let before = sharing.holder(of: name, without: ended)
-            let after = isDeleted ? before : hierarchies.holders[name]
-            if let after {
-                // What is deleted has left too: made again elsewhere, it is in no hierarchy.
-                rows.append(
-                    SharedRecord(
-                        name: name, share: after, position: position,
-                        leftAt: isDeleted ? call.now : nil))
-                var shown = change.withoutFields
-                if before != after, !isDeleted { shown.event = .created }
-                shared.hierarchies[after, default: []].append(shown)
-            }
-            if let before, before != after {
-                rows.append(
-                    SharedRecord(name: name, share: before, position: position, leftAt: call.now))
-                shared.hierarchies[before, default: []].append(
-                    RecordChange(
-                        recordName: name, recordType: change.recordType, event: .deleted))
-            }
-        }
+        var changed = MembershipChanges()
         for change in changes {
             guard let position = written.positions[change.recordName] else { continue }
-            note(change, at: position, isDeleted: change.event == .deleted)
+            note(change, at: position, ended, &changed)
         }
         for (index, record) in hierarchies.moved.enumerated() {
             note(
                 RecordChange(recordName: record.name, recordType: record.type, event: .updated),
-                at: next.advanced(by: index)
+                at: next.advanced(by: index), ended, &changed
             )
         }
+        shared.hierarchies = changed.reported
         try saveShares(written, &shared, in: transaction)
-        // The shares of the rows are there by now, and those that ended gone.
-        try transaction.putSharedRecords(
-            shared.isZoneWide ? [] : rows.filter { !ended.contains($0.share) }, in: zone.key)
-        for share in ended { shared.hierarchies[share] = nil }
-        if shared.isZoneWide { shared.hierarchies = [:] }
+        if shared.isZoneWide {
+            shared.hierarchies = [:]
+        } else {
+            // The shares of the rows are there by now, and those that ended gone.
+            try transaction.putSharedRecords(rows(of: changed), in: zone.key)
+            if hierarchies.isDeferred, !changed.moved.isEmpty {
+                try transaction.noteUnsettled(changed.moved, in: zone.key)
+            }
+        }
         // Those who may take part only from now on are notified, too (SUB-56).
         let begins = outcomes.contains { $0.saved?.share?.access.isEmpty == false }
         return hasParticipants || begins || !shared.ended.isEmpty ? shared.thinned : nil
+    }
+
+    /// Notes what a change of a record is to the hierarchies that it was in and is in.
+    private func note(
+        _ change: RecordChange, at position: Position, _ ended: Set<String>,
+        _ changed: inout MembershipChanges
+    ) {
+        let name = change.recordName
+        let isDeleted = change.event == .deleted
+        let stored = sharing.membership(of: name, without: ended)
+        let before = sharing.holder(of: name, without: ended)
+        let after = isDeleted ? nil : hierarchies.holders[name]
+        if let after {
+            let stays = before == after
+            changed.rows.append(
+                SharedRecord(
+                    name: name, share: after, position: position,
+                    entry: stays ? stored?.entry : nil,
+                    above: stays ? stored?.above ?? .start : .start))
+            var shown = change.withoutFields
+            if !stays {
+                shown.event = .created
+                changed.moved.append(name)
+            }
+            changed.reported[after, default: []].append(shown)
+        }
+        guard let stored, stored.share != after else { return }
+        // What is deleted has left too: made again elsewhere, it is in no hierarchy.
+        changed.rows.append(
+            SharedRecord(name: name, share: stored.share, position: position, leftAt: call.now))
+        if after == nil, !isDeleted { changed.moved.append(name) }
+        changed.reported[stored.share, default: []].append(
+            RecordChange(recordName: name, recordType: change.recordType, event: .deleted))
+    }
+
+    /// The rows, each with the entry that the record above has after the batch.
+    private func rows(of changed: MembershipChanges) -> [SharedRecord] {
+        var parents: [String: String] = [:]
+        for saved in savedRecords.values { parents[saved.record.name] = saved.record.parent }
+        for record in hierarchies.touched + hierarchies.moved {
+            parents[record.name] = record.parent
+        }
+        let entries = Dictionary(
+            changed.rows.lazy.filter { $0.leftAt == nil }.map { ($0.name, $0.entry) }
+        ) { first, _ in first }
+        return changed.rows.map { row in
+            guard row.leftAt == nil, let parent = parents[row.name],
+                let above = entries[parent] ?? sharing.memberships[parent]?.entry
+            else { return row }
+            var row = row
+            row.above = above
+            return row
+        }
     }
 
     /// The shares of the answer to a batch that was written.
@@ -105,7 +139,7 @@ extension RecordBatch {
 extension SharedChange {
     /// The same with one record of each type and event: all that subscriptions of a shared
     /// database distinguish (SUB-13), however many records moved.
-    fileprivate var thinned: SharedChange {
+    var thinned: SharedChange {
         var thinned = self
         for (share, changes) in hierarchies {
             var seen: Set<RecordChange> = []
@@ -117,4 +151,13 @@ extension SharedChange {
         }
         return thinned
     }
+}
+
+/// What a batch changes in which records are in hierarchies.
+private struct MembershipChanges {
+    var rows: [SharedRecord] = []
+    /// Records that came in or left.
+    var moved: [String] = []
+    /// What participants are notified of, by share.
+    var reported: [String: [RecordChange]] = [:]
 }

@@ -74,6 +74,8 @@ package struct StoredZone: Sendable, Hashable {
     package var fieldKey: StoredZoneKey
     /// What of it is shared.
     package var sharing: ZoneSharing
+    /// Whether records are still to follow what is above them into hierarchies or out of them.
+    package var isUnsettled: Bool
 
     package init(
         key: ZoneKey,
@@ -84,7 +86,8 @@ package struct StoredZone: Sendable, Hashable {
         deletion: ZoneDeletionReason? = nil,
         clientChangeToken: [UInt8]? = nil,
         fieldKey: StoredZoneKey = .none,
-        sharing: ZoneSharing = .none
+        sharing: ZoneSharing = .none,
+        isUnsettled: Bool = false
     ) {
         self.key = key
         self.database = database
@@ -95,6 +98,7 @@ package struct StoredZone: Sendable, Hashable {
         self.clientChangeToken = clientChangeToken
         self.fieldKey = fieldKey
         self.sharing = sharing
+        self.isUnsettled = isUnsettled
     }
 }
 

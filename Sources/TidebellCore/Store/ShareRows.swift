@@ -169,13 +169,23 @@ package struct SharedRecord: Sendable, Hashable {
     package var share: String
     /// Where the hierarchy's history has the record: where it changed last, came in or left.
     package var position: Position
+    /// Where it came in (``HierarchyMembership/entry``).
+    package var entry: Position
+    /// The entry of the record above it.
+    package var above: Position
     /// When it left, to live elsewhere or deleted; nil for one that is there.
     package var leftAt: Instant?
 
-    package init(name: String, share: String, position: Position, leftAt: Instant? = nil) {
+    /// Creates a row; one without an entry comes in, or leaves, at its position.
+    package init(
+        name: String, share: String, position: Position, entry: Position? = nil,
+        above: Position = .start, leftAt: Instant? = nil
+    ) {
         self.name = name
         self.share = share
         self.position = position
+        self.entry = entry ?? position
+        self.above = above
         self.leftAt = leftAt
     }
 }
@@ -192,6 +202,16 @@ package struct SharedRecordChange: Sendable, Hashable {
         self.share = share
         self.position = position
         self.record = record
+    }
+
+    /// The same for who sees that the record left, and nothing of what it is now.
+    package var leaving: SharedRecordChange {
+        var change = self
+        change.record.fields = .none
+        change.record.parent = nil
+        change.record.isDeleted = true
+        change.record.isDamaged = false
+        return change
     }
 }
 

@@ -44,6 +44,10 @@ package protocol Store: OutboxLeasing, DeliveryLeasing {
     /// like ``outboxCommits()``.
     func accessCommits() -> AsyncStream<Void>
 
+    /// Yields after commits that left something to settle in hierarchies
+    /// (``SettlingWriting/noteUnsettled(_:in:)``); a hint like ``outboxCommits()``.
+    func unsettledCommits() -> AsyncStream<Void>
+
     /// A random number that distinguishes this store from any other; part of every sync
     /// token.
     var identity: UInt64 { get }

@@ -4,7 +4,8 @@
 /// engine implements them and ``StoreSteps`` hands them out.
 package protocol StoreTransaction:
     StoreReader,
-    ZoneWriting, RecordWriting, ShareWriting, SharedRecordWriting, SharedZoneWriting,
+    ZoneWriting, RecordWriting, ShareWriting, SharedRecordWriting, SettlingWriting,
+    SharedZoneWriting,
     FieldKeyWriting, AssetWriting, SchemaWriting, SubscriptionWriting,
     OutboxWriting, NotificationLogWriting, NotificationHistoryWriting, BadgeWriting,
     DeviceWriting, PushTokenWriting, WebhookWriting, AccountWriting, AddressWriting, UserWriting,

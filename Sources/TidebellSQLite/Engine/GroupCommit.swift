@@ -34,6 +34,7 @@ final class GroupCommit: Sendable {
     private let scopes: ScopeCheck?
     private let outbox: OutboxSignal
     private let access: OutboxSignal
+    private let unsettled: OutboxSignal
     private let troubles: StoreTroubles
     private let note: StoreNoteFile?
     private let files: StoreFiles
@@ -43,8 +44,8 @@ final class GroupCommit: Sendable {
     /// Creates a queue for the writer connection of `pool`.
     init(
         _ pool: DatabasePool, log: WriteAheadLog, leases: QueueLeases, scopes: ScopeCheck?,
-        outbox: OutboxSignal, access: OutboxSignal, troubles: StoreTroubles,
-        note: StoreNoteFile?, files: StoreFiles, bounds: StoreBounds,
+        outbox: OutboxSignal, access: OutboxSignal, unsettled: OutboxSignal,
+        troubles: StoreTroubles, note: StoreNoteFile?, files: StoreFiles, bounds: StoreBounds,
         elapsed: @escaping @Sendable () -> Duration
     ) {
         self.pool = pool
@@ -53,6 +54,7 @@ final class GroupCommit: Sendable {
         self.scopes = scopes
         self.outbox = outbox
         self.access = access
+        self.unsettled = unsettled
         self.troubles = troubles
         self.note = note
         self.files = files
@@ -147,6 +149,7 @@ final class GroupCommit: Sendable {
         var ran: [any WaitingWrite] = []
         var signalsOutbox = false
         var endsAccess = false
+        var leavesUnsettled = false
         var hasQuietChange = false
         var quietChanges: Int64?
         var latest: LatestChange?
@@ -174,6 +177,7 @@ final class GroupCommit: Sendable {
                 } else {
                     if transaction.hasAppendedOutbox { signalsOutbox = true }
                     if transaction.hasEndedAccess { endsAccess = true }
+                    if transaction.hasUnsettled { leavesUnsettled = true }
                     if transaction.hasQuietChange { hasQuietChange = true }
                     latest = transaction.latestChange ?? latest
                     notification = max(notification, transaction.lastNotification)
@@ -199,6 +203,7 @@ final class GroupCommit: Sendable {
         for write in ran { write.finish(nil) }
         if signalsOutbox { outbox.yield() }
         if endsAccess { access.yield() }
+        if leavesUnsettled { unsettled.yield() }
         return rest
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Signals to all who listen that the outbox has something new, or that an access ended.
+/// Signals to all who listen that the outbox has something new, that an access ended, or that a
+/// hierarchy is to be settled.
 final class OutboxSignal: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]

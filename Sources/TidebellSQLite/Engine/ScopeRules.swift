@@ -71,6 +71,8 @@ enum ScopeRules {
         "share_grant": [ofZone],
         "share_outsider": [ofZone],
         "shared_record": [ofZone],
+        "unsettled_record": [ofZone],
+        "ended_hierarchy": [ofZone],
         "shared_zone": [database("row.database")],
         "asset_use": [ofZone],
         "zone_key": [ofZone],

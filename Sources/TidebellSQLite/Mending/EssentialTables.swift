@@ -12,7 +12,8 @@ struct EssentialTables {
     static let atStart = [
         "store", "store_secret", "database", "zone", "removed_zone", "zone_key", "account", "user",
         "api_token", "admin_token", "application_permission", "removed_account", "erased",
-        "share", "share_grant", "share_outsider", "account_address",
+        "share", "share_grant", "share_outsider", "ended_hierarchy",
+        "account_address",
     ]
     /// Looked through while a server serves: they grow with every sign-in, and who is not found in
     /// them signs in again, as the same user.

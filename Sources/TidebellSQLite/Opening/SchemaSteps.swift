@@ -187,6 +187,7 @@ struct SchemaSteps: Sendable {
             sql: "ALTER TABLE share ADD COLUMN floor INTEGER NOT NULL DEFAULT 0"
         ),
         accessRequests,
+        .settling,
     ])
 
     /// Who asked for access to a share, or may not, as JSON of Core's.

@@ -138,6 +138,44 @@ extension SQLiteReading {
         }
     }
 
+    package func children(
+        of parents: Set<String>, in zone: ZoneKey, limit: Int
+    ) throws -> [String: [String]]? {
+        guard !parents.isEmpty else { return [:] }
+        var (children, count) = ([String: [String]](), 0)
+        try connection.each(
+            """
+            SELECT reference.source, reference.target, reference.kind
+            FROM json_each(?) AS wanted CROSS JOIN reference INDEXED BY reference_target
+            WHERE reference.zone = ? AND reference.target = \(JSONText.string("wanted.value"))
+            """,
+            JSONText(parents), zone
+        ) { columns in
+            count += 1
+            if try columns.value(2, as: StoredReference.Kind.self) == .parent {
+                children[columns.text(1), default: []].append(columns.text(0))
+            }
+            return count <= limit
+        }
+        return count <= limit ? children : nil
+    }
+
+    package func children(
+        of parent: String, in zone: ZoneKey, after last: String, limit: Int
+    ) throws -> (names: [String], next: String?) {
+        let found = try connection.rows(
+            """
+            SELECT source, max(kind = ?1) FROM reference INDEXED BY reference_target
+            WHERE zone = ?2 AND target = ?3 AND source > ?4
+            GROUP BY source ORDER BY source LIMIT ?5
+            """,
+            StoredReference.Kind.parent, zone, parent, last, limit
+        ) { (name: $0.text(0), isChild: $0.bool(1)) }
+        return (
+            found.filter(\.isChild).map(\.name), found.count < limit ? nil : found.last?.name
+        )
+    }
+
     package func deleteSelfCounts(
         to targets: Set<String>, in zone: ZoneKey
     ) throws -> [String: Int] {

@@ -3,14 +3,27 @@ import TidebellCore
 import TidebellWire
 
 extension SQLiteReading {
-    package func sharesHolding(
-        _ names: Set<String>, in zone: ZoneKey
-    ) throws -> [String: String] {
+    package func memberships(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: HierarchyMembership] {
         guard !names.isEmpty else { return [:] }
         let found = try connection.rows(
-            SharedRecord.holding, JSONText(names), zone
-        ) { ($0.text(0), $0.text(1)) }
+            HierarchyMembership.named, JSONText(names), zone
+        ) { ($0.text(0), try HierarchyMembership($0, from: 1)) }
         return Dictionary(found) { first, _ in first }
+    }
+
+    package func places(
+        above names: Set<String>, in zone: ZoneKey, limit: Int
+    ) throws -> [String: HierarchyPlace]? {
+        guard !names.isEmpty else { return [:] }
+        let found = try connection.rows(
+            HierarchyPlace.above, JSONText(names), zone, limit + 1
+        ) { ($0.optionalText(0), try HierarchyPlace($0, from: 1)) }
+        // What is not there counts, too.
+        guard found.count <= limit else { return nil }
+        let places = found.compactMap { name, place in name.map { ($0, place) } }
+        return Dictionary(places) { first, _ in first }
     }
 
     package func sharedRecordChanges(
@@ -96,15 +109,62 @@ extension [SharedRecordChange] {
     }
 }
 
-extension SharedRecord {
-    fileprivate static let holding = """
-        SELECT shared_record.name, shared_record.share
+extension HierarchyMembership {
+    fileprivate static let columns = "shared_record.share, shared_record.entry, shared_record.above"
+    /// What is there, of a share that goes on: one that ended may have left rows.
+    fileprivate static let holds = """
+        shared_record.left_at IS NULL AND EXISTS (
+            SELECT 1 FROM share WHERE share.zone = shared_record.zone
+                AND share.name = shared_record.share AND share.began <= shared_record.entry
+        )
+        """
+    fileprivate static let named = """
+        SELECT shared_record.name, \(columns)
         FROM json_each(?) AS wanted CROSS JOIN shared_record
             CROSS JOIN record INDEXED BY record_name ON record.zone = shared_record.zone
                 AND record.name = shared_record.name AND record.deleted = 0
-        WHERE shared_record.zone = ? AND shared_record.left_at IS NULL
+        WHERE shared_record.zone = ? AND \(holds)
             AND shared_record.name = \(JSONText.string("wanted.value"))
         """
+
+    fileprivate init(_ columns: Columns, from first: Int32) throws {
+        self.init(
+            share: columns.text(first), entry: try columns.value(first + 1),
+            above: try columns.value(first + 2)
+        )
+    }
+}
+
+extension HierarchyPlace {
+    fileprivate static let above = """
+        WITH RECURSIVE above (name) AS (
+            SELECT \(JSONText.string("wanted.value")) FROM json_each(?1) AS wanted
+            UNION
+            SELECT record.parent FROM above
+                CROSS JOIN record INDEXED BY record_name ON record.zone = ?2
+                    AND record.name = above.name AND record.deleted = 0
+            WHERE record.parent IS NOT NULL
+            LIMIT ?3
+        )
+        SELECT record.name, record.parent, ifnull(
+                (SELECT name FROM share WHERE zone = ?2 AND root = record.name),
+                (SELECT name FROM share WHERE zone = ?2 AND name = record.name)
+            ), \(HierarchyMembership.columns)
+        FROM above
+            LEFT JOIN record INDEXED BY record_name ON record.zone = ?2
+                AND record.name = above.name AND record.deleted = 0
+            LEFT JOIN shared_record ON shared_record.zone = record.zone
+                AND shared_record.name = record.name AND \(HierarchyMembership.holds)
+        """
+
+    fileprivate init(_ columns: Columns, from first: Int32) throws {
+        self.init(
+            parent: columns.optionalText(first),
+            membership: columns.isNull(first + 2)
+                ? nil : try HierarchyMembership(columns, from: first + 2),
+            ownShare: columns.optionalText(first + 1)
+        )
+    }
 }
 
 extension SharedRecordChange {
@@ -135,13 +195,8 @@ extension SharedRecordChange {
 
     /// Reads a row; of a record that left, nothing of what it is now.
     fileprivate init(_ columns: Columns, of share: String) throws {
-        var record = try StoredRecord(columns)
-        if columns.bool(15) {
-            record.fields = .none
-            record.parent = nil
-            record.isDeleted = true
-            record.isDamaged = false
-        }
-        self.init(share: share, position: try columns.value(14), record: record)
+        self.init(
+            share: share, position: try columns.value(14), record: try StoredRecord(columns))
+        if columns.bool(15) { self = leaving }
     }
 }

@@ -67,7 +67,7 @@ extension SQLiteTransaction {
     func removeShareRows(of zone: ZoneKey, limit: Int) throws -> Int {
         var count = 0
         for table in Self.shareTables where count < limit {
-            // A copy of an older version, from which a backup is made, has none.
+            // A copy of an older version, from which a backup is made, has none or fewer.
             guard try connection.database.tableExists(table.name) else { continue }
             count += try connection.rows(
                 """
@@ -84,7 +84,9 @@ extension SQLiteTransaction {
     /// What a zone has of shares, with what distinguishes its rows.
     private static let shareTables = [
         (name: "share", key: "name"), (name: "share_grant", key: "user, share"),
-        (name: "share_outsider", key: "share, user"), (name: "shared_record", key: "name, share"),
+        (name: "share_outsider", key: "share, user"),
+        (name: "shared_record", key: "name, share"), (name: "unsettled_record", key: "name"),
+        (name: "ended_hierarchy", key: "share"),
     ]
 
     /// Lets go of files that records of a zone hold.

@@ -8,8 +8,10 @@ extension SQLiteTransaction {
             try connection.run(
                 """
                 INSERT INTO share (zone, name, root, short_guid, public_permission, participants,
-                    access_requests)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                    access_requests, began)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ifnull((
+                    SELECT position + 1 FROM ended_hierarchy WHERE zone = ?1 AND share = ?2
+                ), 0))
                 ON CONFLICT (zone, name) DO UPDATE SET root = excluded.root,
                     short_guid = excluded.short_guid,
                     public_permission = excluded.public_permission,
@@ -56,13 +58,7 @@ extension SQLiteTransaction {
             try connection.run("DELETE FROM share WHERE zone = ? AND name = ?", zone, name)
             try connection.run(
                 "DELETE FROM share_outsider WHERE zone = ? AND share = ?", zone, name)
-            try connection.run(
-                """
-                DELETE FROM shared_record INDEXED BY shared_record_history
-                WHERE zone = ? AND share = ?
-                """,
-                zone, name
-            )
+            try removeHierarchySoon(of: name, in: zone)
         }
         try connection.run(
             """
@@ -94,12 +90,13 @@ extension SQLiteTransaction {
         for record in records {
             try connection.run(
                 """
-                INSERT INTO shared_record (zone, name, share, position, left_at)
-                VALUES (?, ?, ?, ?, ?)
+                INSERT INTO shared_record (zone, name, share, position, left_at, entry, above)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (zone, name, share) DO UPDATE SET position = excluded.position,
-                    left_at = excluded.left_at
+                    left_at = excluded.left_at, entry = excluded.entry, above = excluded.above
                 """,
-                zone, record.name, record.share, record.position, record.leftAt
+                zone, record.name, record.share, record.position, record.leftAt, record.entry,
+                record.above
             )
         }
     }

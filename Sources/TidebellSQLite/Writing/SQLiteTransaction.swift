@@ -12,6 +12,8 @@ final class SQLiteTransaction: StoreTransaction, SQLiteReading {
     private let scopes: ScopeCheck?
     /// Whether the outbox has entries that the pipeline is to be woken for.
     var hasAppendedOutbox = false
+    /// Whether hierarchies are to be settled that were so before.
+    var hasUnsettled = false
     /// The change that gave out positions last.
     var latestChange: LatestChange?
     /// The latest notification given out.

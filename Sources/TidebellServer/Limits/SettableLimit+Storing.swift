@@ -59,7 +59,10 @@ extension SettableLimit {
                 "Users whom one share is blocked for."),
             Self(
                 "movedRecords", \.limits.movedRecords, 1...most,
-                "Records that come into a share or leave it with one save."),
+                "Records that come into a share or leave it with the save; more follow."),
+            Self(
+                "recordsAbove", \.limits.recordsAbove, 1...most,
+                "Records above the roots of a zone's shares, or above those of a page."),
             Self(
                 "containersPerAccount", \.limits.containersPerAccount, 1...most,
                 "Containers of one user, each environment by itself."),

@@ -79,8 +79,8 @@ extension WireError {
         case requestersPerShare
         /// Users whom a share is blocked for.
         case blockedPerShare
-        /// Records that a save moves into a shared hierarchy, or out of it.
-        case movedRecords
+        /// Records above the roots of shares, or above others while hierarchies are settled.
+        case recordsAbove
         /// Bytes of a file, from whatever client.
         case assetBytes
         /// Uploads that were asked for and have not come.

@@ -110,6 +110,7 @@ final class MortalStore: Store {
     func wake() { state.withLock { $0.listener }?.yield() }
 
     func accessCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
+    func unsettledCommits() -> AsyncStream<Void> { AsyncStream { _ in } }
 
     func close() async throws { try await base.close() }
 

@@ -161,6 +161,18 @@ private final class CountingReader: RecordReading, ShareReading, SharedRecordRea
         try counted { try base.references(to: targets, in: zone) }
     }
 
+    func children(
+        of parents: Set<String>, in zone: ZoneKey, limit: Int
+    ) throws -> [String: [String]]? {
+        try counted { try base.children(of: parents, in: zone, limit: limit) }
+    }
+
+    func children(
+        of parent: String, in zone: ZoneKey, after last: String, limit: Int
+    ) throws -> (names: [String], next: String?) {
+        try counted { try base.children(of: parent, in: zone, after: last, limit: limit) }
+    }
+
     func deleteSelfCounts(to targets: Set<String>, in zone: ZoneKey) throws -> [String: Int] {
         try counted { try base.deleteSelfCounts(to: targets, in: zone) }
     }
@@ -199,8 +211,16 @@ private final class CountingReader: RecordReading, ShareReading, SharedRecordRea
         try counted { try base.grantedZones(to: user, among: ids) }
     }
 
-    func sharesHolding(_ names: Set<String>, in zone: ZoneKey) throws -> [String: String] {
-        try counted { try base.sharesHolding(names, in: zone) }
+    func memberships(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: HierarchyMembership] {
+        try counted { try base.memberships(of: names, in: zone) }
+    }
+
+    func places(
+        above names: Set<String>, in zone: ZoneKey, limit: Int
+    ) throws -> [String: HierarchyPlace]? {
+        try counted { try base.places(above: names, in: zone, limit: limit) }
     }
 
     func sharedRecordChanges(

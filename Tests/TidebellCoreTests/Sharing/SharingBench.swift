@@ -180,6 +180,29 @@ struct SharingBench {
         }
     }
 
+    /// Takes steps in which records follow into hierarchies, each of `limit` records at most: all
+    /// there are, or some.
+    func settle(_ limit: Int = 400, steps: Int = .max) async throws {
+        let call = call(anna)
+        for _ in 0..<steps {
+            let isSettled = try await bench.store.write(try .database(of: call)) { transaction in
+                let zones = try transaction.unsettledZones(from: ZoneKey(rawValue: 0), limit: 1)
+                return try zones.allSatisfy {
+                    try SettleHierarchies.step(
+                        $0.zone.key, limit: limit, at: call.now, in: transaction)
+                }
+            }
+            if isSettled { return }
+        }
+    }
+
+    /// Whether nothing is left to follow.
+    func isSettled() async throws -> Bool {
+        try await bench.store.read {
+            try $0.unsettledZones(from: ZoneKey(rawValue: 0), limit: 1).isEmpty
+        }
+    }
+
     /// Takes all pending changes to participants, as a pass of the pipeline does, and returns the
     /// changes of shared databases that this appended.
     @discardableResult

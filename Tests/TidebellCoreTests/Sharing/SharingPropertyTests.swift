@@ -16,11 +16,28 @@ import TidebellWire
             try await walk.check("seed \(seed), step \(step)")
         }
     }
+
+    @Test(
+        "TOK-25: nobody sees more while records follow step by step, and all of it in the end",
+        arguments: 0..<16)
+    func settlingWalk(seed: UInt64) async throws {
+        var walk = try await SharingWalk(seed: 1000 + seed, movedRecords: Int(seed % 3))
+        for step in 0..<60 {
+            try await walk.step()
+            try await walk.settleSome()
+            try await walk.check("seed \(seed), step \(step)")
+        }
+        try await walk.settleAll()
+        for _ in 0..<3 { try await walk.check("seed \(seed), in the end", fetchesAll: true) }
+    }
 }
 
 /// One zone, its tree as it should be, and what each participant has fetched.
 private struct SharingWalk {
     private let bench: SharingBench
+    private let limits: Limits
+    /// Whether nothing is left to follow.
+    private var isSettled = true
     private var random: SeededGenerator
     /// The parent of every note that lives.
     private var parents: [String: String?] = [:]
@@ -45,8 +62,11 @@ private struct SharingWalk {
         var token: String?
     }
 
-    init(seed: UInt64) async throws {
+    init(seed: UInt64, movedRecords: Int? = nil) async throws {
         bench = try await SharingBench()
+        var limits = Limits()
+        if let movedRecords { limits.movedRecords = movedRecords }
+        self.limits = limits
         random = SeededGenerator(seed: seed)
         replicas = [Replica(user: bench.otto), Replica(user: bench.mia)]
     }
@@ -109,7 +129,12 @@ private struct SharingWalk {
         let member = root.flatMap { shares[$0]?.members.min() }
         let user = random.oneIn(2) ? member.map { replicas[$0].user } : nil
         let results = try await bench.modify(
-            as: user, .save(.create, name, title: name, parent: .some(parent)))
+            as: user, limits: limits, .save(.create, name, title: name, parent: .some(parent)))
+        guard results[0].error == nil || user == nil || isSettled else {
+            // A participant does not see the parent yet.
+            gone.append(name)
+            return
+        }
         #expect(results[0].error == nil)
         parents[name] = .some(parent)
         done.append("create \(name) in \(parent ?? "-")")
@@ -118,7 +143,8 @@ private struct SharingWalk {
     private mutating func move(_ name: String) async throws {
         let others = parents.keys.filter { !below(name).contains($0) }.sorted()
         let parent = random.oneIn(4) ? nil : others.randomElement(using: &random)
-        let results = try await bench.modify(.save(.forceUpdate, name, parent: .some(parent)))
+        let results = try await bench.modify(
+            limits: limits, .save(.forceUpdate, name, parent: .some(parent)))
         let isRefused = parent.flatMap(root(of:)).map { above in
             below(name).contains { shares[$0] != nil && $0 != above }
         }
@@ -142,7 +168,7 @@ private struct SharingWalk {
             after[name] = .some(parent)
             operations.append(.save(.forceUpdate, name, parent: .some(parent)))
         }
-        let results = try await bench.modify(operations)
+        let results = try await bench.modify(limits: limits, operations)
         let before = parents
         parents = after
         let isRefused = shares.keys.contains { root in
@@ -168,12 +194,14 @@ private struct SharingWalk {
     }
 
     private func touch(_ name: String) async throws {
-        #expect(try await bench.modify(.save(.forceUpdate, name, title: "!"))[0].error == nil)
+        #expect(
+            try await bench.modify(limits: limits, .save(.forceUpdate, name, title: "!"))[0].error
+                == nil)
     }
 
     private mutating func delete(_ name: String) async throws {
         guard children(of: name).isEmpty else { return }
-        #expect(try await bench.modify(.forceDelete(name))[0].error == nil)
+        #expect(try await bench.modify(limits: limits, .forceDelete(name))[0].error == nil)
         parents[name] = nil
         shares[name] = nil
         gone.append(name)
@@ -183,6 +211,7 @@ private struct SharingWalk {
     private mutating func share(_ name: String) async throws {
         let isShared = root(of: name) != nil || below(name).contains { shares[$0] != nil }
         let results = try await bench.modify(
+            limits: limits,
             .share(
                 .create, "share-\(name)", of: name,
                 participants: [.invited(bench.otto), .invited(bench.mia)]))
@@ -213,25 +242,44 @@ private struct SharingWalk {
         else { return }
         let user = replicas[member].user
         #expect(
-            try await bench.modify(as: user, .share(.forceDelete, "share-\(root)"))[0].error == nil)
+            try await bench.modify(as: user, limits: limits, .share(.forceDelete, "share-\(root)"))[
+                0
+            ].error == nil)
         shares[root]?.members.remove(member)
         done.append("leave \(root) as \(member)")
     }
 
     private mutating func stop() async throws {
         guard let root = shares.keys.sorted().randomElement(using: &random) else { return }
-        #expect(try await bench.modify(.share(.forceDelete, "share-\(root)"))[0].error == nil)
+        #expect(
+            try await bench.modify(limits: limits, .share(.forceDelete, "share-\(root)"))[0].error
+                == nil)
         shares[root] = nil
         done.append("stop \(root)")
     }
 
+    // MARK: Following step by step
+
+    /// Takes some steps, or none.
+    mutating func settleSome() async throws {
+        for _ in 0..<random.below(4) { try await bench.settle(1 + random.below(4), steps: 1) }
+        isSettled = try await bench.isSettled()
+        if !isSettled { done.append("unsettled") }
+    }
+
+    mutating func settleAll() async throws {
+        try await bench.settle()
+        isSettled = try await bench.isSettled()
+        #expect(isSettled)
+    }
+
     // MARK: What is seen
 
-    mutating func check(_ place: String) async throws {
+    mutating func check(_ place: String, fetchesAll: Bool = false) async throws {
         for member in replicas.indices {
             let expected = visible(to: member)
             // Some fetch seldom, and find much at once.
-            if random.oneIn(3) { try await fetch(member, expected, place) }
+            if fetchesAll || random.oneIn(3) { try await fetch(member, expected, place) }
             let user = replicas[member].user
             guard !expected.isEmpty else {
                 #expect(
@@ -239,9 +287,15 @@ private struct SharingWalk {
                 continue
             }
             let names = parents.keys.sorted()
+            let notes = expected.filter { parents[$0] != nil }
             let found = try await bench.modelLookup(names, as: user)
+            let queried = Set(
+                try await bench.query(as: user).map { String($0.prefix { $0 != "=" }) })
+            #expect(found == queried, "\(place): \(done.suffix(12))")
+            // What is to follow is seen nowhere until then.
             #expect(
-                found == expected.filter { parents[$0] != nil }, "\(place): \(done.suffix(12))")
+                isSettled ? found == notes : found.isSubset(of: notes),
+                "\(place): \(found) of \(notes): \(done.suffix(12))")
         }
     }
 
@@ -266,7 +320,9 @@ private struct SharingWalk {
             let page = try #require(answer.page)
             for result in page.records {
                 switch result {
-                case .record(let record): replicas[member].names.insert(record.recordName)
+                case .record(let record):
+                    #expect(expected.contains(record.recordName), "\(place): \(done.suffix(12))")
+                    replicas[member].names.insert(record.recordName)
                 case .deleted(let tombstone): replicas[member].names.remove(tombstone.recordName)
                 case .failed(let name, let error): Issue.record("\(name): \(error)")
                 }
@@ -274,7 +330,8 @@ private struct SharingWalk {
             replicas[member].token = page.syncToken
             isDone = !page.moreComing
         }
-        #expect(replicas[member].names == expected, "\(place)")
+        guard isSettled else { return }
+        #expect(replicas[member].names == expected, "\(place): \(done.suffix(12))")
     }
 }
 

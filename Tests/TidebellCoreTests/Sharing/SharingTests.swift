@@ -634,23 +634,6 @@ import TidebellWire
                 .code == .badRequest)
     }
 
-    @Test("A subtree that is too large to move with one save is refused and stays")
-    func bound() async throws {
-        let (bench, _) = try await sharedTree()
-        var limits = Limits()
-        limits.movedRecords = 1
-        let moved = try await bench.modify(
-            limits: limits, .save(.forceUpdate, "two", parent: .some(nil)))
-        #expect(moved[0].error == nil)
-        try await bench.modify(.save(.forceUpdate, "one", parent: "deep"))
-        let refused = try await bench.modify(
-            limits: limits, .save(.forceUpdate, "two", parent: "list"))
-        #expect(refused[0].error?.bound == .movedRecords)
-        #expect(
-            try await bench.lookup("list", "two", as: bench.otto).map(\.summary)
-                == ["list=list", "two NOT_FOUND"])
-    }
-
     @Test("The end of a zone is the end of its shares", arguments: [true, false])
     func zoneDeletion(isZoneWide: Bool) async throws {
         let bench = try await SharingBench()
@@ -670,7 +653,7 @@ import TidebellWire
 
 extension WireNotificationInfo {
     /// A silent push.
-    fileprivate static var contentAvailable: WireNotificationInfo {
+    static var contentAvailable: WireNotificationInfo {
         var info = WireNotificationInfo()
         info.shouldSendContentAvailable = true
         return info

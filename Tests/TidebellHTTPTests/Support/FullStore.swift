@@ -58,6 +58,7 @@ final class FullStore: Store {
     }
 
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    func unsettledCommits() -> AsyncStream<Void> { base.unsettledCommits() }
     func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     func close() async throws { try await base.close() }
 }

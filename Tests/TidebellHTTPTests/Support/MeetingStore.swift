@@ -66,6 +66,7 @@ final class MeetingStore: Store {
     }
 
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    func unsettledCommits() -> AsyncStream<Void> { base.unsettledCommits() }
     func outboxCommits() -> AsyncStream<Void> { base.outboxCommits() }
     func close() async throws { try await base.close() }
 }

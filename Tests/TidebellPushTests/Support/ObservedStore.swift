@@ -88,6 +88,7 @@ final class ObservedStore: Store {
     }
 
     func accessCommits() -> AsyncStream<Void> { base.accessCommits() }
+    func unsettledCommits() -> AsyncStream<Void> { base.unsettledCommits() }
 
     func outboxCommits() -> AsyncStream<Void> {
         losesWakeUps ? AsyncStream { _ in } : base.outboxCommits()

@@ -56,6 +56,18 @@ package protocol RecordReading {
     /// Returns the references that point to these records.
     func references(to targets: Set<String>, in zone: ZoneKey) throws -> [StoredReference]
 
+    /// Returns the names of the records whose parents these are, by parent; nil where more than
+    /// `limit` references of any kind point to them.
+    func children(
+        of parents: Set<String>, in zone: ZoneKey, limit: Int
+    ) throws -> [String: [String]]?
+
+    /// Returns the names of records whose parent this is, in order, among the next `limit` that
+    /// refer to it after `last`; and where to look on, nil at the end.
+    func children(
+        of parent: String, in zone: ZoneKey, after last: String, limit: Int
+    ) throws -> (names: [String], next: String?)
+
     /// Returns how many records refer to each of these records with `DELETE_SELF`;
     /// a record that none refers to is absent.
     func deleteSelfCounts(to targets: Set<String>, in zone: ZoneKey) throws -> [String: Int]

@@ -4,9 +4,20 @@
 ///
 /// Which one a record is in is kept with every save, so that nobody walks up a hierarchy to read.
 package protocol SharedRecordReading {
-    /// Returns the name of the share that each of these records is in; one that is in none, or
-    /// was deleted, is absent. The record of a share is in it too.
-    func sharesHolding(_ names: Set<String>, in zone: ZoneKey) throws -> [String: String]
+    /// Returns in which hierarchy each of these records is, as far as that is settled; one that is
+    /// in none, or was deleted, is absent. The record of a share is in it too.
+    ///
+    /// What is stored of a share that ended counts for nothing, also where there is another one of
+    /// the same name.
+    func memberships(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: HierarchyMembership]
+
+    /// Returns what ``memberships(of:in:)`` does, with the places of the records in the tree, and
+    /// the same of all that is above them; nil where these are more than `limit`.
+    func places(
+        above names: Set<String>, in zone: ZoneKey, limit: Int
+    ) throws -> [String: HierarchyPlace]?
 
     /// Returns a page of the histories of hierarchies after `position`, what was deleted there or
     /// left included, oldest change first; with `reverse`, newest first, *before* `position`.
@@ -27,6 +38,15 @@ package protocol SharedRecordReading {
         of type: String, in zone: ZoneKey, of shares: Set<String>, after position: Position,
         _ body: (StoredRecord) throws -> Bool
     ) throws
+}
+
+extension SharedRecordReading {
+    /// Returns the name of the share that each of these records is in, as far as that is settled.
+    package func sharesHolding(
+        _ names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: String] {
+        try memberships(of: names, in: zone).mapValues(\.share)
+    }
 }
 
 /// Records come into hierarchies, change there and leave them.

@@ -50,7 +50,8 @@ package protocol ShareWriting: ShareReading {
     /// ``StoredZone/sharing`` true.
     func putShares(_ shares: [StoredShare], in zone: ZoneKey) throws
 
-    /// Removes shares, their outsiders, and all that is known of their hierarchies.
+    /// Removes shares, their outsiders, and all that is known of their hierarchies: of large ones later, by
+    /// ``SettlingWriting/removeEndedHierarchies(in:limit:)``.
     func removeShares(_ names: Set<String>, in zone: ZoneKey) throws
 
     /// Inserts grants, replacing those of the same zone, user and share.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import TidebellWire
+
+/// Lets records follow what is above them into hierarchies that are shared, or out of them, step by
+/// step, and removes what hierarchies have left whose share ended.
+///
+/// Each step is whole by itself. It takes the record that was noted last, and lets follow what is
+/// right below it, as far as that does not agree with it yet; what followed is noted in turn. So a
+/// move is over, with all that it took along, before an older one goes on, and of a circle each
+/// record is passed once.
+package enum SettleHierarchies {
+    /// What has to be known of a zone, and written.
+    package typealias Settling = SettlingWriting & ZoneWriting & ShareReading & SharedRecordWriting
+        & RecordReading & OutboxWriting & UserReading
+
+    /// Takes one step in a zone, in the scope of its database; returns whether it is settled.
+    ///
+    /// - Parameter limit: Records that are looked at, or rows removed.
+    package static func step(
+        _ zone: ZoneKey, limit: Int, at now: Instant, in transaction: some Settling
+    ) throws -> Bool {
+        guard let found = try transaction.unsettledZones(from: zone, limit: 1).first,
+            found.zone.key == zone
+        else { return true }
+        var step = SettlingStep(found, left: max(1, limit), now: now)
+        while step.left > 0, let top = try transaction.newestUnsettledRecord(in: zone) {
+            try step.follow(top, in: transaction)
+        }
+        try step.report(in: transaction)
+        if step.left > 0 {
+            _ = try transaction.removeEndedHierarchies(in: zone, limit: step.left)
+        }
+        return try transaction.settleZone(zone)
+    }
+}
+
+private struct SettlingStep {
+    private let unsettled: UnsettledZone
+    private let now: Instant
+    /// How many records may still be looked at.
+    private(set) var left: Int
+    /// The zone's newest position; nil before anything moved.
+    private var last: Position?
+    /// What participants are notified of, by share.
+    private var reported: [String: [RecordChange]] = [:]
+
+    private var zone: ZoneKey { unsettled.zone.key }
+
+    init(_ unsettled: UnsettledZone, left: Int, now: Instant) {
+        self.unsettled = unsettled
+        self.left = left
+        self.now = now
+    }
+
+    /// Lets some of the records right below one follow it.
+    mutating func follow(
+        _ top: UnsettledRecord, in transaction: some SettleHierarchies.Settling
+    ) throws {
+        let page = try transaction.children(of: top.name, in: zone, after: top.last, limit: left)
+        left = page.next == nil ? left - max(1, page.names.count) : 0
+        if let next = page.next {
+            try transaction.putUnsettled(UnsettledRecord(name: top.name, last: next), in: zone)
+        } else {
+            try transaction.removeUnsettled(top.name, in: zone)
+        }
+        let names = Set(page.names)
+        guard !names.isEmpty else { return }
+        let memberships = try transaction.memberships(of: names.union([top.name]), in: zone)
+        // Where others hang below a root, that is another hierarchy.
+        let roots = Set(try transaction.shares(ofRoots: names, in: zone).compactMap(\.root))
+        let above = memberships[top.name]
+        let moved = page.names.filter { name in
+            guard !roots.contains(name) else { return false }
+            let own = memberships[name]
+            return own?.share != above?.share || own?.above != above?.entry
+        }
+        guard !moved.isEmpty else { return }
+        try move(moved, below: above, memberships, in: transaction)
+    }
+
+    private mutating func move(
+        _ names: [String], below above: HierarchyMembership?,
+        _ memberships: [String: HierarchyMembership],
+        in transaction: some SettleHierarchies.Settling
+    ) throws {
+        let first = try transaction.advance(
+            unsettled.database.id, by: names.count, at: now)
+        let records = try transaction.recordsWithoutFields(Set(names), in: zone)
+        var rows: [SharedRecord] = []
+        for (index, name) in names.enumerated() {
+            let position = first.advanced(by: index)
+            let type = records[name]?.type ?? ""
+            if let above {
+                rows.append(
+                    SharedRecord(
+                        name: name, share: above.share, position: position, above: above.entry))
+                reported[above.share, default: []].append(
+                    RecordChange(recordName: name, recordType: type, event: .created))
+            }
+            if let before = memberships[name]?.share, before != above?.share {
+                rows.append(
+                    SharedRecord(name: name, share: before, position: position, leftAt: now))
+                reported[before, default: []].append(
+                    RecordChange(recordName: name, recordType: type, event: .deleted))
+            }
+        }
+        try transaction.putSharedRecords(rows, in: zone)
+        try transaction.noteUnsettled(names, in: zone)
+        last = first.advanced(by: names.count - 1)
+    }
+
+    /// Stores how far the zone's history is now, and that participants are to be notified.
+    func report(in transaction: some SettleHierarchies.Settling) throws {
+        guard let last else { return }
+        try transaction.touchZone(zone, position: last, clientChangeToken: nil)
+        guard let id = unsettled.database.key.owner,
+            let owner = try transaction.users([id])[id],
+            try !transaction.grants(in: zone, of: nil, after: nil, limit: 1).isEmpty
+        else { return }
+        let shared = SharedChange(zone: zone, position: last, hierarchies: reported)
+        try transaction.appendOutbox([
+            OutboxEntry(
+                database: unsettled.database.id, zoneName: unsettled.zone.name,
+                zoneOwner: owner.recordName, event: .records([]), sharing: shared.thinned,
+                originUser: nil, originClient: nil, committedAt: now
+            )
+        ])
+    }
+}
