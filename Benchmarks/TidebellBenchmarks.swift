@@ -7,8 +7,8 @@ import TidebellProcesses
 ///
 /// Prints one line for each figure: the median of several runs and their range.
 /// Figures of different machines or days cannot be compared; compare within one run.
-/// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `apple`, `records`,
-/// `first-sync`) choose among them.
+/// Arguments (`matching`, `saves`, `latency`, `fan-out`, `changes`, `queries`, `sharing`, `apple`,
+/// `records`, `first-sync`) choose among them.
 @main
 struct TidebellBenchmarks {
     static func main() async {
@@ -23,7 +23,7 @@ struct TidebellBenchmarks {
                 try await MatchingBenchmark(subscriptions: 1_000_000).run()
             }
             let ofOneServer = Set([
-                "saves", "latency", "fan-out", "changes", "queries", "first-sync",
+                "saves", "latency", "fan-out", "changes", "queries", "sharing", "first-sync",
             ])
             let wanted = names.isEmpty ? ofOneServer : ofOneServer.intersection(names)
             if !wanted.isEmpty { try await measureOneServer(wanted) }
@@ -48,6 +48,7 @@ private func measureOneServer(_ wanted: Set<String>) async throws {
     if wanted.contains("fan-out") { try FanOutBenchmark(server: bench).run() }
     if wanted.contains("changes") { try FetchChangesBenchmark(server: bench).run() }
     if wanted.contains("queries") { try QueryBenchmark(server: bench).run() }
+    if wanted.contains("sharing") { try await SharingBenchmark(server: bench).run() }
     if wanted.contains("first-sync") { try await InitialSyncBenchmark(server: bench).run() }
 }
 
@@ -100,9 +101,13 @@ struct BenchServer {
         try? FileManager.default.removeItem(at: program.dataFolder)
     }
 
-    /// The path of a call to the private database, credentials included.
-    func path(_ call: String, clientID: String = "writer") -> String {
-        "/database/1/\(Self.container)/development/private/\(call)?\(credentials(clientID))"
+    /// The path of a call to a database, credentials included: those of the one user, or others.
+    func path(
+        _ call: String, scope: String = "private", token: String? = nil,
+        clientID: String = "writer"
+    ) -> String {
+        "/database/1/\(Self.container)/development/\(scope)/\(call)?"
+            + credentials(clientID, token: token)
     }
 
     /// The path of a call about a device.
@@ -115,11 +120,11 @@ struct BenchServer {
         "/ext/1/\(Self.container)/development/notifications/stream?\(credentials(clientID))"
     }
 
-    private func credentials(_ clientID: String) -> String {
+    private func credentials(_ clientID: String, token: String? = nil) -> String {
         let allowed = CharacterSet.alphanumerics
-        let token =
-            webAuthToken.addingPercentEncoding(withAllowedCharacters: allowed) ?? webAuthToken
-        return "ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)&clientId=\(clientID)"
+        let token = token ?? webAuthToken
+        let encoded = token.addingPercentEncoding(withAllowedCharacters: allowed) ?? token
+        return "ckAPIToken=\(apiToken)&ckWebAuthToken=\(encoded)&clientId=\(clientID)"
     }
 
     func makeZone(_ name: String) throws {
