@@ -195,14 +195,18 @@ extension StoreConformance {
             let later = Instant.noon.advanced(by: .seconds(300))
             try await store.returnDeliveries(
                 try await claim().leases.map { ReturnedLease($0, .failed(vestingAt: later)) })
-            #expect(try await claim() == ClaimedLeases(
-                    leases: [], nextVesting: later, isEverything: true))
+            #expect(
+                try await claim()
+                    == ClaimedLeases(
+                        leases: [], nextVesting: later, isEverything: true))
             try await store.write(.user(first.user)) {
                 let waiting = try $0.advanceWebhook(hook, to: [first.user: first.sequence])
                 #expect(waiting == [])
             }
-            #expect(try await claim() == ClaimedLeases(
-                    leases: [], nextVesting: nil, isEverything: true))
+            #expect(
+                try await claim()
+                    == ClaimedLeases(
+                        leases: [], nextVesting: nil, isEverything: true))
             _ = try await store.write(.user(first.user)) {
                 try $0.appendNotifications([.push("2", to: first.user)])
             }

@@ -68,10 +68,10 @@ extension AcceptShares {
         else { throw WireError.shareNotFound(shortGUID) }
         let user = try reader.user(of: account, in: found.container)
         try found.bind(to: user, by: link, in: reader)
-        guard
+        let isOpen =
             try found.access(for: user, of: owner) != nil
-                || (user == nil && (found.awaits(link) || reader.isInvited(account, to: found.share)))
-        else { throw try found.closedError(shortGUID, in: reader) }
+            || user == nil && (found.awaits(link) || reader.isInvited(account, to: found.share))
+        guard isOpen else { throw try found.closedError(shortGUID, in: reader) }
         return SharePlace(database: found.database.key, user: user)
     }
 

@@ -110,7 +110,7 @@ struct HierarchyWalk {
         checkParents()
         let circular = try findCircles(in: reader)
         guard failures.isEmpty else { return }
-        let follows = zone.isUnsettled ? false : try follow(in: reader)
+        let follows = zone.isUnsettled ? false : try follow(circular, in: reader)
         if !follows { try prepareDeferring(in: reader) }
         guard failures.isEmpty else { return }
         findFailures()
@@ -121,7 +121,9 @@ struct HierarchyWalk {
 
     /// Takes along what hangs below what moves, until nothing moves any more: what moved may carry
     /// a parent of what is saved. Returns whether that was no more than may be.
-    private mutating func follow(in reader: some HierarchyReading) throws -> Bool {
+    private mutating func follow(
+        _ circular: Set<String>, in reader: some HierarchyReading
+    ) throws -> Bool {
         var changed = names
         while !changed.isEmpty {
             for name in changed { settle(name) }
@@ -175,20 +177,34 @@ struct HierarchyWalk {
     }
 
     /// Returns the records that come below themselves: from their parents it does not show that
-    /// they leave their share.
+    /// they leave their share. Where what hangs below follows later, the way up is looked at anyway.
     private mutating func findCircles(in reader: some HierarchyReading) throws -> Set<String> {
+        guard !zone.isUnsettled else { return [] }
         let names = saved.values.filter { saved in
-            let (name, parent) = (saved.record.name, saved.record.parent)
-            return saved.previous != nil && saved.previous?.parent != parent
-                && rootShares[name] == nil && before(name) != nil
+            isMoved(saved.record.name) && rootShares[saved.record.name] == nil
+                && before(saved.record.name) != nil
         }.map(\.record.name)
         guard !names.isEmpty else { return [] }
-        let circles = HierarchyCircles(
-            saved: saved, isRoot: { [rootShares] in rootShares[$0] != nil }, zone: zone,
-            limit: limits.movedRecords)
-        let found = try circles.find(among: names.sorted(), in: reader)
-        failures.merge(found.failures) { first, _ in first }
-        return found.circular
+        guard
+            let places = try reader.places(
+                above: Set(savedChildren.keys), in: zone.key, limit: limits.recordsAbove)
+        else {
+            failMoves("the new parents")
+            return []
+        }
+        let found = HierarchyPaths(places)
+        return Set(names.filter { isBelowItself($0, found) })
+    }
+
+    private func isBelowItself(_ name: String, _ found: HierarchyPaths) -> Bool {
+        var visited: Set<String> = []
+        var current = name
+        while let parent = parent(of: current, found), visited.insert(parent).inserted {
+            if parent == name { return true }
+            guard rootShares[parent] == nil else { return false }
+            current = parent
+        }
+        return false
     }
 
     // MARK: Where records are
