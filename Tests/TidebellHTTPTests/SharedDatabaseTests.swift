@@ -378,6 +378,27 @@ import TidebellWire
         #expect(accepted.contains(#""participantStatus":"ACCEPTED""#), "\(accepted)")
         #expect(try await user() != nil)
     }
+
+    @Test("ACCT-5, SHARE-20: also who was never in a share's container accepts by a one-time URL")
+    func firstAccessOnce() async throws {
+        let scene = try await SharedScene()
+        let accounts = scene.api.cloud.accounts
+        _ = try await scene.share()
+        let saved = try await scene.changeShare(
+            #""participants":[{"usesOneTimeURL":true,"permission":"READ_ONLY"}]"#,
+            isExtended: true)
+        let here = ContainerKey(container: TestAPI.container, environment: .development)
+        let found = try #require(saved.firstMatch(of: /"oneTimeShortGUID":"([^"]+)"/))
+        var answers: [Bool] = []
+        for name in ["dora", "carl"] {
+            _ = try await accounts.add(named: name)
+            let token = try await accounts.makeWebToken(for: name)
+            answers.append(
+                try await scene.answer(to: "accept", String(found.1), as: token, in: here)
+                    .contains(#""participantStatus":"ACCEPTED""#))
+        }
+        #expect(answers == [true, false])
+    }
 }
 
 /// Anna's and Ben's devices, which all subscribe to the databases they have.
