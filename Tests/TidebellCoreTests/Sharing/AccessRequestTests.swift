@@ -305,6 +305,31 @@ import TidebellWire
         #expect(anew.share?.accessRequests == WireAccessRequests())
     }
 
+    @Test(
+        "SHARE-3, SHARE-20, SHARE-21: a zone that is shared is asked for, and has one-time URLs, too"
+    )
+    func zoneWide() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        let share = try await bench.share(nil)
+        let url = try #require(share.share?.shortGUID)
+        let name = ShareNames.zoneWideShare
+        try await bench.change(of: name, ShareChanges(allowsAccessRequests: true))
+        try await bench.requestAccess(url, as: bench.otto)
+        var anyone = WireParticipant(identity: UserIdentity(userRecordName: nil))
+        anyone.usesOneTimeURL = true
+        let added = try await bench.change(
+            of: name, ShareChanges(participants: [.invited(bench.otto), anyone]))
+        #expect(
+            added.record?.share?.participants.map(\.isApprovedRequester) == [false, true, false])
+        let once = try #require(added.record?.share?.participants.last?.oneTimeShortGUID)
+        _ = try await bench.accept(url, as: bench.otto)
+        _ = try await bench.accept(once, as: bench.mia)
+        for user in [bench.otto, bench.mia] {
+            #expect(try await bench.lookup("list", as: user).map(\.summary) == ["list=list"])
+        }
+    }
+
     @Test("SUB-56, SHARE-21: the owner's devices are notified of a request, not the one who asks")
     func notified() async throws {
         let (bench, url) = try await asked()

@@ -153,11 +153,12 @@ struct SharingBench {
     /// Saves Anna's share as she sees it, changed.
     @discardableResult
     func change(
-        as user: StoredUser? = nil, limits: Limits = Limits(), _ changes: ShareChanges
+        of name: String = "share", as user: StoredUser? = nil, limits: Limits = Limits(),
+        _ changes: ShareChanges
     ) async throws -> RecordResult {
-        let share = try await lookup("share", as: user ?? anna)[0].record
+        let share = try await lookup(name, as: user ?? anna)[0].record
         let operation = ModifyRecords.Operation(
-            .update, recordName: "share", recordType: ShareNames.recordType,
+            .update, recordName: name, recordType: ShareNames.recordType,
             recordChangeTag: share?.recordChangeTag, fields: FieldChanges([:]), share: changes)
         return try await modify(as: user, limits: limits, operation)[0]
     }
