@@ -256,7 +256,7 @@ import TidebellWire
         _ = try await scene.call(
             "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
         _ = try await scene.pushes()
-        let prefix = "  ✗ ben with all, in their shared database: "
+        let prefix = "  ✗ participant ben (all): "
 
         // Beside the list, in it, and taken out of it.
         try await scene.save("secret")
@@ -277,7 +277,7 @@ import TidebellWire
         let number = try await scene.newestChange(in: .shared)
         #expect(
             try await scene.lines(about: "item") == [
-                "  ✓ ben with all, in their shared database: it is change \(number) of their "
+                "  ✓ participant ben (all): it is change \(number) of their "
                     + "shared database (SUB-57)"
             ])
         try await scene.save("item")
@@ -305,7 +305,7 @@ import TidebellWire
         try await scene.save("root")
         #expect(
             try await scene.lines(about: "root") == [
-                "  … ben with all, in their shared database: it is not in their shared database yet"
+                "  … participant ben (all): it is not in their shared database yet"
             ])
         _ = try await scene.pushes()
         _ = try await scene.call(
@@ -316,6 +316,12 @@ import TidebellWire
             """)
         _ = try await scene.pushes()
         let end = try await scene.newestChange(in: .private)
+        let last = try await scene.newestChange(in: .shared)
+        #expect(
+            try await scene.lines(about: "share") == [
+                "  ✓ participant ben (all): it is change \(last) of their shared "
+                    + "database (SUB-57)"
+            ])
         try await scene.save("root")
         _ = try await scene.pushes()
         #expect(
@@ -323,6 +329,41 @@ import TidebellWire
                 prefix + "no longer a participant since change \(end) (SUB-59)"
             ])
         #expect(try await scene.lines(about: "root") == [])
+    }
+
+    @Test("SUB-40, SHARE-17: who takes part only later, and who asks for no pushes, are told apart")
+    func explainedToOthers() async throws {
+        var scene = try await SharedScene()
+        let accounts = scene.api.cloud.accounts
+        _ = try await accounts.add(named: "dora")
+        _ = try await accounts.addAddress("dora@example.org", of: "dora")
+        let guid = try await scene.share(
+            with: """
+                {"lookupInfo":{"userRecordName":"\(scene.ben)"}}},\
+                {"userIdentity":{"lookupInfo":{"emailAddress":"dora@example.org"}}
+                """)
+        _ = try await scene.call(
+            "ben-phone", "public/records/accept", #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
+        try await scene.save("item", below: "root")
+        _ = try await scene.pushes()
+        let taken = try await scene.newestChange(in: .shared)
+        let dora = try await accounts.makeWebToken(for: "dora")
+        let container = ContainerKey(container: TestAPI.container, environment: .development)
+        let answer = try await scene.answer(to: "accept", guid, as: dora, in: container)
+        #expect(answer.contains(#""participantStatus":"ACCEPTED""#), "\(answer)")
+        _ = try await scene.pushes()
+        let joined = try await scene.newestChange(in: .private)
+        #expect(
+            try await scene.lines(about: "item") == [
+                "  ✓ participant ben (all): it is change \(taken) of their shared database (SUB-57)",
+                "  ✗ participant dora: became a participant later, by change \(joined) (SHARE-17)",
+            ])
+        try await scene.save("item", below: "root")
+        _ = try await scene.pushes()
+        #expect(
+            try await scene.lines(about: "item").last
+                == "  ✓ participant dora: it shows in their shared database, where they have no "
+                + "subscription (SUB-40)")
     }
 
     @Test(
@@ -513,7 +554,7 @@ private struct SharedScene {
     /// What the explanation says of participants.
     func lines(about record: String, of user: String? = nil) async throws -> [String] {
         try await explanation(about: record, of: user).split(separator: "\n").map(String.init)
-            .filter { $0.contains("in their shared database:") }
+            .filter { $0.contains(#/^  . participant /#) }
     }
 
     /// The number of the newest change that is kept of Anna's private database, or of Ben's shared

@@ -8,8 +8,6 @@ extension PushExplainer {
     static let participants = 20
     /// Zones of others looked at of one shared database.
     private static let sharedZones = 100
-    /// Changes of hierarchies looked through for the one by which a record left, and their bytes.
-    private static let departures = (changes: 2_000, bytes: 16 << 20)
 
     /// Adds what a change of a shared zone was to its participants; of whom is asked for, to them alone.
     mutating func addParticipants(
@@ -54,15 +52,16 @@ extension PushExplainer {
     ) throws -> [ExplainedChange] {
         guard let owner = try reader.user(recordName: zone.owner, in: container) else { return [] }
         var found: [ExplainedChange] = []
-        let changes = try keptChanges(
-            ofZone: zone.name, of: owner, .private, recordName: query.recordName)
-        for change in changes {
-            guard change.entry.sharing.map({ $0.zone == zone.zone }) ?? (zone.deletion != nil)
-            else { continue }
-            guard found.count < limit, let explained = try explained(change) else { continue }
-            if explained.participants.contains(where: { $0.outcome != .taken }) {
-                found.append(explained)
-            }
+        var kept = KeptChangeQuery(ofZone: zone.name, of: owner, .private)
+        kept.recordName = query.recordName
+        try kept.forEach(in: reader, upTo: Self.changesLookedAt) { change in
+            let sharing = change.entry.sharing
+            guard sharing.map({ $0.zone == zone.zone }) ?? (zone.deletion != nil),
+                let explained = try explained(change),
+                explained.participants.contains(where: { $0.outcome != .taken })
+            else { return true }
+            found.append(explained)
+            return found.count < limit
         }
         return found
     }
@@ -85,7 +84,7 @@ extension PushExplainer {
 
     /// Returns the zone of a change as it was shared; nil where it was not, nor with the user asked
     /// for before.
-    private func sharedZone(
+    private mutating func sharedZone(
         of entry: OutboxEntry, in database: StoredDatabase, _ owner: StoredUser
     ) throws -> SharedZone? {
         if let shared = entry.sharing {
@@ -133,7 +132,7 @@ extension PushExplainer {
             outcome: outcome, rule: rule)
     }
 
-    private func verdict(
+    private mutating func verdict(
         on change: KeptChange, for user: StoredUser, _ database: StoredDatabase?,
         in zone: SharedZone
     ) throws -> (ExplainedParticipant.Outcome, ExplainedRule) {
@@ -157,7 +156,7 @@ extension PushExplainer {
     }
 
     /// What a change was to somebody with whom the zone is not shared now.
-    private func verdictOnStranger(
+    private mutating func verdictOnStranger(
         to zone: SharedZone, _ change: KeptChange, _ user: StoredUser, _ database: StoredDatabase?
     ) throws -> (ExplainedParticipant.Outcome, ExplainedRule) {
         let trace = try database.flatMap { try reader.sharedZone(zone.id, in: $0.id) }
@@ -175,7 +174,7 @@ extension PushExplainer {
     }
 
     /// Why a change of a zone is hidden from who has these shares of it; nil where it is not.
-    private func ruleOfHidden(
+    private mutating func ruleOfHidden(
         _ entry: OutboxEntry, from shares: Set<String>, in zone: SharedZone
     ) throws -> ExplainedRule? {
         guard !zone.shared.isZoneWide else { return nil }
@@ -188,51 +187,34 @@ extension PushExplainer {
         {
             return nil
         }
-        let left = try reader.sharedRecordChanges(
-            in: zone.shared.zone, of: shares, after: Position(rawValue: .max),
-            limit: Self.departures.changes, byteLimit: Self.departures.bytes, reverse: true
-        ).changes.first { $0.record.name == name }
+        let left = try participantLookups.departure(
+            of: name, from: shares, in: zone.shared.zone, reader)
         guard let left else { return .hidden }
-        guard left.position <= zone.shared.position else { return nil }
-        return .hidden(since: try self.change(after: left.position, in: zone))
+        guard left <= zone.shared.position else { return nil }
+        return .hidden(since: try self.change(after: left, in: zone))
     }
 
     /// Returns which change of a participant's shared database stands for one of the zone.
-    private func counterpart(
+    private mutating func counterpart(
         of entry: OutboxEntry, for user: StoredUser, _ database: StoredDatabase?,
         in zone: SharedZone
     ) throws -> OutboxPosition? {
         guard let database else { return nil }
-        return try keptChanges(ofZone: zone.name, of: user, .shared).first {
-            $0.entry.database == database.id && $0.entry.zoneOwner == zone.owner.recordName
-                && $0.entry.committedAt == entry.committedAt
-                && $0.entry.originUser == entry.originUser
-                && $0.entry.originClient == entry.originClient
-        }?.entry.id.position
+        return try participantLookups.changes(ofZone: zone.name, of: user, .shared, reader).first {
+            $0.id.database == database.id && $0.zoneOwner == zone.owner.recordName
+                && $0.committedAt == entry.committedAt && $0.originUser == entry.originUser
+                && $0.originClient == entry.originClient
+        }?.id.position
     }
 
     /// Returns the change of the zone that brought its history to a position; nil where it is not
     /// kept.
-    private func change(after position: Position, in zone: SharedZone) throws -> OutboxPosition? {
-        try keptChanges(ofZone: zone.name, of: zone.owner, .private)
-            .last {
-                guard let shared = $0.entry.sharing else { return false }
-                return shared.zone == zone.shared.zone && shared.position >= position
-            }?.entry.id.position
-    }
-
-    /// Returns what is kept of a zone in a user's database, newest first.
-    private func keptChanges(
-        ofZone name: String, of user: StoredUser, _ scope: DatabaseScope, recordName: String? = nil
-    ) throws -> [KeptChange] {
-        var kept = KeptChangeQuery()
-        kept.container = user.container.container
-        kept.environment = user.container.environment
-        kept.scope = scope
-        kept.account = user.account
-        kept.zoneName = name
-        kept.recordName = recordName
-        return try reader.keptChanges(kept, limit: Self.changesLookedAt)
+    private mutating func change(
+        after position: Position, in zone: SharedZone
+    ) throws -> OutboxPosition? {
+        try participantLookups.changes(ofZone: zone.name, of: zone.owner, .private, reader).last {
+            $0.zone == zone.shared.zone && $0.position.map { $0 >= position } ?? false
+        }?.id.position
     }
 }
 

@@ -34,6 +34,8 @@ struct PushExplainer {
     let account: AccountID?
     private var names: [UserID: String] = [:]
     private var databases: [DatabaseID: StoredDatabase] = [:]
+    /// What was looked up about participants.
+    var participantLookups = ParticipantLookups()
 
     init(_ query: PushExplanation.Query, _ reader: any PushExplaining) throws {
         self.query = query
@@ -71,15 +73,9 @@ struct PushExplainer {
     /// Returns those in the databases that are asked for, likewise.
     private mutating func changesOfDatabases(limit: Int) throws -> [ExplainedChange] {
         var found: [ExplainedChange] = []
-        var keptQuery = KeptChangeQuery(query, account)
-        for _ in 0..<(Self.changesLookedAt / Self.changesPerPage) {
-            let page = try reader.keptChanges(keptQuery, limit: Self.changesPerPage)
-            for change in page {
-                if let explained = try explained(change) { found.append(explained) }
-                if found.count == limit { return found }
-            }
-            guard let last = page.last, page.count == Self.changesPerPage else { break }
-            keptQuery.after = last.cursor
+        try KeptChangeQuery(query, account).forEach(in: reader, upTo: Self.changesLookedAt) {
+            if let explained = try explained($0) { found.append(explained) }
+            return found.count < limit
         }
         return found
     }
@@ -146,6 +142,21 @@ extension PushExplanation {
 }
 
 extension KeptChangeQuery {
+    /// Calls `body` with what is asked for, newest first and page by page, until it returns false.
+    ///
+    /// - Parameter limit: How many are looked at.
+    func forEach(
+        in reader: any PushExplaining, upTo limit: Int, _ body: (KeptChange) throws -> Bool
+    ) throws {
+        var rest = self
+        for _ in 0..<(limit / PushExplainer.changesPerPage) {
+            let page = try reader.keptChanges(rest, limit: PushExplainer.changesPerPage)
+            for change in page where try !body(change) { return }
+            guard let last = page.last, page.count == PushExplainer.changesPerPage else { return }
+            rest.after = last.cursor
+        }
+    }
+
     fileprivate init(_ query: PushExplanation.Query, _ account: AccountID?) {
         self.init()
         container = query.container

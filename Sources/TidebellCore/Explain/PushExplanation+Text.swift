@@ -124,9 +124,8 @@ extension ExplainedParticipant {
             case .waiting: "…"
             case .notTaken: "✗"
             }
-        let ids = subscriptionIDs.isEmpty ? "" : " with \(subscriptionIDs.joined(separator: ", "))"
-        return
-            "  \(mark) \(userName ?? "a removed user")\(ids), in their shared database: \(rule.text)"
+        let ids = subscriptionIDs.isEmpty ? "" : " (\(subscriptionIDs.joined(separator: ", ")))"
+        return "  \(mark) participant \(userName ?? "of a removed account")\(ids): \(rule.text)"
     }
 }
 
