@@ -392,8 +392,10 @@ import TidebellWire
         #expect(try await scene.call("ben-phone", "shared/zones/list", "{}").contains("Lists"))
     }
 
-    @Test("ACCT-5, SHARE-16: who was never in a share's container is its user from accepting on")
-    func firstAccess() async throws {
+    @Test(
+        "ACCT-5, SHARE-16: who was never in a share's container is its user from resolving or accepting on",
+        arguments: ["resolve", "accept"])
+    func firstAccess(endpoint: String) async throws {
         let scene = try await SharedScene()
         let accounts = scene.api.cloud.accounts
         _ = try await accounts.add(named: "dora")
@@ -411,12 +413,13 @@ import TidebellWire
         _ = try await accounts.add(named: "carl")
         let carl = try await accounts.makeWebToken(for: "carl")
         #expect(
-            try await scene.answer(to: "accept", guid, as: carl, in: elsewhere)
+            try await scene.answer(to: endpoint, guid, as: carl, in: elsewhere)
                 .contains("NOT_FOUND"))
         #expect(try await user() == nil)
         let dora = try await accounts.makeWebToken(for: "dora")
-        let accepted = try await scene.answer(to: "accept", guid, as: dora, in: elsewhere)
-        #expect(accepted.contains(#""participantStatus":"ACCEPTED""#), "\(accepted)")
+        let accepted = try await scene.answer(to: endpoint, guid, as: dora, in: elsewhere)
+        let status = endpoint == "resolve" ? "INVITED" : "ACCEPTED"
+        #expect(accepted.contains(#""participantStatus":"\#(status)""#), "\(accepted)")
         #expect(try await user() != nil)
     }
 
