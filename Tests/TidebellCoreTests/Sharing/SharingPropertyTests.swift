@@ -22,8 +22,9 @@ import TidebellWire
         arguments: 0..<16)
     func settlingWalk(seed: UInt64) async throws {
         var walk = try await SharingWalk(seed: 1000 + seed, movedRecords: Int(seed % 3))
-        for step in 0..<60 {
-            try await walk.step()
+        try await walk.begin()
+        for step in 0..<50 {
+            try await walk.moveOrStep()
             try await walk.settleSome()
             try await walk.check("seed \(seed), step \(step)")
         }
@@ -38,6 +39,9 @@ private struct SharingWalk {
     private let limits: Limits
     /// Whether nothing is left to follow.
     private var isSettled = true
+    /// Whether devices forget what they have now and then: what a new one was not shown must come
+    /// to it later.
+    private let beginsAnew: Bool
     private var random: SeededGenerator
     /// The parent of every note that lives.
     private var parents: [String: String?] = [:]
@@ -67,6 +71,7 @@ private struct SharingWalk {
         var limits = Limits()
         if let movedRecords { limits.movedRecords = movedRecords }
         self.limits = limits
+        beginsAnew = movedRecords != nil
         random = SeededGenerator(seed: seed)
         replicas = [Replica(user: bench.otto), Replica(user: bench.mia)]
     }
@@ -260,9 +265,41 @@ private struct SharingWalk {
 
     // MARK: Following step by step
 
-    /// Takes some steps, or none.
+    /// Makes a tree that is deeper than chance makes one, and shares most of it with both.
+    mutating func begin() async throws {
+        for index in 0..<14 {
+            let parent = index < 2 ? nil : index % 4 == 0 ? "t\(index / 2)" : "t\(index - 1)"
+            let saved = try await bench.modify(
+                .save(.create, "t\(index)", title: "t\(index)", parent: .some(parent)))
+            #expect(saved[0].error == nil)
+            parents["t\(index)"] = .some(parent)
+        }
+        try await share("t1")
+        try await settleAll()
+        try await shareWithAll()
+    }
+
+    /// Moves much, mostly.
+    mutating func moveOrStep() async throws {
+        if shares.isEmpty { try await share(random.pick(parents.keys.sorted())) }
+        try await shareWithAll()
+        guard random.below(3) > 0 else { return try await step() }
+        let tops = parents.keys.filter { shares[$0] == nil && below($0).count > 2 }.sorted()
+        guard let name = tops.randomElement(using: &random) else { return try await step() }
+        try await move(name)
+    }
+
+    private mutating func shareWithAll() async throws {
+        for _ in 0..<3 { try await accept() }
+    }
+
+    /// Takes a step, all of them or none.
     mutating func settleSome() async throws {
-        for _ in 0..<random.below(4) { try await bench.settle(1 + random.below(4), steps: 1) }
+        switch random.below(8) {
+        case 0: try await bench.settle()
+        case 1...4: try await bench.settle(1 + random.below(3), steps: 1)
+        default: break
+        }
         isSettled = try await bench.isSettled()
         if !isSettled { done.append("unsettled") }
     }
@@ -302,6 +339,9 @@ private struct SharingWalk {
     private mutating func fetch(
         _ member: Int, _ expected: Set<String>, _ place: String
     ) async throws {
+        if beginsAnew, random.oneIn(2) {
+            (replicas[member].names, replicas[member].token) = ([], nil)
+        }
         var isDone = false
         while !isDone {
             let answer = try await bench.changes(
