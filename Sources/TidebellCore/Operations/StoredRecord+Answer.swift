@@ -102,7 +102,9 @@ extension StoredRecord {
             recordName: name, recordType: type, recordChangeTag: position.changeTag,
             zoneID: access.zoneID,
             fields: try selection(fields) { call.linked($0, in: access.database) },
-            created: created, modified: modified, parent: parent,
+            created: created, modified: modified,
+            // What is above a root is shared with nobody (SHARE-4).
+            parent: access.hierarchies != nil && shares.isRoot(name) ? nil : parent,
             sharing: shares.sharing(ofRecord: name)
         )
     }

@@ -201,7 +201,11 @@ struct RecordBatch {
             changes, over: operation.type.replaces ? nil : try opened(previous)
         )
         let fields = try sealed(merged, encoded(merged, ofRecord: name), ofRecord: name)
-        let parent = operation.parent ?? previous?.parent
+        // A participant does not see what is above a root, so that saying nothing leaves it there.
+        let seesNoParent = access.hierarchies != nil && sharing.byRoot[name] != nil
+        let parent =
+            seesNoParent && operation.parent == .some(nil)
+            ? previous?.parent : operation.parent ?? previous?.parent
         let stamp = stamp
         if !isShare { schema.add(conformed.additions, to: type) }
         let files = merged.values.flatMap(\.value.assets)

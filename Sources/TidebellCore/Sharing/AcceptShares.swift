@@ -10,10 +10,14 @@ extension ResolveShares {
         in reader: some ShareReading & RecordReading & UserReading & AddressReading
     ) throws -> Response {
         let account = try call.requireUser().account
+        var budget = ShareAnswerBudget(call.limits)
         return Response(
             results: try request.shortGUIDs.map { guid in
                 do {
-                    return .share(try metadata(of: guid, to: account, for: call, in: reader))
+                    try budget.check()
+                    let metadata = try metadata(of: guid, to: account, for: call, in: reader)
+                    budget.note(metadata)
+                    return .share(metadata)
                 } catch let error as WireError {
                     return .failed(shortGUID: guid.value, error.visible(to: call))
                 }
@@ -39,6 +43,26 @@ extension ResolveShares {
             throw try found.closedError(guid.value, in: reader)
         }
         return try found.metadata(asked: guid, in: access, for: call, reader)
+    }
+}
+
+/// How much is in the answers about shares that one request asks for: one may be named several
+/// times.
+package struct ShareAnswerBudget: Sendable {
+    private let limit: Int
+    private var bytes = 0
+
+    /// Takes the limit of what the records of one request may be.
+    package init(_ limits: Limits) { limit = limits.namedRecordBytes }
+
+    /// Fails once more than the limit is in the answers.
+    package func check() throws {
+        guard bytes <= limit else { throw WireError.tooManyBytes(limit) }
+    }
+
+    /// Counts an answer.
+    package mutating func note(_ metadata: ShareMetadata) {
+        bytes += metadata.share.fields.json.count + (metadata.rootRecord?.fields.json.count ?? 0)
     }
 }
 

@@ -23,6 +23,9 @@ struct BatchSharing {
     private var readChildren = 0
     /// The records of which it was read in which share they are, and what share they are root of.
     private var readNames: Set<String> = []
+    /// What is above records that move, and these.
+    private var paths: HierarchyPaths?
+    private var pathNames: Set<String> = []
 
     init(
         _ request: ModifyRecords.Request, names: Set<String>, demanded: Set<String>,
@@ -105,6 +108,17 @@ struct BatchSharing {
             readChildren += children.count
         }
         return true
+    }
+
+    /// What is above records, read once in a batch; nil where that is more than `limit`.
+    mutating func readPaths(
+        above names: Set<String>, in zone: ZoneKey, limit: Int, _ reader: some SharedRecordReading
+    ) throws -> HierarchyPaths? {
+        if let paths, pathNames.isSuperset(of: names) { return paths }
+        let all = names.union(pathNames)
+        guard let places = try reader.places(above: all, in: zone, limit: limit) else { return nil }
+        (pathNames, paths) = (all, HierarchyPaths(places))
+        return paths
     }
 
     /// Reads which shares hold records, and returns those that have one of them as their root;

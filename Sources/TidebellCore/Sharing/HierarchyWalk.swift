@@ -185,26 +185,30 @@ struct HierarchyWalk {
                 && before(saved.record.name) != nil
         }.map(\.record.name)
         guard !names.isEmpty else { return [] }
-        guard
-            let places = try reader.places(
-                above: Set(savedChildren.keys), in: zone.key, limit: limits.recordsAbove)
-        else {
+        let found = try sharing.readPaths(
+            above: Set(savedChildren.keys), in: zone.key, limit: limits.recordsAbove, reader)
+        guard let found else {
             failMoves("the new parents")
             return []
         }
-        let found = HierarchyPaths(places)
-        return Set(names.filter { isBelowItself($0, found) })
+        return circles(above: names, found).intersection(names)
     }
 
-    private func isBelowItself(_ name: String, _ found: HierarchyPaths) -> Bool {
-        var visited: Set<String> = []
-        var current = name
-        while let parent = parent(of: current, found), visited.insert(parent).inserted {
-            if parent == name { return true }
-            guard rootShares[parent] == nil else { return false }
-            current = parent
+    /// Returns the records of circles that are above some; each record on the way is passed once.
+    private func circles(above names: [String], _ found: HierarchyPaths) -> Set<String> {
+        var circular: Set<String> = []
+        var passed: Set<String> = []
+        for name in names {
+            var path: [String] = []
+            var next: String? = name
+            while let current = next, passed.insert(current).inserted {
+                path.append(current)
+                next = rootShares[current] == nil ? parent(of: current, found) : nil
+            }
+            // What was passed on this way is in the circle from there on.
+            if let next, let start = path.firstIndex(of: next) { circular.formUnion(path[start...]) }
         }
-        return false
+        return circular
     }
 
     // MARK: Where records are

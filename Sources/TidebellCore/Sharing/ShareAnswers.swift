@@ -44,6 +44,9 @@ struct ShareAnswers {
         return byRoot[name].map { .root(share: $0.name, shortGUID: $0.shortGUID) }
     }
 
+    /// Whether a record is the root of a share.
+    func isRoot(_ name: String) -> Bool { byRoot[name] != nil }
+
     /// A share as its caller may see it (SHARE-12): public users see nobody but themselves and
     /// the owner.
     func answered(_ share: StoredShare) -> WireShare {

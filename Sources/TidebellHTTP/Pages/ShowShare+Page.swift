@@ -10,10 +10,16 @@ extension ShowShare: WebPage {
     /// The most bytes of the last part of a URL.
     private static let mostBytes = 64
 
+    /// Whether it may be the last part of a share's URL, or of a one-time URL, which has two parts.
+    private static func isLink(_ argument: String) -> Bool {
+        argument.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            .allSatisfy { !$0.isEmpty && Base64URL.bytes($0) != nil }
+    }
+
     /// Shows the share, or does what the page's forms ask for.
     package static func respond(to visit: PageVisit) async throws -> WebResponse {
         guard (1...mostBytes).contains(visit.argument.utf8.count),
-            Base64URL.bytes(visit.argument) != nil
+            isLink(visit.argument)
         else { throw PageRefusal(404, SharePageTexts.noLink) }
         let action = visit.form.flatMap { SharePageTexts.Action(rawValue: $0["action"]) }
         guard let session = visit.session else {

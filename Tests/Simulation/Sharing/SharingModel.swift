@@ -164,7 +164,9 @@ extension SharingModel.Zone {
     func look(of name: String, to user: Int, owner: Int) -> String {
         if let note = notes[name] {
             let root = shares.first { $0.value.root == name }?.key
-            return RecordLook.note(note.version, parent: note.parent, file: note.file, share: root)
+            // Nobody but the owner sees what is above a root.
+            let parent = user == owner || root == nil ? note.parent : nil
+            return RecordLook.note(note.version, parent: parent, file: note.file, share: root)
         }
         guard let share = shares[name] else { return "" }
         let seesAll = user == owner || share.members[user].map { $0.role != .publicUser } == true

@@ -10,9 +10,13 @@ extension AcceptShares: Endpoint {
         let call = exchange.call
         let request = try exchange.read(Request.self)
         var results: [ShareResult] = []
+        var budget = ShareAnswerBudget(call.limits)
         for guid in request.shortGUIDs {
             do {
-                results.append(.share(try await exchange.accept(guid)))
+                try budget.check()
+                let metadata = try await exchange.accept(guid)
+                budget.note(metadata)
+                results.append(.share(metadata))
             } catch let error as WireError where error.isAboutShare {
                 results.append(.failed(shortGUID: guid.value, error.visible(to: call)))
             }
