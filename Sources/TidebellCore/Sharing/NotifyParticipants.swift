@@ -98,12 +98,13 @@ package struct NotifyParticipants: Sendable {
             let database = try transaction.makeDatabase(key)
             let id = GrantedZoneID(owner: entry.zoneOwner, zone: entry.zoneName)
             let known = try transaction.sharedZone(id, in: database.id)
+            // NB: who accepted may have fetched the zone before it came here, so that its end is
+            // news also where nothing is known of it.
             if let known {
                 // An older zone of the same name means nothing for this one.
                 guard known.zone <= shared.zone else { return }
                 guard known.zone < shared.zone || known.source < shared.position else { return }
             }
-            guard known.map({ $0.deletion == nil }) ?? false || news.deletion == nil else { return }
             let position = try transaction.advance(database.id, by: 1, at: now)
             try transaction.putSharedZone(
                 StoredSharedZone(

@@ -491,7 +491,7 @@ import TidebellWire
 
     @Test(
         "REF-7, TOK-25: a record that comes below itself is below no root, and leaves with all below it",
-        arguments: [["b"], ["b", "d"]])
+        arguments: [["b"], ["b", "d"], ["b", "c"]])
     func circles(saved: [String]) async throws {
         let (bench, _) = try await sharedTree()
         for (name, parent) in [("a", "list"), ("b", "a"), ("c", "b"), ("d", "c"), ("e", "d")] {
@@ -499,7 +499,7 @@ import TidebellWire
         }
         let operations = saved.map { name in
             ModifyRecords.Operation.save(
-                .forceUpdate, name, parent: .some(name == "b" ? "d" : "c"))
+                .forceUpdate, name, parent: .some(["b": "d", "c": "b", "d": "c"][name]))
         }
         #expect(try await bench.modify(operations).allSatisfy { $0.error == nil })
         let seen = try await bench.lookup("a", "b", "c", "d", "e", as: bench.otto)
@@ -508,6 +508,35 @@ import TidebellWire
         _ = try await bench.modify(.save(.forceUpdate, "c", parent: "a"))
         let back = try await bench.lookup("a", "b", "c", "d", "e", as: bench.otto)
         #expect(back.allSatisfy { $0.error == nil })
+    }
+
+    @Test(
+        "SUB-57, SHARE-14: whoever loses a zone before the pipeline brought it hears that it is gone"
+    )
+    func lostBeforeItCame() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        try await bench.tellParticipants()
+        var token = try await bench.sharedZones(of: bench.otto).token
+        // Also where it was gone once.
+        for _ in 0..<2 {
+            // A device that accepts a share fetches its zone at once (TOK-26).
+            _ = try await bench.accept(share, as: bench.otto)
+            #expect(try await bench.changes(as: bench.otto).page != nil)
+            try await bench.modify(
+                .share(
+                    .update, tag: try await tag("share", bench), participants: []))
+            try await bench.tellParticipants()
+            let gone = try await bench.sharedZones(of: bench.otto, since: token)
+            #expect(gone.zones == ["-Notes"])
+            token = gone.token
+            try await bench.modify(
+                .share(
+                    .update, tag: try await tag("share", bench),
+                    participants: [.invited(bench.otto)]))
+            try await bench.tellParticipants()
+        }
     }
 
     @Test("SHARE-10: who may do nothing learns nothing of the root, and accepts nothing")
