@@ -48,7 +48,9 @@ struct Simulate: AsyncParsableCommand {
                 total += try await Simulation.run(walk)
             } catch {
                 failed.append(seed)
-                printLine("\(error)\n\(await walk.shrunk())")
+                // Cutting steps takes long.
+                printLine("seed \(seed): \(error)")
+                printLine("\(await walk.shrunk())")
             }
             let count = seed - seeds.lowerBound + 1
             if count % 100 == 0 { printLine("\(count) walks, \(failed.count) failed") }

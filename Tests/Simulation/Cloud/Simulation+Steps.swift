@@ -165,6 +165,7 @@ extension Simulation {
                 sharing.devices[device] = SharingDevice(user: user)
             }
             try await openPage(of: user)
+            if walk.hasSharing { try await subscribeToAll(of: user) }
         }
     }
 

@@ -19,16 +19,11 @@ extension Planner {
         return steps
     }
 
-    /// Zones, subscriptions, a tree and its share.
+    /// Zones, a tree and its share.
     private mutating func sharedPrelude() -> [SharingAction] {
         var actions: [SharingAction] = []
         for zone in SharedZone.all {
             actions.append(.makeZone(zone.name, by: writer(of: zone.owner)))
-        }
-        for user in 0..<users {
-            for scope in [DatabaseScope.private, .shared] {
-                actions.append(.subscribe("all", scope, type: nil, by: writer(of: user)))
-            }
         }
         for zone in SharedZone.all.shuffled(using: &dice).prefix(2) {
             let owner = writer(of: zone.owner)

@@ -52,6 +52,13 @@ extension Simulation {
         }
     }
 
+    /// Subscribes a user to both databases, as an app does that syncs them.
+    func subscribeToAll(of user: Int) async throws {
+        for scope in [DatabaseScope.private, .shared] {
+            try await perform(.subscribe("all", scope, type: nil, by: Writer(user: user)))
+        }
+    }
+
     /// Makes a change; the model takes it over if it is durable.
     private func changeShared(_ action: SharingAction) async throws {
         // Whoever changes something looks at what there is before.
