@@ -176,8 +176,8 @@ struct HierarchyWalk {
         }
     }
 
-    /// Returns the records that come below themselves: from their parents it does not show that
-    /// they leave their share. Where what hangs below follows later, the way up is looked at anyway.
+    /// Returns the records that come below themselves, and others of the batch that then are too: from
+    /// their parents it does not show that they leave their share. Where what hangs below follows later, the way up is looked at anyway.
     private mutating func findCircles(in reader: some HierarchyReading) throws -> Set<String> {
         guard !zone.isUnsettled else { return [] }
         let names = saved.values.filter { saved in
@@ -191,7 +191,7 @@ struct HierarchyWalk {
             failMoves("the new parents")
             return []
         }
-        return circles(above: names, found).intersection(names)
+        return circles(above: names, found).intersection(saved.keys)
     }
 
     /// Returns the records of circles that are above some; each record on the way is passed once.

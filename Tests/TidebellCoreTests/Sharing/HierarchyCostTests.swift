@@ -37,6 +37,29 @@ import TidebellWire
         return try await bench.walk(saves)
     }
 
+    @Test("LIMIT-1, REF-7: what is above many records that move is read once, also where others fail")
+    func deepParents() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        try await bench.share("list")
+        for index in 0..<20 {
+            let above = index == 0 ? "list" : "deep\(index - 1)"
+            try await bench.modify(.save(.create, "deep\(index)", title: "d", parent: .some(above)))
+        }
+        try await bench.modify(
+            (0..<10).map { .save(.create, "leaf\($0)", title: "l", parent: "list") })
+        for index in 0..<5 {
+            try await bench.modify(.save(.create, "root\(index)", title: "r"))
+            try await bench.share("root\(index)", as: "share\(index)")
+        }
+        // Each root comes below the one before: they fail one after the other.
+        let walk = try await bench.walk(
+            (0..<10).map { .save(.forceUpdate, "leaf\($0)", parent: "deep19") }
+                + (1..<5).map { .save(.forceUpdate, "root\($0)", parent: .some("root\($0 - 1)")) })
+        #expect(walk.failures == 4)
+        #expect(walk.placesReads == 1)
+    }
+
     @Test("SHARE-4: operations that fail by themselves fail together")
     func failures() async throws {
         let bench = try await SharingBench()
@@ -73,6 +96,8 @@ import TidebellWire
 /// What a batch took to be decided.
 private struct Walk {
     var reads: Int
+    /// How often what is above records was read.
+    var placesReads = 0
     var rounds = 0
     var failures = 0
     var moved = 0
@@ -98,6 +123,7 @@ extension SharingBench {
                 try batch.followReferences(in: transaction)
             } while try batch.followHierarchies(in: reader)
             walk.reads = reader.count
+            walk.placesReads = reader.placesCount
             walk.moved = batch.hierarchies.moved.count
             walk.failures = batch.outcomes.count { if case .failed = $0 { true } else { false } }
             return walk
@@ -109,6 +135,7 @@ extension SharingBench {
 private final class CountingReader: RecordReading, ShareReading, SharedRecordReading {
     private let base: any RecordReading & ShareReading & SharedRecordReading
     private(set) var count = 0
+    private(set) var placesCount = 0
 
     init(base: any RecordReading & ShareReading & SharedRecordReading) {
         self.base = base
@@ -220,7 +247,8 @@ private final class CountingReader: RecordReading, ShareReading, SharedRecordRea
     func places(
         above names: Set<String>, in zone: ZoneKey, limit: Int
     ) throws -> [String: HierarchyPlace]? {
-        try counted { try base.places(above: names, in: zone, limit: limit) }
+        placesCount += 1
+        return try counted { try base.places(above: names, in: zone, limit: limit) }
     }
 
     func sharedRecordChanges(

@@ -539,6 +539,41 @@ import TidebellWire
         }
     }
 
+    @Test("SHARE-1, SHARE-17: what is above the root is seen by its owner only, and a participant keeps it")
+    func aboveRoot() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(
+            .save(.create, "secret", title: "above"),
+            .save(.create, "list", title: "list", parent: "secret"))
+        let share = try await bench.share("list", with: [.invited(bench.otto, .readWrite)])
+        let accepted = try await bench.accept(share, as: bench.otto)
+        let page = try await bench.changes(as: bench.otto).page
+        let changed = page?.records.compactMap(\.record).first { $0.recordName == "list" }
+        let found = try await bench.lookup("list", as: bench.otto)[0].record
+        let saved = try await bench.modify(
+            as: bench.otto, .save(.forceUpdate, "list", title: "!", parent: .some(nil)))[0].record
+        #expect([accepted.rootRecord, changed, found, saved].map { $0?.recordName == "list" }
+            == [true, true, true, true])
+        #expect([accepted.rootRecord, changed, found, saved].allSatisfy { $0?.parent == nil })
+        #expect(try await bench.lookup("list", as: bench.anna)[0].record?.parent == "secret")
+    }
+
+    @Test("LIMIT-20: a share that is named many times fills no memory with its answers")
+    func manyAnswers() async throws {
+        let (bench, share) = try await sharedTree()
+        var call = bench.bench.call(bench.otto, scope: .public)
+        call.limits.namedRecordBytes = 100
+        let guid = ShortGUID(share.shortGUID(), shouldFetchRootRecord: true)
+        let request = ResolveShares.Request(shortGUIDs: Array(repeating: guid, count: 100))
+        let results = try await bench.bench.store.read { [call] in
+            try ResolveShares.run(request, for: call, in: $0)
+        }.results
+        let refused = results.filter { result in
+            if case .failed(_, let error) = result { error.ckCode == CKErrorCode.limitExceeded } else { false }
+        }
+        #expect(results.count == 100 && (50..<100).contains(refused.count))
+    }
+
     @Test("SHARE-10: who may do nothing learns nothing of the root, and accepts nothing")
     func permissionNone() async throws {
         let (bench, share) = try await sharedTree()
