@@ -206,7 +206,9 @@ struct HierarchyWalk {
                 next = rootShares[current] == nil ? parent(of: current, found) : nil
             }
             // What was passed on this way is in the circle from there on.
-            if let next, let start = path.firstIndex(of: next) { circular.formUnion(path[start...]) }
+            if let next, let start = path.firstIndex(of: next) {
+                circular.formUnion(path[start...])
+            }
         }
         return circular
     }

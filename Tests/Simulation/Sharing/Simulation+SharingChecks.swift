@@ -100,7 +100,11 @@ extension Simulation {
         let asked = query
         let explanation = try await base.read { try PushExplanation.explain(asked, in: $0) }
         for change in explanation.changes {
-            guard case .records(let records, _) = change.event else { continue }
+            // What did not reach the participant is explained, too, to the operator: there it is a
+            // change of the owner's database.
+            guard change.database.scope == .shared,
+                case .records(let records, _) = change.event
+            else { continue }
             let seen = SharedZone.all.filter { $0.owner != user && $0.name == change.zoneName }
                 .reduce(into: Set([""])) { $0.formUnion(sharing.model.seen[user]?[$1] ?? []) }
             try demand(

@@ -37,7 +37,8 @@ import TidebellWire
         return try await bench.walk(saves)
     }
 
-    @Test("LIMIT-1, REF-7: what is above many records that move is read once, also where others fail")
+    @Test(
+        "LIMIT-1, REF-7: what is above many records that move is read once, also where others fail")
     func deepParents() async throws {
         let bench = try await SharingBench()
         try await bench.modify(.save(.create, "list", title: "list"))

@@ -261,7 +261,7 @@ extension WireRecord {
     var share: WireShare? { if case .share(let share)? = sharing { share } else { nil } }
 
     /// The last part of the URL of the share that the record is.
-    fileprivate func shortGUID() throws -> String {
+    func shortGUID() throws -> String {
         guard let share else { throw WireError(.internalError, "no share") }
         return share.shortGUID
     }
