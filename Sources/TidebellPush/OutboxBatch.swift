@@ -43,8 +43,6 @@ struct OutboxBatch {
     /// How many entries the read found.
     private(set) var depth = 0
 
-    /// Whether it has all that is pending in its databases, and nothing of it is held up.
-    private(set) var isEverything = true
     /// Whether the bytes of changes or of subscriptions ended the batch.
     private(set) var isCutByBytes = false
     /// Subscriptions that cannot be read any more: they fire nothing.
@@ -107,9 +105,6 @@ struct OutboxBatch {
             if item.readThrough != nil { break }
         }
         isCutByBytes = candidates.isCut || outboxes.contains(where: \.isCutByBytes)
-        isEverything =
-            items.count == depth && unneeded.isEmpty && heldUp.isEmpty
-            && !outboxes.contains(where: \.mayHaveMore)
         users = candidates.users
         logEnds = try reader.newestNotifications(of: Set(users.keys))
         damagedSubscriptions = candidates.damaged

@@ -41,13 +41,6 @@ struct PassPlan {
         lastEntries.append(entry.id)
     }
 
-    /// Whether nothing more is to be done in the databases of the batch, nor for participants who
-    /// are told of its changes in databases of their own.
-    func isLast(of batch: OutboxBatch) -> Bool {
-        batch.isEverything && unfinished == nil && changes.count == batch.items.count
-            && changes.allSatisfy { $0.sharing == nil }
-    }
-
     /// What of it is about some databases.
     func part(of databases: Set<DatabaseID>) -> PassPlan {
         guard !touched.isSubset(of: databases) else { return self }
@@ -108,9 +101,8 @@ struct PassPlan {
 enum PassOutcome {
     /// Nothing could be claimed; when the next database vests that others hold, or that failed.
     case nothing(Instant?)
-    /// So many notifications were logged; whether nothing was left that could have been claimed,
-    /// and if so when the next database vests that others hold, or that failed.
-    case done(Int, isLast: Bool, nextVesting: Instant?)
+    /// So many notifications were logged.
+    case done(Int)
     /// Its databases are tried again later.
     case failed(any Error)
 }

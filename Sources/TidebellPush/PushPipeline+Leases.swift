@@ -17,14 +17,11 @@ extension PushPipeline {
         let (claimed, batch) = try await store.claimOutboxes(claim) { leases, reader in
             try? reading(leases, reader)
         }
-        if claimed.leases.isEmpty { noteEmptyOutbox() }
+        if claimed.leases.isEmpty {
+            metrics.outboxDepth.record(0)
+            metrics.outboxLag.record(0)
+        }
         return (claimed, batch ?? nil)
-    }
-
-    /// Measures that nothing is pending.
-    func noteEmptyOutbox() {
-        metrics.outboxDepth.record(0)
-        metrics.outboxLag.record(0)
     }
 
     /// Gives leases back after a pass: whoever comes next may claim the databases, but those

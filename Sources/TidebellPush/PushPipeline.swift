@@ -82,13 +82,9 @@ package final class PushPipeline: Service {
                 round.nextVesting = nextVesting
                 round.isComplete = true
                 return round
-            case .done(let notifications, let isLast, let nextVesting):
+            case .done(let notifications):
                 round.notifications += notifications
                 failures = 0
-                guard isLast else { continue }
-                round.nextVesting = nextVesting
-                round.isComplete = true
-                return round
             case .failed(let error):
                 round.failure = round.failure ?? error
                 failures += 1
@@ -106,9 +102,8 @@ package final class PushPipeline: Service {
             let (claimed, batch) = try await claim()
             guard !claimed.leases.isEmpty else { return .nothing(claimed.nextVesting) }
             let logged: Logged
-            let isDone: Bool
             do {
-                (logged, isDone) = try await work(on: claimed.leases, with: batch)
+                logged = try await work(on: claimed.leases, with: batch)
             } catch {
                 return try await fail(claimed.leases, error)
             }
@@ -116,12 +111,7 @@ package final class PushPipeline: Service {
             try await reached(.committed)
             publish(logged)
             try await reached(.published)
-            // What is committed from now on wakes the next round.
-            let isLast = claimed.isEverything && isDone
-            if isLast { noteEmptyOutbox() }
-            return .done(
-                logged.notifications.count, isLast: isLast, nextVesting: claimed.nextVesting
-            )
+            return .done(logged.notifications.count)
         }
     }
 
@@ -137,11 +127,10 @@ package final class PushPipeline: Service {
         }
     }
 
-    /// All stages up to the commit, over what was read with the claim; and whether nothing of the
-    /// databases was left.
+    /// All stages up to the commit, over what was read with the claim.
     private func work(
         on leases: [OutboxLease], with claimed: OutboxBatch?
-    ) async throws -> (Logged, isDone: Bool) {
+    ) async throws -> Logged {
         // A read of its own is tried again where a damaged page can be mended, and has the error.
         let batch = if let claimed { claimed } else { try await read(leases) }
         note(batch)
@@ -150,7 +139,7 @@ package final class PushPipeline: Service {
         try await remove(batch.unneeded)
         guard var plan = try match(batch) else {
             await giveBack(leases, batch)
-            return (Logged(), false)
+            return Logged()
         }
         try await reached(.matched)
         try Task.checkCancellation()
@@ -158,10 +147,10 @@ package final class PushPipeline: Service {
         try await reached(.coalesced)
         let notifications = build(plan, batch)
         try await reached(.built)
-        let (logged, lost) = try await commit(notifications, plan, batch)
+        let logged = try await commit(notifications, plan, batch)
         failing.notified(plan.touched)
         await giveBack(leases, batch, after: plan)
-        return (logged, isDone: lost == 0 && plan.isLast(of: batch))
+        return logged
     }
 }
 
@@ -265,11 +254,9 @@ extension PushPipeline {
     /// is thrown away. Badges are counted again with the log, from what the store has then: a user
     /// may have set one since the batch was read (NOTIF-14). Of users who were removed or
     /// disabled since, nothing is written.
-    ///
-    /// Returns what is in the log, and of how many databases the lease was lost.
     func commit(
         _ notifications: [BuiltNotification], _ plan: PassPlan, _ batch: OutboxBatch
-    ) async throws -> (logged: Logged, lost: Int) {
+    ) async throws -> Logged {
         let commit = PassCommit(
             plan: plan, batch: batch, keepsExplanations: configuration.keepsExplanations,
             now: now()
@@ -284,7 +271,7 @@ extension PushPipeline {
         damage.report(part.damaged)
         metrics.built.increment(by: logged.notifications.count)
         metrics.pruned.increment(by: logged.notifications.count { $0.fullPayload != nil })
-        return (logged, lost)
+        return logged
     }
 
     /// Hands the notifications to every route. A route that is away finds them in

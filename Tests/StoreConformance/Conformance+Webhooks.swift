@@ -198,7 +198,7 @@ extension StoreConformance {
             #expect(
                 try await claim()
                     == ClaimedLeases(
-                        leases: [], nextVesting: later, isEverything: true))
+                        leases: [], nextVesting: later))
             try await store.write(.user(first.user)) {
                 let waiting = try $0.advanceWebhook(hook, to: [first.user: first.sequence])
                 #expect(waiting == [])
@@ -206,7 +206,7 @@ extension StoreConformance {
             #expect(
                 try await claim()
                     == ClaimedLeases(
-                        leases: [], nextVesting: nil, isEverything: true))
+                        leases: [], nextVesting: nil))
             _ = try await store.write(.user(first.user)) {
                 try $0.appendNotifications([.push("2", to: first.user)])
             }

@@ -47,7 +47,7 @@ struct ReadinessTests {
         func claimDeliveries(
             _ claim: LeaseClaim, in queue: DeliveryQueue
         ) async throws -> ClaimedLeases<DeliveryPointer> {
-            ClaimedLeases(leases: [], nextVesting: nil, isEverything: true)
+            ClaimedLeases(leases: [], nextVesting: nil)
         }
         func returnDeliveries(_ leases: [ReturnedLease<DeliveryPointer>]) {}
         func accessCommits() -> AsyncStream<Void> { AsyncStream { $0.finish() } }

@@ -49,14 +49,11 @@ package struct ClaimedLeases<Key: Hashable & Sendable>: Sendable, Hashable {
     package var leases: [QueueLease<Key>]
     /// When the next of the entries that were passed over vests; nil where none was.
     package var nextVesting: Instant?
-    /// Whether nothing else in the queue could have been claimed at the moment.
-    package var isEverything: Bool
 
     /// Creates an answer.
-    package init(leases: [QueueLease<Key>], nextVesting: Instant?, isEverything: Bool) {
+    package init(leases: [QueueLease<Key>], nextVesting: Instant?) {
         self.leases = leases
         self.nextVesting = nextVesting
-        self.isEverything = isEverything
     }
 }
 

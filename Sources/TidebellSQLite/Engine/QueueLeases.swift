@@ -87,19 +87,14 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
             var free: [Key] = []
             var failed: (key: Key, vestingAt: Instant)?
             var next: Instant?
-            var vested = 0
             for key in queue {
                 guard let entry = state.entries[key] else {
                     free.append(key)
-                    vested += 1
                     continue
                 }
-                guard entry.isVested(at: claim.now) else {
+                if !entry.isVested(at: claim.now) {
                     next = min(next ?? entry.vestingAt, entry.vestingAt)
-                    continue
-                }
-                vested += 1
-                if entry.failures == 0 || !givesFailedAlone {
+                } else if entry.failures == 0 || !givesFailedAlone {
                     free.append(key)
                 } else if failed.map({ entry.vestingAt < $0.vestingAt }) ?? true {
                     failed = (key, entry.vestingAt)
@@ -116,10 +111,7 @@ final class Leases<Key: Hashable & Sendable>: Sendable {
                 )
                 return QueueLease(of: key, holder: claim.holder, failures: failures)
             }
-            return ClaimedLeases(
-                leases: leases, nextVesting: next,
-                isEverything: isWhole && leases.count == vested
-            )
+            return ClaimedLeases(leases: leases, nextVesting: next)
         }
     }
 

@@ -77,7 +77,7 @@ import TidebellWire
             let built = world.pipeline.build(plan, batch)
             #expect(built.map(\.payload.badge) == [100, 101])
             try await world.store.write(.everything) { try $0.putBadges([anna.user.id: 0]) }
-            let stored = try await world.pipeline.commit(built, plan, batch).logged.notifications
+            let stored = try await world.pipeline.commit(built, plan, batch).notifications
             #expect(try stored.map { try Badge($0.payload).value } == [1, 2])
             #expect(try await world.badges(of: anna) == [1, 2])
             #expect(try await world.badge(of: anna) == 2)

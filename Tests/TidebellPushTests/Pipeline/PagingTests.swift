@@ -20,7 +20,7 @@ import TidebellWire
         guard var plan = try world.pipeline.match(batch) else { return nil }
         world.pipeline.coalesce(&plan)
         let built = world.pipeline.build(plan, batch)
-        let logged = try await world.pipeline.commit(built, plan, batch).logged
+        let logged = try await world.pipeline.commit(built, plan, batch)
         try await world.giveBack(batch)
         return logged.notifications.count
     }

@@ -283,8 +283,8 @@ import TidebellWire
                 var events: Set<StreamEvent?> = []
                 for try await event in group { events.insert(event) }
                 #expect(events.count == 1)
-                // The drain itself: the claim with the batch.
-                #expect(world.store.reads == reads + 1000 + 1)
+                // The drain itself: the claim with the batch, and that no more is pending.
+                #expect(world.store.reads == reads + 1000 + 2)
             }
         }
     }
