@@ -154,7 +154,10 @@ extension SharingModel {
                 version: nextVersion(), parent: known?.parent, owner: edit.owner, file: edit.file)
             switch edit.parent {
             case .asBefore: break
-            case .none: note.parent = nil
+            case .none:
+                // Who does not see what is above a root leaves it there.
+                let isRoot = old.shares.values.contains { $0.root == edit.name }
+                if isOwner || !isRoot { note.parent = nil }
             case .note(let parent):
                 guard parent == known?.parent || saved.contains(parent) || visible.contains(parent)
                 else { return false }
