@@ -117,6 +117,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             exclude: ["DESIGN.md"],
+            resources: [.embedInCode("Resources/tidebell.js")],
             swiftSettings: strict
         ),
         // Floor 3: which engines there are.
@@ -141,7 +142,7 @@ let package = Package(
         .executableTarget(
             name: "tidebell",
             dependencies: [
-                "CloudKit", "TidebellServer", "TidebellScheduling",
+                "CloudKit", "TidebellServer", "TidebellHTTP", "TidebellScheduling",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -23,7 +23,8 @@ package enum Router {
 
     private static let adminEndpoints: [any AdminEndpoint.Type] = [ExplainPush.self]
     private static let serverEndpoints: [any ServerEndpoint.Type] = [
-        ReportHealth.self, ReportReadiness.self, PollCourier.self,
+        ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
+        ShowWelcome.self, SendScript.self,
     ]
     private static let assetEndpoints: [any AssetEndpoint.Type] = [
         ReceiveAsset.self, SendAsset.self,
@@ -111,8 +112,11 @@ package enum Router {
         case (.assets, 4...5):
             guard let endpoint = assets[segments[2...2]] else { throw WireError.noEndpoint(target) }
             return .asset(endpoint, token: segments[3])
-        case (.server, 1...2):
-            guard let endpoint = server[segments[0...0]] else { throw WireError.noEndpoint(target) }
+        case (.server, 0...2):
+            // The welcome page has no name.
+            guard let endpoint = server[segments.prefix(1)] else {
+                throw WireError.noEndpoint(target)
+            }
             return .server(endpoint, argument: segments.count == 2 ? segments[1] : "")
         default:
             throw WireError.noEndpoint(target)

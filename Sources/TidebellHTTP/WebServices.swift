@@ -77,7 +77,12 @@ package struct WebServices: Sendable {
             let caller = cloud.shares.caller(nil, of: request)
             try cloud.shares.countRequest(caller)
             _ = try await body(of: request, upTo: Self.ignoredBodyBytes, from: caller)
-            return try await endpoint.respond(to: argument, in: cloud)
+            var response = try await endpoint.respond(to: request, argument: argument, in: cloud)
+            if case .bytes(let bytes) = response.body {
+                response.share = try cloud.shares.bodies.share(
+                    ofAnswer: bytes.count, to: caller, mayBeRefused: true)
+            }
+            return response
         case .container(let endpoint, let container, let scope):
             let exchange = try await exchange(
                 request, target, access: route.access, container: container, scope: scope,

@@ -116,7 +116,10 @@ struct AccessTableTests {
     func rows() {
         #expect(Set(Self.rows.map(\.key)) == Set(Self.table.keys))
         #expect(Router.admin.keys.map { Array($0) } == [["push", "explain"]])
-        #expect(Set(Router.server.keys.map { Array($0) }) == [["courier"], ["health"], ["ready"]])
+        #expect(
+            Set(Router.server.keys.map { Array($0) }) == [
+                [], ["courier"], ["health"], ["ready"], ["tidebell.js"], ["version"],
+            ])
         #expect(Router.pages.map(\.stem) == ["/share/"])
         #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
     }
@@ -189,6 +192,7 @@ struct AccessTableTests {
         let api = try await TestAPI()
         let tokens = try await AccessTokens(api, in: container)
         let paths = [
+            ("GET", "/", 200), ("GET", "/version", 200), ("GET", "/tidebell.js", 200),
             ("GET", "/health", 200), ("GET", "/ready", 200), ("GET", "/courier/unknown", 404),
             ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
             // The form for signing in, whoever asks; a form of nobody's.

@@ -90,6 +90,24 @@ struct ReadinessTests {
         #expect(log.detailedLines.isEmpty)
     }
 
+    @Test("The welcome page says that nothing can be saved, and why, with 503")
+    func welcome() async throws {
+        let trouble = StoreUnavailable(.diskIsFull, detail: "/secret/path")
+        store.trouble.withLock { $0 = trouble }
+        let clock = clock
+        let cloud = CloudServices(
+            store: store, secret: .test, time: Time(now: { clock.instant }, clock: clock),
+            randomness: .system, logger: log.logger
+        )
+        let response = await cloud.respond(.get, "/")
+        let text = String(decoding: try await response.body.collect(), as: UTF8.self)
+        #expect(response.status == 503)
+        #expect(response.headers[.retryAfter] == "10")
+        let reason = trouble.reason.replacing("'", with: "&#39;")
+        #expect(text.contains("It cannot save anything at the moment: \(reason)."))
+        #expect(!text.contains("secret") && !text.contains("It is well"))
+    }
+
     @Test("/ready writes at most once a second, whoever asks, and reports the present state")
     func probes() async throws {
         let clock = clock

@@ -30,6 +30,7 @@ struct RouterTests {
             for path in endpoint.route.paths {
                 let text =
                     switch path.root {
+                    case .server where path.action.isEmpty: path.stem
                     case .assets, .server: path.stem + "token"
                     case .database:
                         path.text(in: "org.example", "development", path.onlyScope ?? scope)

@@ -8,7 +8,7 @@ struct RoutingTests {
     @Test(
         "An unknown path is 404 and named (1.1)",
         arguments: [
-            "/", "/nothing", "/database", "/database/2/c/development/private/zones/list",
+            "/nothing", "/database", "/database/2/c/development/private/zones/list",
             "/database/1/c/development/private/zones", "/health/of/all", "/courier/a/b",
             "/database/1/c/development/private/records/zip/prepare",
             "/database/1/c/development/private/records/explode",

@@ -16,5 +16,7 @@ package protocol Endpoint: WireEndpoint {
 package protocol ServerEndpoint: WireEndpoint {
     /// Answers a request; `argument` is the path segment after the endpoint's
     /// name, empty if there is none.
-    static func respond(to argument: String, in cloud: Cloud) async throws -> WebResponse
+    static func respond(
+        to request: WebRequest, argument: String, in cloud: Cloud
+    ) async throws -> WebResponse
 }

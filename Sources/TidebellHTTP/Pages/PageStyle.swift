@@ -20,7 +20,9 @@ enum PageStyle {
         main{width:100%;max-width:28rem;padding:2rem;background:var(--card);\
         border:1px solid var(--line);border-radius:1rem}
         h1{margin:0 0 1rem;font-size:1.5rem;line-height:1.25;text-wrap:balance}
-        p{margin:0 0 1rem}
+        h2{margin:1.5rem 0 .5rem;font-size:1.125rem;line-height:1.25}
+        p,ul{margin:0 0 1rem}
+        ul{padding-left:1.25rem}
         .above{margin:0 0 .25rem;color:var(--dim);font-size:.875rem}
         .alert{padding:.75rem 1rem;border:1px solid var(--bad);border-radius:.5rem;color:var(--bad)}
         dl{display:grid;grid-template-columns:auto 1fr;gap:.5rem 1rem;margin:0 0 1.5rem}

@@ -24,6 +24,29 @@ package enum ReportReadiness: WireEndpoint {
         .of(.server, "ready"), by: [.get, .head], for: .open, .reads)
 }
 
+/// `/version`: which version of the server this is.
+package enum ReportVersion: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = ServerVersion
+    package static let route = WireRoute(
+        .of(.server, "version"), by: [.get, .head], for: .open, .reads)
+}
+
+/// `/`: what this server is and whether it is well, for people with a browser.
+package enum ShowWelcome: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(.of(.server, ""), by: [.get, .head], for: .open, .reads)
+}
+
+/// `/tidebell.js`: the client for browsers, one module of JavaScript.
+package enum SendScript: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = FileBody
+    package static let route = WireRoute(
+        .of(.server, "tidebell.js"), by: [.get, .head], for: .open, .reads)
+}
+
 /// `/share/{shortGUID}`: the page behind a share's URL (SHARE-6), for people with a browser.
 package enum ShowShare: WireEndpoint {
     package typealias Request = EmptyBody
@@ -45,5 +68,24 @@ package struct ServerStatus: Sendable, Hashable {
     /// Writes the answer.
     package func write(to writer: inout JSONWriter) {
         writer.object { $0.member("status", status) }
+    }
+}
+
+/// The answer of `/version`.
+package struct ServerVersion: Sendable, Hashable {
+    /// The version, such as `1.2.3`.
+    package var version: String
+
+    /// Creates an answer.
+    package init(_ version: String) {
+        self.version = version
+    }
+
+    /// Writes the answer.
+    package func write(to writer: inout JSONWriter) {
+        writer.object {
+            $0.member("name", "tidebell")
+            $0.member("version", version)
+        }
     }
 }

@@ -62,5 +62,5 @@ package struct WirePath: Sendable, Hashable {
     }
 
     /// What stands before the token or the argument, of a path without a container.
-    package var stem: String { "\(root.prefix)\(action)/" }
+    package var stem: String { action.isEmpty ? root.prefix : "\(root.prefix)\(action)/" }
 }

@@ -18,7 +18,8 @@ extension WireProtocol {
         FetchNotificationChanges.self, MarkNotificationsRead.self, ModifyBadge.self,
 
         ExplainPush.self,
-        ReportHealth.self, ReportReadiness.self, PollCourier.self, ShowShare.self,
+        ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
+        ShowWelcome.self, SendScript.self, ShowShare.self,
         ReceiveAsset.self, SendAsset.self,
     ]
 }

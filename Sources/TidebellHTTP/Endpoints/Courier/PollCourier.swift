@@ -17,7 +17,7 @@ extension PollCourier: ServerEndpoint {
     ///
     /// A poll counts for the account whose users the courier serves, wherever it comes from.
     package static func respond(
-        to capability: String, in cloud: Cloud
+        to request: WebRequest, argument capability: String, in cloud: Cloud
     ) async throws -> WebResponse {
         let couriers = cloud.couriers
         // Fails for an unknown courier before the answer has begun.

@@ -7,7 +7,7 @@ extension ReportHealth: ServerEndpoint {
     /// Answers `{"status":"ok"}`; for a store that cannot be read 503 with the reason, or 500
     /// where that does not pass by itself.
     package static func respond(
-        to argument: String, in cloud: Cloud
+        to request: WebRequest, argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
         // One row by its key: whether there is such a webhook does not matter.
         _ = try await cloud.store.read { try $0.webhook(WebhookID(rawValue: 0)) }

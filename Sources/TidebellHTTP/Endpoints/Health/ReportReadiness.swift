@@ -6,7 +6,7 @@ package import TidebellWire
 extension ReportReadiness: ServerEndpoint {
     /// Answers `{"status":"ready"}`, or 503 with the reason.
     package static func respond(
-        to argument: String, in cloud: Cloud
+        to request: WebRequest, argument: String, in cloud: Cloud
     ) async throws -> WebResponse {
         try await cloud.readiness.check(cloud.store, at: cloud.time.elapsed())
         return .json { ServerStatus("ready").write(to: &$0) }

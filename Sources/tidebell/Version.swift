@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-/// What `tidebell --version` prints.
-enum Version {
-    /// The version of this build; CHANGELOG.md lists what is in it.
-    static let text = "0.1.0"
-}
