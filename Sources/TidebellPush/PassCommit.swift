@@ -111,9 +111,8 @@ struct PassCommit: Sendable {
     private func notifyParticipants(
         of held: Set<DatabaseID>, as steps: some StoreSteps
     ) throws {
-        for entry in plan.changes where held.contains(entry.database) {
-            try NotifyParticipants(entry)?.run(at: now, as: steps)
-        }
+        let changes = plan.changes.filter { held.contains($0.database) }
+        for change in NotifyParticipants.of(changes) { try change.run(at: now, as: steps) }
     }
 
     /// Takes what is processed out of each outbox; returns the databases that were held until then.

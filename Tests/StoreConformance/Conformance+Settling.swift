@@ -45,6 +45,9 @@ extension StoreConformance {
                 let names: Set = ["b", "share", "no"]
                 #expect(try transaction.places(above: names, in: zone, limit: 5) == places)
                 #expect(try transaction.places(above: names, in: zone, limit: 4) == nil)
+                #expect(
+                    try transaction.places(of: names, in: zone)
+                        == places.filter { names.contains($0.key) })
                 // A circle has an end.
                 #expect(
                     try transaction.places(above: ["c"], in: zone, limit: 2)?.keys.sorted()

@@ -26,6 +26,16 @@ extension StoreConformance {
                     try transaction.shares(in: zone.key, after: "", limit: 1) == [list])
                 #expect(
                     try transaction.shares(in: zone.key, after: list.name, limit: 9) == [next])
+                func roots(after name: String, _ limit: Int) throws -> [String] {
+                    try transaction.shareRoots(in: zone.key, after: name, limit: limit).map {
+                        "\($0.share) \($0.root)"
+                    }
+                }
+                #expect(try roots(after: "", 9) == ["share-list list", "share-next next"])
+                #expect(try roots(after: "", 1) == ["share-list list"])
+                #expect(try roots(after: "share-list", 9) == ["share-next next"])
+                #expect(
+                    try transaction.shareRoots(in: other.key, after: "", limit: 9).isEmpty)
                 try transaction.removeShares([next.name], in: zone.key)
                 let found = try #require(try transaction.share(shortGUID: "guid-whole"))
                 #expect(found.share == whole && found.zone.name == "Others")
@@ -185,12 +195,23 @@ extension StoreConformance {
                 #expect(try page(both, after: 5, limit: 1) == ["-c@8", "c@8", "…"])
                 #expect(try page(["share-other"], after: 0) == ["c@8"])
                 #expect(try page([], after: 0) == [])
-                var scanned: [String] = []
-                try transaction.scanRecords(of: "Note", in: zone, of: list, after: 2) {
-                    scanned.append($0.name)
-                    return true
+                func scan(
+                    _ shares: Set<String>, after position: Position, _ limit: Int = 9
+                ) throws -> [String] {
+                    var scanned: [String] = []
+                    try transaction.scanRecords(
+                        of: "Note", in: zone, of: shares, after: position
+                    ) { position, record in
+                        scanned.append("\(record?.name ?? "-")@\(position.rawValue)")
+                        return scanned.count < limit
+                    }
+                    return scanned
                 }
-                #expect(scanned == ["b"])
+                // What is no living record of the type, or left, is passed too.
+                #expect(try scan(list, after: 2) == ["b@3", "-@5", "-@8", "a@9"])
+                #expect(try scan(list, after: 3, 2) == ["-@5", "-@8"])
+                #expect(try scan(both, after: 5) == ["c@8", "-@8", "a@9"])
+                #expect(try scan([], after: 0) == [])
                 try transaction.removeShares(["share-list"], in: zone)
                 #expect(try page(list, after: 0) == [])
                 #expect(

@@ -393,6 +393,45 @@ import TidebellWire
     }
 
     @Test(
+        "ACCT-5, SHARE-18: by an app's token of another container a share is seen, and makes nobody a user of its own"
+    )
+    func resolvedElsewhere() async throws {
+        let scene = try await SharedScene()
+        let accounts = scene.api.cloud.accounts
+        _ = try await accounts.add(named: "dora")
+        _ = try await accounts.addAddress("dora@example.org", of: "dora")
+        let guid = try await scene.share(
+            with: """
+                {"lookupInfo":{"userRecordName":"\(scene.ben)"}}},\
+                {"userIdentity":{"lookupInfo":{"emailAddress":"dora@example.org"}}
+                """)
+        let elsewhere = ContainerKey(
+            container: "iCloud.org.example.chess", environment: .production)
+        let apiToken = try await accounts.makeAPIToken(named: "chess", for: elsewhere)
+        func resolved(as name: String, by apiToken: String?) async throws -> String {
+            let token = try await accounts.makeWebToken(for: name)
+            return try await scene.answer(
+                to: "resolve", guid, as: token, in: elsewhere, by: apiToken)
+        }
+        let known = try await resolved(as: "ben", by: apiToken)
+        #expect(known.contains(#""participantStatus":"INVITED""#), "\(known)")
+        let refused = try await resolved(as: "dora", by: apiToken)
+        #expect(
+            refused.contains(
+                "the share is of container '\(TestAPI.container)' (development), where this API "
+                    + "token is not good: accept it there"), "\(refused)")
+        let shares = ContainerKey(container: TestAPI.container, environment: .development)
+        let isUser = try await scene.api.cloud.store.read { reader in
+            try reader.account(named: "dora").flatMap { try reader.user(of: $0, in: shares) } != nil
+        }
+        #expect(!isUser)
+        _ = try await accounts.add(named: "carl")
+        #expect(try await resolved(as: "carl", by: apiToken).contains("NOT_FOUND"))
+        let seen = try await resolved(as: "dora", by: nil)
+        #expect(seen.contains(#""participantStatus":"INVITED""#), "\(seen)")
+    }
+
+    @Test(
         "ACCT-5, SHARE-16: who was never in a share's container is its user from resolving or accepting on",
         arguments: ["resolve", "accept"])
     func firstAccess(endpoint: String) async throws {

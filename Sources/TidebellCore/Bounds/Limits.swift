@@ -104,9 +104,9 @@ package struct Limits: Sendable, Hashable {
     /// Records that come into a hierarchy that is shared, or leave it, with the save itself; where
     /// they are more, all that hang below what is saved follow step by step.
     package var movedRecords = 400
-    /// Records that are looked at above others: in a zone that is not settled, by one call; and
-    /// above the roots of all shares of a zone, where what comes into a hierarchy is more than
-    /// ``movedRecords``.
+    /// Records that are looked at above others: in a zone that is not settled, for one page or the
+    /// records that a call names; and above the roots of all shares of a zone, where what comes into
+    /// a hierarchy is more than ``movedRecords``.
     package var recordsAbove = 20_000
     /// Bytes of a file that a plain web client uploads (ASSET-7).
     package var assetBytes: Int64 = 50 * 1024 * 1024
@@ -174,10 +174,13 @@ package struct ScanBound: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// Whether what was counted is no more than may be.
+    var isKept: Bool { records >= 0 && bytes >= 0 }
+
     /// Counts a record; false once the bound is passed.
     mutating func admits(_ record: StoredRecord) -> Bool {
         records -= 1
         bytes -= record.fields.json.count
-        return records >= 0 && bytes >= 0
+        return isKept
     }
 }

@@ -33,6 +33,8 @@ enum ReadWork {
     static let comparing = 4
     /// Writing fields anew for an answer, which then carries others than are stored.
     static let remaking = 2
+    /// Looking at a row whose fields are not read, in bytes.
+    static let row = 64
 }
 
 /// How long a read is expected to be: whoever gives a store a body states it.

@@ -64,8 +64,7 @@ extension FetchZoneChanges {
             zoneID: access.zoneID, syncToken: token.text,
             moreComing: !page.isComplete,
             records: try results(
-                for: page.changes, in: access, since: token.baseline, options: options, for: call,
-                reader
+                for: page, in: access, since: token.baseline, options: options, for: call, reader
             ),
             // It is of the owner's devices, and may be of what is not shared.
             clientChangeToken: call.usesExtensions && access.hierarchies == nil
@@ -80,34 +79,37 @@ extension FetchZoneChanges {
         var record: StoredRecord
     }
 
+    /// Some of them.
+    private struct Changes {
+        var changes: [Change] = []
+        var isComplete = false
+        /// What is above their records, where the zone is not settled.
+        var paths: HierarchyPaths?
+    }
+
     private static func changes(
         in zone: StoredZone, of hierarchies: Set<String>?, after position: Position, limit: Int,
         _ budget: inout Budget, _ limits: Limits,
         _ reader: some RecordReading & SharedRecordReading, _ isReverse: Bool
-    ) throws -> (changes: [Change], isComplete: Bool) {
+    ) throws -> Changes {
         // The zones before this one took the whole page: come back for this one.
-        guard budget.records > 0, budget.bytes > 0 else { return ([], false) }
+        guard budget.records > 0, budget.bytes > 0 else { return Changes() }
         let limit = min(budget.records, limit)
-        let page: (changes: [Change], isComplete: Bool)
+        let page: Changes
         if let hierarchies {
             let found = try reader.sharedRecordChanges(
                 in: zone.key, of: hierarchies, after: position, limit: limit,
                 byteLimit: budget.bytes, reverse: isReverse
             )
-            page = (
-                try settled(found.changes, in: zone, limits, reader).map {
-                    Change(position: $0.position, record: $0.record)
-                },
-                found.isComplete
-            )
+            page = try settled(found, in: zone, limits, reader)
         } else {
             let found = try reader.recordChanges(
                 in: zone.key, after: position, limit: limit, byteLimit: budget.bytes,
                 reverse: isReverse
             )
-            page = (
-                found.records.map { Change(position: $0.position, record: $0) }, found.isComplete
-            )
+            page = Changes(
+                changes: found.records.map { Change(position: $0.position, record: $0) },
+                isComplete: found.isComplete)
         }
         // What moved from one hierarchy to another is there twice, and may be one too many.
         budget.records = max(0, budget.records - page.changes.count)
@@ -117,17 +119,36 @@ extension FetchZoneChanges {
 
     /// Returns the changes with those as deletions whose record may have left already, though it is
     /// not settled yet: one that has not comes back with a change of its own.
+    ///
+    /// The page ends before a record that has too much above it together with those before; fails
+    /// with `TRY_AGAIN_LATER` where that is the first one.
     private static func settled(
-        _ changes: [SharedRecordChange], in zone: StoredZone, _ limits: Limits,
-        _ reader: some SharedRecordReading
-    ) throws -> [SharedRecordChange] {
-        guard zone.isUnsettled else { return changes }
-        let names = Set(changes.lazy.filter { !$0.record.isDeleted }.map(\.record.name))
-        var paths = try HierarchyPaths(above: names, in: zone, limits, reader)
-        return changes.map { change in
-            change.record.isDeleted || paths.share(of: change.record.name) == change.share
-                ? change : change.leaving
+        _ found: (changes: [SharedRecordChange], isComplete: Bool), in zone: StoredZone,
+        _ limits: Limits, _ reader: some SharedRecordReading
+    ) throws -> Changes {
+        guard zone.isUnsettled else {
+            return Changes(
+                changes: found.changes.map { Change(position: $0.position, record: $0.record) },
+                isComplete: found.isComplete)
         }
+        var paths = HierarchyPaths()
+        let count = try paths.read(above: found.changes, in: zone, limits, reader)
+        var page = found.changes.prefix(count)
+        if count < found.changes.count {
+            // The next page begins behind all changes of a position.
+            let position = found.changes[count].position
+            while page.last?.position == position { page.removeLast() }
+            guard !page.isEmpty else { throw WireError.following(in: zone, limits) }
+        }
+        return Changes(
+            changes: page.map { change in
+                let isThere =
+                    change.record.isDeleted
+                    || paths.share(of: change.record.name) == change.share
+                return Change(
+                    position: change.position, record: (isThere ? change : change.leaving).record)
+            },
+            isComplete: found.isComplete && page.count == found.changes.count, paths: paths)
     }
 
     private static func startingToken(
@@ -170,7 +191,7 @@ extension FetchZoneChanges {
     }
 
     private static func results(
-        for changes: [Change], in access: ZoneAccess, since baseline: Position,
+        for page: Changes, in access: ZoneAccess, since baseline: Position,
         options: Options, for call: Call,
         _ reader: some RecordReading & ShareReading & SharedRecordReading
     ) throws -> [RecordResult] {
@@ -179,13 +200,21 @@ extension FetchZoneChanges {
             for: call
         )
         let types = options.desiredRecordTypes.map(Set.init)
+        let changes = page.changes
         let shares = try ShareAnswers(
             of: changes.lazy.map(\.record.name), for: call, in: access, reader)
         // What moved from one hierarchy of the caller's to another is there.
         let isGone = changes.filter(\.record.isDeleted).map(\.record.name)
-        let moved =
-            access.hierarchies == nil || isGone.isEmpty
-            ? [] : try access.visible(Set(isGone), for: call, in: reader)
+        var moved: Set<String> = []
+        if let hierarchies = access.hierarchies, !isGone.isEmpty {
+            if var paths = page.paths {
+                moved = Set(isGone).filter {
+                    paths.share(of: $0).map(hierarchies.contains) ?? false
+                }
+            } else {
+                moved = try access.visible(Set(isGone), for: call, in: reader)
+            }
+        }
         return try changes.compactMap { change in
             let record = change.record
             if let types, !types.contains(record.type) { return nil }

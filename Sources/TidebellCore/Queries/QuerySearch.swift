@@ -52,10 +52,14 @@ struct QuerySearch {
         // The last record that the page has settled, in or out.
         var settled = start
         let filter = CandidateFilter(query)
-        try scan(after: start, in: reader) { record, zone in
-            guard bound.admits(record) || settled == start else {
+        try scan(after: start, in: reader) { look in
+            guard bound.admits(look) || settled == start else {
                 page.next = settled.map(QueryMarker.Position.change)
                 return false
+            }
+            guard case .seen(let record, let cursor) = look else {
+                settled = look.cursor ?? settled
+                return true
             }
             let passes = try filter.passes(record) { work in
                 bound.bytes -= work
@@ -67,22 +71,27 @@ struct QuerySearch {
                     return false
                 }
                 bytes += record.fields.json.count
-                page.records.append(Found(record: record, zone: zone))
+                page.records.append(Found(record: record, zone: cursor.zone))
             }
-            settled = RecordCursor(zone: zone, position: record.position)
+            settled = cursor
             return true
         }
         return page
     }
 
-    /// Calls `body` with the records of the type that the caller may see.
+    /// Calls `body` with what is looked at: the records of the type that the caller may see, and
+    /// what else it costs to find them.
     private func scan(
         after start: RecordCursor?, in reader: some RecordReading & SharedRecordReading,
-        _ body: (StoredRecord, ZoneKey) throws -> Bool
+        _ body: (Look) throws -> Bool
     ) throws {
         guard let hierarchies, let zone = zones.first else {
             return try reader.scanRecords(
-                of: query.recordType, in: zones.map(\.key), after: start, body)
+                of: query.recordType, in: zones.map(\.key), after: start
+            ) { record, zone in
+                try body(
+                    .seen(record, at: RecordCursor(zone: zone, position: record.position)))
+            }
         }
         let start = start?.position ?? .start
         guard !zone.isUnsettled else {
@@ -90,41 +99,67 @@ struct QuerySearch {
         }
         try reader.scanRecords(
             of: query.recordType, in: zone.key, of: hierarchies, after: start
-        ) { try body($0, zone.key) }
+        ) { position, record in
+            if record == nil { try reader.noteWork(ReadWork.row) }
+            return try body(Look(record, at: RecordCursor(zone: zone.key, position: position)))
+        }
     }
 
     /// Calls `body` likewise in a zone that is not settled: what is above some records is looked at
-    /// before these are.
+    /// before these are. Where that is too much for one of them, it is not seen before it has
+    /// followed.
     private func scan(
         _ zone: StoredZone, of hierarchies: Set<String>, after start: Position,
-        in reader: some SharedRecordReading, _ body: (StoredRecord, ZoneKey) throws -> Bool
+        in reader: some RecordReading & SharedRecordReading, _ body: (Look) throws -> Bool
     ) throws {
+        var paths = HierarchyPaths()
         var start = start
         var hasMore = true
         while hasMore {
             hasMore = false
-            var (found, bytes) = ([StoredRecord](), 0)
+            var (found, bytes) = ([Look](), 0)
             try reader.scanRecords(
                 of: query.recordType, in: zone.key, of: hierarchies, after: start
-            ) { record in
-                found.append(record)
-                bytes += record.fields.json.count
+            ) { position, record in
+                if record == nil { try reader.noteWork(ReadWork.row) }
+                found.append(Look(record, at: RecordCursor(zone: zone.key, position: position)))
+                bytes += record?.fields.json.count ?? 0
                 hasMore = found.count >= Self.settledTogether || bytes >= limits.pageBytes
                 return !hasMore
             }
-            var paths = try HierarchyPaths(
-                above: Set(found.map(\.name)), in: zone, limits, reader)
-            for record in found {
-                start = record.position
-                guard paths.share(of: record.name).map(hierarchies.contains) ?? false else {
+            let names = Set(found.compactMap(\.record?.name))
+            let isKnown = try read(&paths, above: names, in: zone, reader, body)
+            guard let isKnown else { return }
+            for look in found {
+                start = look.cursor?.position ?? start
+                guard let name = look.record?.name else {
+                    guard try body(look) else { return }
                     continue
                 }
-                guard try body(record, zone.key) else { return }
+                if !isKnown {
+                    let isKnown = try read(&paths, above: [name], in: zone, reader, body)
+                    guard let isKnown else { return }
+                    if !isKnown { paths.giveUp(name) }
+                }
+                let isSeen = paths.share(of: name).map(hierarchies.contains) ?? false
+                guard try body(isSeen ? look : look.hidden) else { return }
             }
         }
     }
 
-    /// Of how many records it is found out together what is above them.
+    /// Reads what is above records, and tells `body` what that costs; returns whether it is known
+    /// now, nil where `body` has enough.
+    private func read(
+        _ paths: inout HierarchyPaths, above names: Set<String>, in zone: StoredZone,
+        _ reader: some RecordReading & SharedRecordReading, _ body: (Look) throws -> Bool
+    ) throws -> Bool? {
+        let rows = try paths.read(above: names, in: zone, limit: limits.recordsAbove, reader)
+        let count = rows ?? limits.recordsAbove
+        try reader.noteWork(count * ReadWork.row)
+        return try body(.rows(count)) ? rows != nil : nil
+    }
+
+    /// Of how many rows of the history it is found out together what is above them.
     private static let settledTogether = 200
 
     // MARK: In order
@@ -161,13 +196,14 @@ struct QuerySearch {
         var first = FirstRanks(order, capacity: limit + 1)
         var bound = limits.querySort
         let filter = CandidateFilter(query)
-        try scan(after: nil, in: reader) { record, zone in
-            guard bound.admits(record) else { throw limits.querySort.passed(by: query) }
+        try scan(after: nil, in: reader) { look in
+            guard bound.admitsToOrder(look) else { throw limits.querySort.passed(by: query) }
+            guard case .seen(let record, let cursor) = look else { return true }
             let view = filter.view(of: record)
             let passes = try record.isDamaged || filter.passes(view, counting: reader.noteWork)
             guard passes else { return true }
             try reader.noteWork(order.work(on: view))
-            let rank = QueryRank(keys: order.keys(of: view), zone: zone, name: record.name)
+            let rank = QueryRank(keys: order.keys(of: view), zone: cursor.zone, name: record.name)
             if start.map({ order.precedes($0, rank) }) ?? true { first.insert(rank) }
             return true
         }
@@ -185,6 +221,65 @@ struct QuerySearch {
         return ranks.compactMap { rank in
             records[rank.zone]?[rank.name].map { Found(record: $0, zone: rank.zone) }
         }
+    }
+}
+
+/// What a search looks at.
+private enum Look {
+    /// A record that the caller may see.
+    case seen(StoredRecord, at: RecordCursor)
+    /// A record that was read, and that they may not see yet.
+    case hidden(StoredRecord, at: RecordCursor)
+    /// What else a history has, without fields.
+    case other(at: RecordCursor)
+    /// Rows of what is above records.
+    case rows(Int)
+
+    init(_ record: StoredRecord?, at cursor: RecordCursor) {
+        self = record.map { .seen($0, at: cursor) } ?? .other(at: cursor)
+    }
+
+    /// Up to where it has been looked.
+    var cursor: RecordCursor? {
+        switch self {
+        case .seen(_, let cursor), .hidden(_, let cursor), .other(let cursor): cursor
+        case .rows: nil
+        }
+    }
+
+    var record: StoredRecord? {
+        switch self {
+        case .seen(let record, _), .hidden(let record, _): record
+        case .other, .rows: nil
+        }
+    }
+
+    /// The same of a record that the caller may not see.
+    var hidden: Look {
+        if case .seen(let record, let cursor) = self { .hidden(record, at: cursor) } else { self }
+    }
+}
+
+extension ScanBound {
+    /// Counts what is looked at for a page, each row as a record; false once the bound is passed.
+    fileprivate mutating func admits(_ look: Look) -> Bool {
+        switch look {
+        case .seen(let record, _), .hidden(let record, _): return admits(record)
+        case .other: records -= 1
+        case .rows(let count): records -= count
+        }
+        return isKept
+    }
+
+    /// Counts it likewise, where it has to be looked at whole to be put in order: rows by their bytes
+    /// alone, since it is records of the type that the bound is about.
+    fileprivate mutating func admitsToOrder(_ look: Look) -> Bool {
+        switch look {
+        case .seen(let record, _), .hidden(let record, _): return admits(record)
+        case .other: bytes -= ReadWork.row
+        case .rows(let count): bytes -= count * ReadWork.row
+        }
+        return isKept
     }
 }
 

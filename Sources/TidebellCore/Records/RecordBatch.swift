@@ -99,7 +99,7 @@ struct RecordBatch {
         let wanted = Set(names)
         let demanded = try request.demanded(for: call)
         let sharing = try BatchSharing(
-            request, names: wanted, demanded: demanded, in: zone, for: call, reader)
+            request, names: wanted, demanded: demanded, in: zone, access, for: call, reader)
         self.sharing = sharing
         let hierarchies = access.hierarchies
         let isSeen = { (name: String) in

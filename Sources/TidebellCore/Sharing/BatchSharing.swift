@@ -29,7 +29,7 @@ struct BatchSharing {
 
     init(
         _ request: ModifyRecords.Request, names: Set<String>, demanded: Set<String>,
-        in zone: StoredZone, for call: Call,
+        in zone: StoredZone, _ access: ZoneAccess, for call: Call,
         _ reader: some RecordReading & ShareReading & SharedRecordReading & UserReading
             & AddressReading
     ) throws {
@@ -52,8 +52,27 @@ struct BatchSharing {
         }
         let ending = names.compactMap { byName[$0]?.root }
         roots = try reader.records(newRoots.union(ending).subtracting(names), in: zone.key)
-        users = try reader.users(
-            meantBy: request.operations.flatMap(\.share.participantLookups), in: call.container)
+        let lookups = lookups(of: request, in: access, for: call)
+        if !lookups.isEmpty { users = try reader.users(meantBy: lookups, in: call.container) }
+    }
+
+    /// What those are named by whom operations let in or block. Of an operation that is refused
+    /// whoever they are, nobody is looked up.
+    func lookups(
+        of request: ModifyRecords.Request, in access: ZoneAccess, for call: Call
+    ) -> [UserLookup] {
+        guard access.database.scope.createsZones, !access.zoneID.isDefault else { return [] }
+        return request.operations.flatMap { operation -> [UserLookup] in
+            guard operation.recordType == nil || operation.recordType == ShareNames.recordType,
+                !operation.type.deletes
+            else { return [] }
+            let name = operation.recordName ?? ""
+            let grant = access.sharedRights?.grant(of: name)
+            guard access.sharedRights == nil || grant?.isAdministrator == true,
+                ShareParticipants.mayBe(operation.share, of: byName[name], call.limits)
+            else { return [] }
+            return operation.share.participantLookups
+        }
     }
 
     /// The user whom a participant is named by; nil for an address without one.

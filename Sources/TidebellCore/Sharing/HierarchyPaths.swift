@@ -8,9 +8,14 @@ import TidebellWire
 /// (``HierarchyMembership``), and so on up to the root. What does not hold yet is not seen:
 /// it comes into view with a change, when it is settled.
 struct HierarchyPaths {
-    private let places: [String: HierarchyPlace]
+    private var places: [String: HierarchyPlace] = [:]
+    /// Of which records it was read what is above them, if they are there.
+    private var known: Set<String> = []
     /// The share of each record that was asked for, nil for none.
     private var shares: [String: String?] = [:]
+
+    /// Knows nothing yet.
+    init() {}
 
     /// Reads what is above records; fails with `TRY_AGAIN_LATER` where that is very much.
     init(
@@ -19,18 +24,66 @@ struct HierarchyPaths {
     ) throws {
         let limit = limits.recordsAbove
         guard let places = try reader.places(above: names, in: zone.key, limit: limit) else {
-            throw WireError(
-                .tryAgainLater,
-                "records come into shares of zone '\(WireError.shortened(zone.name))' or leave them, "
-                    + "and more than \(limit) are above those of the request (recordsAbove); try "
-                    + "again when they have followed"
-            ).naming(.recordsAbove)
+            throw WireError.following(in: zone, limits)
         }
         self.init(places)
     }
 
     /// Takes what was read.
     init(_ places: [String: HierarchyPlace]) { self.places = places }
+
+    /// Reads what is above further records, as far as it is not known; returns how many rows that
+    /// were beside those of the records, nil for more than `limit`, where nothing is known more than
+    /// before.
+    mutating func read(
+        above names: Set<String>, in zone: StoredZone, limit: Int,
+        _ reader: some SharedRecordReading
+    ) throws -> Int? {
+        let unread = names.subtracting(known)
+        guard !unread.isEmpty else { return 0 }
+        var found = try reader.places(of: unread, in: zone.key)
+        let parents = Set(found.values.compactMap(\.parent)).subtracting(known)
+            .subtracting(unread)
+        var count = 0
+        if !parents.isEmpty {
+            guard let above = try reader.places(above: parents, in: zone.key, limit: limit)
+            else { return nil }
+            count = max(above.count, parents.count)
+            found.merge(above) { known, _ in known }
+        }
+        places.merge(found) { known, _ in known }
+        known.formUnion(unread.union(parents).union(found.keys))
+        return count
+    }
+
+    /// Reads what is above the records of changes; returns of how many, from the first one on.
+    mutating func read(
+        above changes: [SharedRecordChange], in zone: StoredZone, _ limits: Limits,
+        _ reader: some SharedRecordReading
+    ) throws -> Int {
+        var left = limits.recordsAbove
+        var count = 0
+        // In parts, so that not all is read again where it is too much.
+        var together = Self.readTogether
+        while count < changes.count {
+            let part = changes[count...].prefix(together)
+            let names = Set(part.lazy.map(\.record.name))
+            if let rows = try read(above: names, in: zone, limit: left, reader) {
+                left -= rows
+                count += part.count
+            } else {
+                guard together > 1 else { break }
+                together = 1
+            }
+        }
+        return count
+    }
+
+    /// Of how many changes it is read together what is above their records.
+    private static let readTogether = 50
+
+    /// Takes it that a record is in no hierarchy, and all below it: too much is above it.
+    mutating func giveUp(_ name: String) { known.insert(name) }
 
     /// The place of a record that was asked for or is above one.
     subscript(name: String) -> HierarchyPlace? { places[name] }
@@ -63,6 +116,18 @@ struct HierarchyPaths {
         }
         for name in path { shares[name] = .some(found) }
         return found
+    }
+}
+
+extension WireError {
+    /// Nobody can know now what of a request is shared.
+    static func following(in zone: StoredZone, _ limits: Limits) -> WireError {
+        WireError(
+            .tryAgainLater,
+            "records come into shares of zone '\(shortened(zone.name))' or leave them, and more than "
+                + "\(limits.recordsAbove) are above those of the request (recordsAbove); try again "
+                + "when they have followed"
+        ).naming(.recordsAbove)
     }
 }
 

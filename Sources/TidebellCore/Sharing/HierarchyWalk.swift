@@ -44,6 +44,9 @@ struct HierarchyWalk {
     private var taken: [String: Taken] = [:]
     /// Which of ``names`` takes a record along.
     private var tops: [String: String] = [:]
+    /// The first of ``names`` above a record that no operation saves, where what hangs below them
+    /// follows later.
+    private var regionTops: [String: String] = [:]
 
     /// What a record takes along when it moves: all below it, but for what the batch saves
     /// itself.
@@ -114,7 +117,13 @@ struct HierarchyWalk {
         if !follows { try prepareDeferring(in: reader) }
         guard failures.isEmpty else { return }
         findFailures()
-        if failures.isEmpty, isDeferred { try checkRoots(in: reader) }
+        if failures.isEmpty, let paths {
+            var check = SharedRootCheck(
+                saved: saved, paths: paths, rootShares: rootShares, makers: makers, ended: ended,
+                zone: zone, limits: limits)
+            try check.run(in: reader)
+            failures = check.failures
+        }
         guard failures.isEmpty else { return }
         try conclude(in: reader)
     }
@@ -151,6 +160,7 @@ struct HierarchyWalk {
         } else {
             return failMoves("the records of the request")
         }
+        findTops(above: needed)
         for name in names { settle(name) }
     }
 
@@ -181,7 +191,7 @@ struct HierarchyWalk {
     private mutating func findCircles(in reader: some HierarchyReading) throws -> Set<String> {
         guard !zone.isUnsettled else { return [] }
         let names = saved.values.filter { saved in
-            isMoved(saved.record.name) && rootShares[saved.record.name] == nil
+            saved.getsParent && rootShares[saved.record.name] == nil
                 && before(saved.record.name) != nil
         }.map(\.record.name)
         guard !names.isEmpty else { return [] }
@@ -211,6 +221,12 @@ struct HierarchyWalk {
             }
         }
         return circular
+    }
+
+    /// The parent that a record has after the batch.
+    private func parent(of name: String, _ found: HierarchyPaths) -> String? {
+        if let saved = saved[name] { return saved.record.parent }
+        return found[name]?.parent
     }
 
     // MARK: Where records are
@@ -256,22 +272,23 @@ struct HierarchyWalk {
     private func above(unsaved name: String) -> Above {
         if let top = tops[name] { return .record(top) }
         guard !gone.contains(name) else { return .share(nil) }
-        guard let top = topOfBatch(above: name) else { return .share(before(name)) }
+        guard let top = regionTops[name] else { return .share(before(name)) }
         return .region(before(name), top: top)
     }
 
-    /// The first of ``names`` above a record that no operation saves, in its hierarchy.
-    private func topOfBatch(above name: String) -> String? {
-        guard let paths else { return nil }
-        var visited: Set<String> = []
-        var current = name
-        while visited.insert(current).inserted, ownShare(of: current) == nil,
-            let parent = paths[current]?.parent
-        {
-            if saved[parent] != nil || touched[parent] != nil { return parent }
-            current = parent
+    /// Finds the first of ``names`` above records that no operation saves, in their hierarchies.
+    private mutating func findTops(above names: Set<String>) {
+        regionTops = [:]
+        var ways = WaysUp<String>()
+        for name in names where saved[name] == nil {
+            regionTops[name] = ways.find(from: name) { current in
+                guard ownShare(of: current) == nil, let parent = paths?[current]?.parent else {
+                    return .end
+                }
+                let isNamed = saved[parent] != nil || touched[parent] != nil
+                return isNamed ? .found(parent) : .up(parent)
+            }
         }
-        return nil
     }
 
     /// The share that a record is the root of after the batch.
@@ -453,70 +470,27 @@ struct HierarchyWalk {
         return false
     }
 
-    // MARK: Shared roots, from below
-
-    /// SHARE-4, where nothing below what moves was looked at: fails what would take the root of a
-    /// share into another hierarchy. All that is above the roots of the zone is read.
-    private mutating func checkRoots(in reader: some HierarchyReading) throws {
-        guard !makers.isEmpty || saved.keys.contains(where: isMoved) else { return }
-        check(roots: makers.keys.sorted(), paths)
-        var left = limits.recordsAbove
-        var last = ""
-        while true {
-            let page = try reader.shares(in: zone.key, after: last, limit: ShareGrant.perPage)
-            let roots = page.filter { !ended.contains($0.name) }.compactMap(\.root)
-            guard
-                let places = try reader.places(above: Set(roots), in: zone.key, limit: left)
-            else {
-                return failMoves("those that are shared")
-            }
-            left -= places.count
-            check(roots: roots, HierarchyPaths(places))
-            guard page.count >= ShareGrant.perPage, let name = page.last?.name else { return }
-            last = name
-        }
-    }
-
     /// Fails all that moves where too much is above some records to know where that leads.
     private mutating func failMoves(_ lower: String) {
-        let error = WireError.badRequest(
-            "more than \(limits.recordsAbove) records of zone '\(WireError.shortened(zone.name))' "
-                + "are above \(lower) (recordsAbove); what is to come into a share, or to leave it, "
-                + "is more than \(limits.movedRecords) records: move it in parts",
+        let error = WireError.tooManyAbove(lower, in: zone, limits)
+        for saved in saved.values where saved.getsParent { failures[saved.record.name] = error }
+        for maker in makers.values { failures[maker] = error }
+    }
+}
+
+extension RecordBatch.SavedRecord {
+    /// Whether a record that was there gets another parent, or none.
+    var getsParent: Bool { previous.map { $0.parent != record.parent } ?? false }
+}
+
+extension WireError {
+    /// Nobody can know where what moves would lead.
+    static func tooManyAbove(_ lower: String, in zone: StoredZone, _ limits: Limits) -> WireError {
+        badRequest(
+            "more than \(limits.recordsAbove) records of zone '\(shortened(zone.name))' are above "
+                + "\(lower) (recordsAbove); what is to come into a share, or to leave it, is more "
+                + "than \(limits.movedRecords) records: move it in parts",
             ckCode: CKErrorCode.limitExceeded
         ).naming(.recordsAbove)
-        for name in saved.keys.filter(isMoved) + makers.values { failures[name] = error }
-    }
-
-    private mutating func check(roots: [String], _ found: HierarchyPaths?) {
-        for root in roots {
-            var path = [root]
-            var visited: Set<String> = [root]
-            while let last = path.last, let next = parent(of: last, found),
-                visited.insert(next).inserted
-            {
-                let place = found?[next] ?? paths?[next]
-                guard let other = rootShares[next] ?? place?.ownShare, !ended.contains(other)
-                else {
-                    path.append(next)
-                    continue
-                }
-                let blamed = makers[root] ?? path.first(where: isMoved) ?? makers[next]
-                if let blamed { failures[blamed] = .alreadyShared(root) }
-                break
-            }
-        }
-    }
-
-    /// Whether a record gets another parent.
-    private func isMoved(_ name: String) -> Bool {
-        guard let record = saved[name], let previous = record.previous else { return false }
-        return previous.parent != record.record.parent
-    }
-
-    /// The parent that a record has after the batch.
-    private func parent(of name: String, _ found: HierarchyPaths?) -> String? {
-        if let record = saved[name] { return record.record.parent }
-        return (found?[name] ?? paths?[name])?.parent
     }
 }

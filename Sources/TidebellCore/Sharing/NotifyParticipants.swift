@@ -23,13 +23,48 @@ package struct NotifyParticipants: Sendable {
     }
 
     private let entry: OutboxEntry
-    private let shared: SharedChange
+    private var shared: SharedChange
 
     /// Takes a change; nil for one that is nothing to anybody else.
     package init?(_ entry: OutboxEntry) {
         guard let shared = entry.sharing else { return nil }
         self.entry = entry
         self.shared = shared
+    }
+
+    /// Takes changes that are processed together, in their order.
+    ///
+    /// Steps in which records follow into hierarchies are one where they stand next to one another:
+    /// each costs a write for every participant, and all that these notice of them is the newest
+    /// position and what kinds of changes there were.
+    package static func of(_ entries: [OutboxEntry]) -> [NotifyParticipants] {
+        var found: [NotifyParticipants] = []
+        for entry in entries {
+            guard let next = NotifyParticipants(entry) else { continue }
+            if let last = found.last, let both = last.joined(with: next) {
+                found[found.count - 1] = both
+            } else {
+                found.append(next)
+            }
+        }
+        return found
+    }
+
+    /// Both as one, if they are steps in the same zone.
+    private func joined(with next: NotifyParticipants) -> NotifyParticipants? {
+        guard isStep, next.isStep, entry.database == next.entry.database,
+            shared.zone == next.shared.zone
+        else { return nil }
+        var joined = next
+        joined.shared.hierarchies = shared.hierarchies.merging(next.shared.hierarchies) { $0 + $1 }
+        joined.shared = joined.shared.thinned
+        return joined
+    }
+
+    /// Whether it is nobody's change: records followed into hierarchies, or out of them.
+    private var isStep: Bool {
+        guard case .records(let changes) = entry.event, changes.isEmpty else { return false }
+        return entry.originUser == nil && !shared.isZoneWide && shared.ended.isEmpty
     }
 
     /// Takes all steps.

@@ -15,7 +15,8 @@ package enum SettleHierarchies {
 
     /// Takes one step in a zone, in the scope of its database; returns whether it is settled.
     ///
-    /// - Parameter limit: Records that are looked at, or rows removed.
+    /// - Parameter limit: Records that are looked at, or rows that are written or removed, whichever are
+    ///   more; two are written where a record comes from one hierarchy into another.
     package static func step(
         _ zone: ZoneKey, limit: Int, at now: Instant, in transaction: some Settling
     ) throws -> Bool {
@@ -37,7 +38,7 @@ package enum SettleHierarchies {
 private struct SettlingStep {
     private let unsettled: UnsettledZone
     private let now: Instant
-    /// How many records may still be looked at.
+    /// How many records may still be looked at, and rows written.
     private(set) var left: Int
     /// The zone's newest position; nil before anything moved.
     private var last: Position?
@@ -56,8 +57,9 @@ private struct SettlingStep {
     mutating func follow(
         _ top: UnsettledRecord, in transaction: some SettleHierarchies.Settling
     ) throws {
-        let page = try transaction.children(of: top.name, in: zone, after: top.last, limit: left)
-        left = page.next == nil ? left - max(1, page.names.count) : 0
+        let limit = max(1, left / Self.rowsOfRecord)
+        let page = try transaction.children(of: top.name, in: zone, after: top.last, limit: limit)
+        left -= page.next == nil ? max(1, page.names.count) : limit
         if let next = page.next {
             try transaction.putUnsettled(UnsettledRecord(name: top.name, last: next), in: zone)
         } else {
@@ -75,14 +77,19 @@ private struct SettlingStep {
             return own?.share != above?.share || own?.above != above?.entry
         }
         guard !moved.isEmpty else { return }
-        try move(moved, below: above, memberships, in: transaction)
+        let written = try move(moved, below: above, memberships, in: transaction)
+        left -= max(0, written - page.names.count)
     }
 
+    /// The most rows that are written of one record: that it came in, and that it left.
+    private static let rowsOfRecord = 2
+
+    /// Writes that records are where the one above them is; returns how many rows that took.
     private mutating func move(
         _ names: [String], below above: HierarchyMembership?,
         _ memberships: [String: HierarchyMembership],
         in transaction: some SettleHierarchies.Settling
-    ) throws {
+    ) throws -> Int {
         let first = try transaction.advance(
             unsettled.database.id, by: names.count, at: now)
         let records = try transaction.recordsWithoutFields(Set(names), in: zone)
@@ -107,6 +114,7 @@ private struct SettlingStep {
         try transaction.putSharedRecords(rows, in: zone)
         try transaction.noteUnsettled(names, in: zone)
         last = first.advanced(by: names.count - 1)
+        return rows.count
     }
 
     /// Stores how far the zone's history is now, and that participants are to be notified.
@@ -119,6 +127,8 @@ private struct SettlingStep {
         else { return }
         let shared = SharedChange(zone: zone, position: last, hierarchies: reported)
         try transaction.appendOutbox([
+            // Of steps that wait together, participants are notified together
+            // (``NotifyParticipants/of(_:)``).
             OutboxEntry(
                 database: unsettled.database.id, zoneName: unsettled.zone.name,
                 zoneOwner: owner.recordName, event: .records([]), sharing: shared.thinned,

@@ -30,7 +30,7 @@ extension ShareParticipants {
     /// Who is blocked after a save; whoever is no user any more is left out.
     func blocked(by changes: ShareChanges, of share: StoredShare) throws -> [StoredOutsider] {
         guard let wanted = changes.blocked else { return share.outsiders.filter(\.isBlocked) }
-        let most = max(limits.blockedPerShare, share.outsiders.count(where: \.isBlocked))
+        let most = Self.mostBlocked(in: share, limits)
         guard wanted.count <= most else {
             throw WireError.badRequest(
                 "a share can be blocked for at most \(most) users; unblock some first",
@@ -58,6 +58,11 @@ extension ShareParticipants {
                 since: now, isBlocked: true)
         }
         return Array(blocked.values)
+    }
+
+    /// For how many users a share may be blocked; for all of whom it is already.
+    static func mostBlocked(in share: StoredShare?, _ limits: Limits) -> Int {
+        max(limits.blockedPerShare, share?.outsiders.count(where: \.isBlocked) ?? 0)
     }
 
     /// Takes those who are blocked from the participants; fails where the save adds one of them.

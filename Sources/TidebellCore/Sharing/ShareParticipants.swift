@@ -37,7 +37,7 @@ struct ShareParticipants {
         guard
             changed.participants.count(where: { $0.role != .publicUser })
                 <= max(limits.participantsPerShare, share.count(public: false))
-        else { throw tooMany(limits.participantsPerShare, .participantsPerShare) }
+        else { throw tooMany(.participantsPerShare) }
         return changed
     }
 
@@ -55,7 +55,7 @@ struct ShareParticipants {
         guard
             share.participants.count(where: { $0.role == .publicUser })
                 < limits.publicUsersPerShare
-        else { throw tooMany(limits.publicUsersPerShare, .publicUsersPerShare) }
+        else { throw tooMany(.publicUsersPerShare) }
         accepted.participants.append(
             StoredParticipant(
                 id: makeID(), user: user.id,
@@ -73,7 +73,7 @@ struct ShareParticipants {
         _ wanted: [WireParticipant], of share: StoredShare, under permission: SharePermission,
         without blocked: Set<UserID>
     ) throws -> [StoredParticipant] {
-        try checkCounts(wanted, of: share)
+        if let bound = Self.passed(by: wanted, of: share, limits) { throw tooMany(bound) }
         let isPublic = permission != .none
         // All who were there go with the save that closes the share; whom it adds is invited anew,
         // also who took part before (SHARE-7).
@@ -112,15 +112,24 @@ struct ShareParticipants {
         return named + left.filter { $0.role == .publicUser }
     }
 
-    /// Bounds what a save names, before it is looked at.
-    private func checkCounts(_ wanted: [WireParticipant], of share: StoredShare) throws {
+    /// Whether a save names no more users than may be, so that it is worth finding out who they are.
+    ///
+    /// - Parameter share: What the share is before; nil for a new one.
+    static func mayBe(_ changes: ShareChanges, of share: StoredShare?, _ limits: Limits) -> Bool {
+        passed(by: changes.participants ?? [], of: share, limits) == nil
+            && (changes.blocked ?? []).count <= mostBlocked(in: share, limits)
+    }
+
+    /// Returns the bound that the participants pass that a save names, before they are looked at.
+    private static func passed(
+        by wanted: [WireParticipant], of share: StoredShare?, _ limits: Limits
+    ) -> WireError.Bound? {
         let publicUsers = wanted.count { $0.role == .publicUser }
-        guard publicUsers <= max(limits.publicUsersPerShare, share.count(public: true))
-        else { throw tooMany(limits.publicUsersPerShare, .publicUsersPerShare) }
+        guard publicUsers <= max(limits.publicUsersPerShare, share?.count(public: true) ?? 0)
+        else { return .publicUsersPerShare }
         // Some may be named twice, and the owner, too.
-        let most = 2 * max(limits.participantsPerShare, share.count(public: false)) + 1
-        guard wanted.count - publicUsers <= most
-        else { throw tooMany(limits.participantsPerShare, .participantsPerShare) }
+        let most = 2 * max(limits.participantsPerShare, share?.count(public: false) ?? 0) + 1
+        return wanted.count - publicUsers <= most ? nil : .participantsPerShare
     }
 
     private func isOwner(_ participant: WireParticipant) throws -> Bool {
@@ -206,8 +215,11 @@ struct ShareParticipants {
         )
     }
 
-    private func tooMany(_ limit: Int, _ bound: WireError.Bound) -> WireError {
-        .badRequest(
+    private func tooMany(_ bound: WireError.Bound) -> WireError {
+        let limit =
+            bound == .publicUsersPerShare
+            ? limits.publicUsersPerShare : limits.participantsPerShare
+        return .badRequest(
             "a share has at most \(limit) participants of this kind beside its owner; remove some "
                 + "first",
             ckCode: CKErrorCode.tooManyParticipants

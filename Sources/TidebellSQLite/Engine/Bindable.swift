@@ -84,6 +84,13 @@ struct JSONText: Bindable {
         }
     }
 
+    /// The same in an order.
+    init(inOrder names: some Sequence<String>) {
+        bytes = JSONWriter.write(capacity: 2) { writer in
+            writer.array(names) { $0.string(Self.escaped($1)) }
+        }
+    }
+
     /// The same of texts that are compared as they are spelled.
     init(_ names: Set<ExactText>) {
         bytes = JSONWriter.write(capacity: 2 + 40 * names.count) { writer in

@@ -26,6 +26,16 @@ extension SQLiteReading {
         return Dictionary(places) { first, _ in first }
     }
 
+    package func places(
+        of names: Set<String>, in zone: ZoneKey
+    ) throws -> [String: HierarchyPlace] {
+        guard !names.isEmpty else { return [:] }
+        let found = try connection.rows(HierarchyPlace.named, JSONText(names), zone) {
+            ($0.text(0), try HierarchyPlace($0, from: 1))
+        }
+        return Dictionary(found) { first, _ in first }
+    }
+
     package func sharedRecordChanges(
         in zone: ZoneKey, of shares: Set<String>, after position: Position, limit: Int,
         byteLimit: Int, reverse: Bool
@@ -78,14 +88,108 @@ extension SQLiteReading {
 
     package func scanRecords(
         of type: String, in zone: ZoneKey, of shares: Set<String>, after position: Position,
-        _ body: (StoredRecord) throws -> Bool
+        _ body: (Position, StoredRecord?) throws -> Bool
     ) throws {
+        var histories = shares.sorted().map { HierarchyHistory(share: $0, last: position) }
+        while true {
+            for index in histories.indices where histories[index].needsRows {
+                try histories[index].read(in: zone, connection)
+            }
+            let rows = histories.next()
+            guard !rows.isEmpty, try scan(rows, for: type, in: zone, body) else { return }
+        }
+    }
+
+    /// Calls `body` with rows of histories, and the records of a type among them; returns whether it
+    /// goes on.
+    private func scan(
+        _ rows: [HierarchyHistory.Row], for type: String, in zone: ZoneKey,
+        _ body: (Position, StoredRecord?) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        var next = rows.startIndex
+        /// Passes the rows up to that of a record.
+        func pass(upTo record: StoredRecord?) throws -> Bool {
+            while goesOn, next < rows.endIndex {
+                let row = rows[next]
+                next += 1
+                let isFound = row.isThere && row.name == record?.name
+                goesOn = try body(row.position, isFound ? record : nil)
+                if isFound { break }
+            }
+            return goesOn
+        }
+        let names = rows.lazy.filter(\.isThere).map(\.name)
         try connection.each(
-            SharedRecordChange.ofType, zone, type, position, JSONText(shares)
+            SharedRecordChange.ofType, JSONText(inOrder: names), zone, type
         ) { columns in
             let record = try StoredRecord(columns)
             try note(record)
-            return try body(record)
+            return try pass(upTo: record)
+        }
+        return try pass(upTo: nil)
+    }
+}
+
+/// What is still to be passed of the history of a hierarchy.
+private struct HierarchyHistory {
+    struct Row {
+        var name: String
+        var position: Position
+        /// Whether the record is there, or left.
+        var isThere: Bool
+    }
+
+    /// How many rows are read together.
+    private static let rowsTogether = 200
+
+    let share: String
+    /// Up to where the history is read.
+    private(set) var last: Position
+    private(set) var isComplete = false
+    fileprivate private(set) var rows: ArraySlice<Row> = []
+
+    init(share: String, last: Position) {
+        self.share = share
+        self.last = last
+    }
+
+    var needsRows: Bool { rows.isEmpty && !isComplete }
+
+    /// Reads the next rows.
+    mutating func read(in zone: ZoneKey, _ connection: Connection) throws {
+        let found = try connection.rows(
+            """
+            SELECT name, position, left_at IS NULL
+            FROM shared_record INDEXED BY shared_record_history
+            WHERE zone = ? AND share = ? AND position > ? ORDER BY position LIMIT ?
+            """,
+            zone, share, last, Self.rowsTogether
+        ) { Row(name: $0.text(0), position: try $0.value(1), isThere: $0.bool(2)) }
+        rows = found[...]
+        isComplete = found.count < Self.rowsTogether
+        last = found.last?.position ?? last
+    }
+
+    /// Takes the rows up to a position.
+    mutating func take(upTo end: Position?) -> ArraySlice<Row> {
+        let taken = end.map { end in rows.prefix { $0.position <= end } } ?? rows
+        rows = rows.dropFirst(taken.count)
+        return taken
+    }
+}
+
+extension [HierarchyHistory] {
+    /// Takes the next rows of all, in order: up to where the one ends that is read least far. What is
+    /// there comes before what left at the same position.
+    fileprivate mutating func next() -> [HierarchyHistory.Row] {
+        let end = lazy.filter { !$0.isComplete }.map(\.last).min()
+        var rows: [HierarchyHistory.Row] = []
+        for index in indices { rows += self[index].take(upTo: end) }
+        guard count > 1 else { return rows }
+        return rows.sorted { left, right in
+            left.position == right.position
+                ? left.isThere && !right.isThere : left.position < right.position
         }
     }
 }
@@ -136,6 +240,12 @@ extension HierarchyMembership {
 }
 
 extension HierarchyPlace {
+    private static let columns = """
+        record.name, record.parent, ifnull(
+            (SELECT name FROM share WHERE zone = ?2 AND root = record.name),
+            (SELECT name FROM share WHERE zone = ?2 AND name = record.name)
+        ), \(HierarchyMembership.columns)
+        """
     fileprivate static let above = """
         WITH RECURSIVE above (name) AS (
             SELECT \(JSONText.string("wanted.value")) FROM json_each(?1) AS wanted
@@ -146,13 +256,18 @@ extension HierarchyPlace {
             WHERE record.parent IS NOT NULL
             LIMIT ?3
         )
-        SELECT record.name, record.parent, ifnull(
-                (SELECT name FROM share WHERE zone = ?2 AND root = record.name),
-                (SELECT name FROM share WHERE zone = ?2 AND name = record.name)
-            ), \(HierarchyMembership.columns)
+        SELECT \(columns)
         FROM above
             LEFT JOIN record INDEXED BY record_name ON record.zone = ?2
                 AND record.name = above.name AND record.deleted = 0
+            LEFT JOIN shared_record ON shared_record.zone = record.zone
+                AND shared_record.name = record.name AND \(HierarchyMembership.holds)
+        """
+    fileprivate static let named = """
+        SELECT \(columns)
+        FROM json_each(?1) AS wanted
+            CROSS JOIN record INDEXED BY record_name ON record.zone = ?2 AND record.deleted = 0
+                AND record.name = \(JSONText.string("wanted.value"))
             LEFT JOIN shared_record ON shared_record.zone = record.zone
                 AND shared_record.name = record.name AND \(HierarchyMembership.holds)
         """
@@ -179,18 +294,12 @@ extension SharedRecordChange {
         "\(columns) AND shared_record.position > ? ORDER BY shared_record.position"
     fileprivate static let backward =
         "\(columns) AND shared_record.position < ? ORDER BY shared_record.position DESC"
-    /// What is in hierarchies, found as all of a type are.
+    /// Those of a type among records, in the order of these.
     fileprivate static let ofType = """
-        SELECT \(StoredRecord.columns) FROM record INDEXED BY record_type
-        WHERE record.zone = ? AND record.type = ? AND record.deleted = 0 AND record.position > ?
-            AND EXISTS (
-                SELECT 1 FROM shared_record WHERE shared_record.zone = record.zone
-                    AND shared_record.name = record.name AND shared_record.left_at IS NULL
-                    AND shared_record.share IN (
-                        SELECT \(JSONText.string("wanted.value")) FROM json_each(?) AS wanted
-                    )
-            )
-        ORDER BY record.position
+        SELECT \(StoredRecord.columns) FROM json_each(?) AS wanted
+            CROSS JOIN record INDEXED BY record_name ON record.zone = ?
+                AND record.name = \(JSONText.string("wanted.value"))
+        WHERE record.deleted = 0 AND record.type = ?
         """
 
     /// Reads a row; of a record that left, nothing of what it is now.

@@ -21,6 +21,14 @@ extension SQLiteReading {
         try connection.rows(StoredShare.ofZone, zone, name, limit, read: StoredShare.init)
     }
 
+    package func shareRoots(
+        in zone: ZoneKey, after name: String, limit: Int
+    ) throws -> [(share: String, root: String)] {
+        try connection.rows(StoredShare.rootsOfZone, zone, name, limit) {
+            ($0.text(0), $0.text(1))
+        }
+    }
+
     package func share(shortGUID: String) throws -> LocatedShare? {
         try connection.first(LocatedShare.withURL, shortGUID, read: LocatedShare.init)
     }
@@ -103,6 +111,10 @@ extension StoredShare {
 
     fileprivate static let ofZone = """
         SELECT \(columns) FROM share WHERE zone = ? AND name > ? ORDER BY name LIMIT ?
+        """
+    fileprivate static let rootsOfZone = """
+        SELECT name, root FROM share
+        WHERE zone = ? AND root <> '' AND name > ? ORDER BY name LIMIT ?
         """
 
     fileprivate init(_ columns: Columns) throws { try self.init(columns, from: 0) }

@@ -94,11 +94,218 @@ import TidebellWire
     }
 }
 
+/// What participants' pages cost, and what is read of shares on the way.
+@Suite("What pages and saves of shared zones cost") struct SharedPageCostTests {
+    @Test("SHARE-1, TOK-25: a participant's page costs what is shared, whatever else the zone has")
+    func pages() async throws {
+        let alone = try await pageCosts(besides: 0)
+        let besides = try await pageCosts(besides: 3000)
+        #expect(alone.changes.rows == 52 && alone.query.rows == 52)
+        #expect(alone == besides)
+    }
+
+    private struct PageCosts: Equatable {
+        /// Of all that is shared, and of nothing new.
+        var changes: Cost
+        var nothing: Cost
+        var query: Cost
+    }
+
+    private func pageCosts(besides count: Int) async throws -> PageCosts {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        for first in stride(from: 0, to: count, by: 300) {
+            try await bench.modify(
+                (first..<first + 300).map { .save(.create, "own\($0)", title: "o") })
+        }
+        for index in 0..<50 {
+            try await bench.modify(.save(.create, "item\(index)", title: "i", parent: "list"))
+            if count > 0 { try await bench.modify(.save(.forceUpdate, "own\(index)", title: "!")) }
+        }
+        let (call, zoneID) = (bench.call(bench.otto), bench.zoneID)
+        return try await bench.bench.store.read { base in
+            func changes(since token: String?) throws -> (Cost, String?, Int) {
+                let reader = CountingReader(base: base)
+                let request = FetchZoneChanges.Request(
+                    zones: [.init(zoneID: zoneID, syncToken: token)])
+                let page = try FetchZoneChanges.run(request, for: call, in: reader).zones[0].page
+                return (reader.cost, page?.syncToken, page?.records.count ?? 0)
+            }
+            let (all, token, found) = try changes(since: nil)
+            let (none, _, foundNone) = try changes(since: token)
+            #expect(found == 52 && foundNone == 0)
+            let access = try call.access(to: zoneID, in: base)
+            let reader = CountingReader(base: base)
+            let page = try QuerySearch(
+                query: WireQuery(recordType: "Note"), zones: [try #require(access.zone)],
+                hierarchies: access.hierarchies, limits: call.limits, limit: 200
+            ).page(after: nil, in: reader)
+            #expect(page.records.count == 51 && page.next == nil)
+            return PageCosts(changes: all, nothing: none, query: reader.cost)
+        }
+    }
+
+    @Test(
+        "LIMIT-20, QUERY-16: a page ends where it looked enough, whatever of that is not seen yet")
+    func hidden() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(
+            .save(.create, "list", title: "list"),
+            .save(.create, "top", title: "top", parent: "list"))
+        try await bench.modify(
+            (0..<300).map { .save(.create, "item\($0)", title: "i", parent: "top") })
+        try await bench.modify(.save(.create, "last", title: "last", parent: "list"))
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        var few = Limits()
+        few.movedRecords = 0
+        try await bench.modify(limits: few, .save(.forceUpdate, "top", parent: .some(nil)))
+        var limits = Limits()
+        limits.queryScan.records = 50
+        var (pages, found, marker) = (0, [String](), String?.none)
+        repeat {
+            let page = try await bench.queryPage(as: bench.otto, limits: limits, after: marker)
+            found += page.records.map(\.summary)
+            marker = page.continuationMarker
+            pages += 1
+        } while marker != nil && pages < 100
+        #expect(found.sorted() == ["last=last", "list=list"])
+        #expect(pages >= 6 && pages <= 8)
+        // All of it has to be looked at for an order.
+        limits.querySort.records = 50
+        let error = await #expect(throws: WireError.self) {
+            try await bench.queryPage(
+                as: bench.otto, limits: limits, sorts: [WireSort(.field("title"))])
+        }
+        #expect(error?.bound == .querySort)
+    }
+
+    @Test("LIMIT-20: what is above the records of a page is read once, and counted")
+    func paths() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        for index in 0..<20 {
+            let above = index == 0 ? "list" : "deep\(index - 1)"
+            try await bench.modify(.save(.create, "deep\(index)", title: "d", parent: .some(above)))
+        }
+        for first in stride(from: 0, to: 900, by: 300) {
+            try await bench.modify(
+                (first..<first + 300).map {
+                    .save(.create, "item\($0)", title: "i", parent: "deep19")
+                })
+        }
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        try await bench.settle()
+        try await bench.modify(
+            .save(.create, "other", title: "o"),
+            .save(.create, "below", title: "b", parent: "other"))
+        var few = Limits()
+        few.movedRecords = 0
+        try await bench.modify(limits: few, .save(.forceUpdate, "other", parent: "list"))
+        #expect(try await !bench.isSettled())
+        let (call, zoneID) = (bench.call(bench.otto), bench.zoneID)
+        try await bench.bench.store.read { base in
+            let access = try call.access(to: zoneID, in: base)
+            let reader = CountingReader(base: base)
+            let search = QuerySearch(
+                query: WireQuery(recordType: "Note"), zones: [try #require(access.zone)],
+                hierarchies: access.hierarchies, limits: call.limits, limit: 2000)
+            let page = try search.page(after: nil, in: reader)
+            // With the other one, and without what is below that.
+            #expect(page.records.count == 922)
+            #expect(reader.placesCount <= 3)
+            // Every record once.
+            #expect(reader.placesRows <= 930)
+        }
+    }
+
+    @Test("SHARE-4: of the shares of a zone, a large move reads names and roots alone")
+    func roots() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(
+            .save(.create, "list", title: "l"), .save(.create, "top", title: "t"),
+            .save(.create, "below", title: "b", parent: "top"))
+        try await bench.share("list")
+        for index in 0..<20 {
+            try await bench.modify(.save(.create, "root\(index)", title: "r"))
+            try await bench.share("root\(index)", as: "share\(index)")
+        }
+        var few = Limits()
+        few.movedRecords = 0
+        let walk = try await bench.walk(
+            [.save(.forceUpdate, "top", parent: "list")], limits: few)
+        #expect(walk.failures == 0)
+        #expect(walk.sharesRead == 0)
+    }
+
+    @Test("REF-7: what is above records is looked at once for each, however many are below")
+    func ways() {
+        var ways = WaysUp<String>()
+        var looks = 0
+        func find(from name: Int) -> String? {
+            ways.find(from: "\(name)") { name in
+                looks += 1
+                let number = Int(name) ?? 0
+                return number == 0 ? .found("top") : .up("\(min(number, 1000) - 1)")
+            } passing: { found, name in
+                name == "500" ? "middle" : found
+            }
+        }
+        for name in 1000..<1200 { #expect(find(from: name) == "middle") }
+        #expect(find(from: 499) == "top")
+        #expect(looks == 1200)
+        // In a circle there is nothing above.
+        var circle = WaysUp<String>()
+        #expect(circle.find(from: "a") { $0 == "a" ? .up("b") : .up("a") } == nil)
+        #expect(circle.find(from: "b") { _ in .found("new") } == nil)
+    }
+
+    @Test("SHARE-9, SHARE-11: whom a save names is looked up only where it may be saved")
+    func lookups() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "list", title: "list"))
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        let many = (0..<2000).map {
+            UserIdentity(userRecordName: nil, lookup: .emailAddress("a\($0)@example.org"))
+        }
+        func changes(_ named: Int, blocked: Int) -> ShareChanges {
+            var changes = ShareChanges()
+            changes.participants = many.prefix(named).map {
+                WireParticipant(identity: $0, permission: .readOnly, role: .privateUser)
+            }
+            changes.blocked = Array(many.prefix(blocked))
+            return changes
+        }
+        func lookedUp(as user: StoredUser, _ changes: ShareChanges) async throws -> Int {
+            let operation = ModifyRecords.Operation(
+                .update, recordName: "share", recordType: ShareNames.recordType,
+                fields: FieldChanges([:]), share: changes)
+            return try await bench.lookups([operation], as: user)
+        }
+        #expect(try await lookedUp(as: bench.anna, changes(3, blocked: 4)) == 7)
+        #expect(try await lookedUp(as: bench.anna, changes(2000, blocked: 4)) == 0)
+        #expect(try await lookedUp(as: bench.anna, changes(3, blocked: 2000)) == 0)
+        #expect(try await lookedUp(as: bench.otto, changes(3, blocked: 4)) == 0)
+        var administrator = WireParticipant.invited(bench.otto)
+        administrator.role = .administrator
+        var promoted = ShareChanges()
+        promoted.participants = [administrator]
+        #expect(try await bench.change(promoted).error == nil)
+        #expect(try await lookedUp(as: bench.otto, changes(3, blocked: 4)) == 7)
+    }
+}
+
 /// What a batch took to be decided.
 private struct Walk {
     var reads: Int
     /// How often what is above records was read.
     var placesReads = 0
+    /// How many shares were read page by page.
+    var sharesRead = 0
     var rounds = 0
     var failures = 0
     var moved = 0
@@ -106,8 +313,10 @@ private struct Walk {
 
 extension SharingBench {
     /// Decides a batch of Anna's, without saving it.
-    fileprivate func walk(_ operations: [ModifyRecords.Operation]) async throws -> Walk {
-        let call = call(anna)
+    fileprivate func walk(
+        _ operations: [ModifyRecords.Operation], limits: Limits = Limits()
+    ) async throws -> Walk {
+        let call = call(anna, limits: limits)
         let request = ModifyRecords.Request(zoneID: zoneID, operations: operations, atomic: false)
         let scope = try await bench.store.scope(of: zoneID, for: call)
         return try await bench.store.write(scope) { transaction in
@@ -125,6 +334,7 @@ extension SharingBench {
             } while try batch.followHierarchies(in: reader)
             walk.reads = reader.count
             walk.placesReads = reader.placesCount
+            walk.sharesRead = reader.pagedShares
             walk.moved = batch.hierarchies.moved.count
             walk.failures = batch.outcomes.count { if case .failed = $0 { true } else { false } }
             return walk
@@ -132,18 +342,83 @@ extension SharingBench {
     }
 }
 
-/// Counts what is read of a store.
-private final class CountingReader: RecordReading, ShareReading, SharedRecordReading {
-    private let base: any RecordReading & ShareReading & SharedRecordReading
-    private(set) var count = 0
-    private(set) var placesCount = 0
+extension SharingBench {
+    /// How many a batch of a user's would look up.
+    fileprivate func lookups(
+        _ operations: [ModifyRecords.Operation], as user: StoredUser
+    ) async throws -> Int {
+        let call = call(user)
+        let request = ModifyRecords.Request(zoneID: zoneID, operations: operations)
+        return try await bench.store.read { reader in
+            let access = try call.access(to: request.zoneID, in: reader)
+            let zone = try #require(access.zone)
+            let sharing = try BatchSharing(
+                request, names: ["share"], demanded: [], in: zone, access, for: call, reader)
+            return sharing.lookups(of: request, in: access, for: call).count
+        }
+    }
 
-    init(base: any RecordReading & ShareReading & SharedRecordReading) {
-        self.base = base
+    /// One page of a query.
+    fileprivate func queryPage(
+        as user: StoredUser, limits: Limits, sorts: [WireSort] = [], after marker: String? = nil
+    ) async throws -> QueryRecords.Response {
+        let call = call(user, limits: limits)
+        let request = QueryRecords.Request(
+            query: WireQuery(recordType: "Note", sorts: sorts), zoneID: zoneID,
+            continuationMarker: marker)
+        return try await bench.store.read { try QueryRecords.run(request, for: call, in: $0) }
+    }
+}
+
+/// What was read of a store.
+private struct Cost: Equatable {
+    /// Calls of the store.
+    var reads = 0
+    /// Records and rows that pages and scans returned.
+    var rows = 0
+}
+
+/// Counts what is read of a store.
+private final class CountingReader: ZoneReading, RecordReading, ShareReading, SharedRecordReading {
+    typealias Base = ZoneReading & RecordReading & ShareReading & SharedRecordReading
+
+    private let base: any Base
+    private(set) var cost = Cost()
+    private(set) var placesCount = 0
+    private(set) var placesRows = 0
+    private(set) var pagedShares = 0
+    var count: Int { cost.reads }
+
+    init(base: any Base) { self.base = base }
+
+    func database(_ key: DatabaseKey) throws -> StoredDatabase? {
+        try counted { try base.database(key) }
+    }
+
+    func database(id: DatabaseID) throws -> StoredDatabase? {
+        try counted { try base.database(id: id) }
+    }
+
+    func zones(_ names: Set<String>?, in database: DatabaseID) throws -> [StoredZone] {
+        try counted { try base.zones(names, in: database) }
+    }
+
+    func zoneChanges(
+        in database: DatabaseID, after position: Position, limit: Int
+    ) throws -> [StoredZone] {
+        try counted { try base.zoneChanges(in: database, after: position, limit: limit) }
+    }
+
+    func livingZoneCount(in database: DatabaseID) throws -> Int {
+        try counted { try base.livingZoneCount(in: database) }
+    }
+
+    func containers(limit: Int) throws -> [ContainerKey] {
+        try counted { try base.containers(limit: limit) }
     }
 
     private func counted<Result>(_ read: () throws -> Result) rethrows -> Result {
-        count += 1
+        cost.reads += 1
         return try read()
     }
 
@@ -216,7 +491,15 @@ private final class CountingReader: RecordReading, ShareReading, SharedRecordRea
     func shares(
         in zone: ZoneKey, after name: String, limit: Int
     ) throws -> [StoredShare] {
-        try counted { try base.shares(in: zone, after: name, limit: limit) }
+        let found = try counted { try base.shares(in: zone, after: name, limit: limit) }
+        pagedShares += found.count
+        return found
+    }
+
+    func shareRoots(
+        in zone: ZoneKey, after name: String, limit: Int
+    ) throws -> [(share: String, root: String)] {
+        try counted { try base.shareRoots(in: zone, after: name, limit: limit) }
     }
 
     func newestSharedPosition(in zone: ZoneKey, of shares: Set<String>) throws -> Position? {
@@ -249,26 +532,39 @@ private final class CountingReader: RecordReading, ShareReading, SharedRecordRea
         above names: Set<String>, in zone: ZoneKey, limit: Int
     ) throws -> [String: HierarchyPlace]? {
         placesCount += 1
-        return try counted { try base.places(above: names, in: zone, limit: limit) }
+        let found = try counted { try base.places(above: names, in: zone, limit: limit) }
+        placesRows += found?.count ?? 0
+        return found
+    }
+
+    func places(of names: Set<String>, in zone: ZoneKey) throws -> [String: HierarchyPlace] {
+        let found = try counted { try base.places(of: names, in: zone) }
+        placesRows += found.count
+        return found
     }
 
     func sharedRecordChanges(
         in zone: ZoneKey, of shares: Set<String>, after position: Position, limit: Int,
         byteLimit: Int, reverse: Bool
     ) throws -> (changes: [SharedRecordChange], isComplete: Bool) {
-        try counted {
+        let page = try counted {
             try base.sharedRecordChanges(
                 in: zone, of: shares, after: position, limit: limit, byteLimit: byteLimit,
                 reverse: reverse)
         }
+        cost.rows += page.changes.count
+        return page
     }
 
     func scanRecords(
         of type: String, in zone: ZoneKey, of shares: Set<String>, after position: Position,
-        _ body: (StoredRecord) throws -> Bool
+        _ body: (Position, StoredRecord?) throws -> Bool
     ) throws {
         try counted {
-            try base.scanRecords(of: type, in: zone, of: shares, after: position, body)
+            try base.scanRecords(of: type, in: zone, of: shares, after: position) {
+                cost.rows += 1
+                return try body($0, $1)
+            }
         }
     }
 }

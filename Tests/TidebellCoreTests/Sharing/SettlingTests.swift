@@ -136,6 +136,100 @@ import TidebellWire
         #expect(try await bench.sharedZones(of: bench.otto, since: position).zones == ["Notes"])
     }
 
+    @Test("LIMIT-20: a step writes no more rows than it may, also where records change shares")
+    func rowsOfStep() async throws {
+        let (bench, _) = try await bench(groups: 3, of: 7)
+        try await bench.modify(.save(.create, "else", title: "else"))
+        try await bench.share("else", as: "other")
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: "list"))
+        try await bench.settle()
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: "else"))
+        var rows: [Int] = []
+        while try await !bench.isSettled() {
+            let before = try await bench.position()
+            try await bench.settle(10, steps: 1)
+            rows.append(try await bench.followed(after: before, in: ["share", "other"]))
+        }
+        // Each of the 24 left one share and came into the other.
+        #expect(rows.reduce(0, +) == 48)
+        #expect(rows.allSatisfy { $0 <= 10 } && rows.count < 12, "\(rows)")
+    }
+
+    @Test(
+        "PUSH-14, SUB-57: steps that wait together are one write and one push for each participant")
+    func steps() async throws {
+        let (bench, _) = try await bench(groups: 4, of: 4)
+        let all = WireSubscription(
+            subscriptionID: "all", kind: .database,
+            notificationInfo: WireNotificationInfo.contentAvailable)
+        try await bench.bench.subscribe(all, bench.call(bench.otto))
+        try await bench.tellParticipants()
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: "list"))
+        try await bench.tellParticipants()
+        try await bench.settle(4)
+        let pending = try await bench.bench.outbox().filter { $0.sharing != nil }
+        #expect(pending.count > 3)
+        #expect(NotifyParticipants.of(pending).count == 1)
+        let token = try await bench.sharedZones(of: bench.otto).token
+        #expect(try await bench.tellParticipants().count == 1)
+        #expect(try await bench.sharedZones(of: bench.otto, since: token).zones == ["Notes"])
+        // The one that is told stands for all of them.
+        #expect(try await bench.tellParticipants(again: pending).isEmpty)
+        // What somebody does between two steps is told by itself.
+        try await bench.modify(limits: few(), .save(.forceUpdate, "top", parent: .some(nil)))
+        try await bench.settle(2, steps: 2)
+        try await bench.modify(.save(.forceUpdate, "list", title: "!"))
+        try await bench.settle(2, steps: 2)
+        let mixed = try await bench.bench.outbox().filter { $0.sharing != nil }
+        #expect(NotifyParticipants.of(mixed).count == 4)
+    }
+
+    @Test(
+        "LIMIT-20, TOK-15: a page that has too much above it is shorter; only what is too deep waits"
+    )
+    func shorterPages() async throws {
+        let (bench, _) = try await bench(groups: 8, of: 1)
+        try await bench.modify(.save(.forceUpdate, "top", parent: "list"))
+        // The one note in folders that are in one another.
+        for index in 0..<6 {
+            let above = index == 0 ? "list" : "deep\(index - 1)"
+            var folder = ModifyRecords.Operation.save(
+                .create, "deep\(index)", title: "d", parent: .some(above))
+            folder.recordType = index < 5 ? "Folder" : "Note"
+            #expect(try await bench.modify(folder)[0].error == nil)
+        }
+        try await bench.makeTree("next", groups: 1, of: 1)
+        try await bench.modify(limits: few(), .save(.forceUpdate, "next", parent: "list"))
+        #expect(try await !bench.isSettled())
+        let all = try await bench.replica(of: bench.otto)
+        try await bench.modify((0..<8).map { .save(.forceUpdate, "top-\($0)-0", title: "!") })
+        // Two groups with what is above them, then two more, then four together.
+        let pages = try await bench.replica(of: bench.otto, from: all, limits: few(above: 7))
+        #expect(pages.pages - all.pages == 3)
+        #expect(pages.names == all.names)
+        // One that is deeper than that holds up what changed after it, and nothing else.
+        try await bench.modify(
+            .save(.forceUpdate, "top", title: "!"), .save(.forceUpdate, "deep5", title: "!"),
+            .save(.forceUpdate, "list", title: "!"))
+        let first = try await bench.changes(
+            as: bench.otto, since: pages.token, limits: few(above: 5)
+        ).page
+        #expect(first?.records.map(\.summary) == ["top=!"] && first?.moreComing == true)
+        let second = try await bench.changes(
+            as: bench.otto, since: first?.syncToken, limits: few(above: 5))
+        #expect(second.error?.code == .tryAgainLater)
+        #expect(second.error?.bound == .recordsAbove)
+        let found = try await bench.query(as: bench.otto, limits: few(above: 5))
+        #expect(found.count == 19 && !found.contains("deep5=!"), "\(found)")
+        #expect(try await bench.query(as: bench.otto).count == 20)
+        try await bench.settle()
+        #expect(try await bench.query(as: bench.otto, limits: few(above: 5)).count == 22)
+        let last = try await bench.changes(
+            as: bench.otto, since: first?.syncToken, limits: few(above: 5)
+        ).page
+        #expect(last?.records.map(\.summary).prefix(2) == ["deep5=!", "list=!"])
+    }
+
     @Test("SHARE-4: a large subtree with a shared root comes into no other share")
     func sharedRoots() async throws {
         let (bench, _) = try await bench(groups: 2, of: 2)
@@ -198,17 +292,20 @@ import TidebellWire
 private struct Replica {
     var names: Set<String> = []
     var token: String?
+    var pages = 0
 }
 
 extension SharingBench {
     /// Fetches all changes, page by page.
     fileprivate func replica(
-        of user: StoredUser, from replica: Replica = Replica()
+        of user: StoredUser, from replica: Replica = Replica(), limits: Limits = Limits()
     ) async throws -> Replica {
         var replica = replica
         while true {
-            let page = try await changes(as: user, since: replica.token).page
-            guard let page else { throw WireError(.internalError, "no page") }
+            let answer = try await changes(as: user, since: replica.token, limits: limits)
+            if let error = answer.error { throw error }
+            guard let page = answer.page else { throw WireError(.internalError, "no page") }
+            replica.pages += 1
             for result in page.records {
                 switch result {
                 case .record(let record): replica.names.insert(record.recordName)
@@ -233,13 +330,15 @@ extension SharingBench {
         }
     }
 
-    /// How many records came into the share after a position of the zone, or left it.
-    fileprivate func followed(after position: Position) async throws -> Int {
+    /// How many records came into shares after a position of the zone, or left them.
+    fileprivate func followed(
+        after position: Position, in shares: Set<String> = ["share"]
+    ) async throws -> Int {
         let call = call(anna)
         return try await bench.store.read { reader in
             guard let zone = try call.access(to: zoneID, in: reader).zone else { return 0 }
             return try reader.sharedRecordChanges(
-                in: zone.key, of: ["share"], after: position, limit: 1000, byteLimit: .max,
+                in: zone.key, of: shares, after: position, limit: 1000, byteLimit: .max,
                 reverse: false
             ).changes.count
         }

@@ -56,8 +56,10 @@ struct SharingBench {
             .records
     }
 
-    func query(as user: StoredUser, sorts: [WireSort] = []) async throws -> [String] {
-        let call = call(user)
+    func query(
+        as user: StoredUser, sorts: [WireSort] = [], limits: Limits = Limits()
+    ) async throws -> [String] {
+        let call = call(user, limits: limits)
         let request = QueryRecords.Request(
             query: WireQuery(recordType: "Note", sorts: sorts), zoneID: zoneID)
         return try await bench.store.read { try QueryRecords.run(request, for: call, in: $0) }
@@ -65,9 +67,10 @@ struct SharingBench {
     }
 
     func changes(
-        as user: StoredUser, since token: String? = nil, limit: Int? = nil
+        as user: StoredUser, since token: String? = nil, limit: Int? = nil,
+        limits: Limits = Limits()
     ) async throws -> FetchZoneChanges.ZoneAnswer {
-        let call = call(user)
+        let call = call(user, limits: limits)
         var options = FetchZoneChanges.Options()
         options.resultsLimit = limit
         let request = FetchZoneChanges.Request(
@@ -207,14 +210,16 @@ struct SharingBench {
     /// Takes all pending changes to participants, as a pass of the pipeline does, and returns the
     /// changes of shared databases that this appended.
     @discardableResult
-    func tellParticipants() async throws -> [OutboxEntry] {
+    func tellParticipants(again entries: [OutboxEntry]? = nil) async throws -> [OutboxEntry] {
         let now = call(anna).now
-        let pending = try await bench.outbox().filter { $0.sharing != nil }
+        var pending = try await bench.outbox().filter { $0.sharing != nil }
+        if let entries { pending = entries }
+        let changes = pending
         let known = Set(try await bench.outbox().map(\.id))
         // Twice: a pass that comes again does nothing.
         for _ in 0..<2 {
             try await bench.store.writeInSteps(for: nil) { steps in
-                for entry in pending { try NotifyParticipants(entry)?.run(at: now, as: steps) }
+                for change in NotifyParticipants.of(changes) { try change.run(at: now, as: steps) }
             }
         }
         for entry in pending {

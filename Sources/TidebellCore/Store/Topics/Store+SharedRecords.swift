@@ -19,6 +19,9 @@ package protocol SharedRecordReading {
         above names: Set<String>, in zone: ZoneKey, limit: Int
     ) throws -> [String: HierarchyPlace]?
 
+    /// Returns the same of these records alone.
+    func places(of names: Set<String>, in zone: ZoneKey) throws -> [String: HierarchyPlace]
+
     /// Returns a page of the histories of hierarchies after `position`, what was deleted there or
     /// left included, oldest change first; with `reverse`, newest first, *before* `position`.
     ///
@@ -32,11 +35,15 @@ package protocol SharedRecordReading {
     /// Returns where the histories of hierarchies end; nil where they are empty.
     func newestSharedPosition(in zone: ZoneKey, of shares: Set<String>) throws -> Position?
 
-    /// Calls `body` with the living records of a type that are in the hierarchies of shares,
-    /// as ``RecordReading/scanRecords(of:in:after:_:)`` does with all of a zone.
+    /// Calls `body` with the living records of a type that are in the hierarchies of shares, and
+    /// with nil for what else is in the histories of these, until it returns false: in the order of
+    /// the histories after `position`, each with where they have it.
+    ///
+    /// Costs what is in these hierarchies, however much of the zone is not; and as much more as
+    /// a page for each share. Else as ``RecordReading/scanRecords(of:in:after:_:)``.
     func scanRecords(
         of type: String, in zone: ZoneKey, of shares: Set<String>, after position: Position,
-        _ body: (StoredRecord) throws -> Bool
+        _ body: (Position, StoredRecord?) throws -> Bool
     ) throws
 }
 

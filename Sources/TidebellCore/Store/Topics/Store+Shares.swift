@@ -12,6 +12,12 @@ package protocol ShareReading {
     /// `limit`.
     func shares(in zone: ZoneKey, after name: String, limit: Int) throws -> [StoredShare]
 
+    /// Returns the records of a zone that are shared with all below them, each with the name of its
+    /// share, in the order of these, those after `name` only; at most `limit`.
+    func shareRoots(
+        in zone: ZoneKey, after name: String, limit: Int
+    ) throws -> [(share: String, root: String)]
+
     /// Returns the share with this URL, of whatever container.
     func share(shortGUID: String) throws -> LocatedShare?
 

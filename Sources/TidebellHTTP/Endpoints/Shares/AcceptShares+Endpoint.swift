@@ -34,14 +34,13 @@ extension Exchange {
     /// share; and the API token, by which an app reaches its own containers only.
     fileprivate func accept(_ guid: ShortGUID) async throws -> ShareMetadata {
         let account = try call.requireUser().account
-        let apiToken = try target.parameter(WireProtocol.apiToken).map(Secret.hash)
+        let apiToken = try apiTokenHash()
         let place = try await cloud.store.read { reader in
             let place = try AcceptShares.place(
                 ofShare: guid.value, openedBy: account, within: call.onlyContainer, in: reader)
-            guard place.container != call.container else { return place }
-            guard let apiToken,
-                try reader.hasAPIToken(hash: apiToken, for: place.container, at: call.now)
-            else { throw WireError.acceptedElsewhere(place.container) }
+            guard try call.reaches(place.container, by: apiToken, in: reader) else {
+                throw WireError.elsewhere(place.container)
+            }
             return place
         }
         let user = try await cloud.user(at: place, of: account, for: call) {
@@ -73,12 +72,31 @@ extension Cloud {
     }
 }
 
+extension Exchange {
+    /// The hash of the API token of the request.
+    func apiTokenHash() throws -> [UInt8]? {
+        try target.parameter(WireProtocol.apiToken).map(Secret.hash)
+    }
+}
+
+extension Call {
+    /// Whether an app's token is good in a container, which need not be that of the path: there it
+    /// makes nobody a user or a participant otherwise.
+    func reaches(
+        _ container: ContainerKey, by apiToken: [UInt8]?, in reader: some TokenReading
+    ) throws -> Bool {
+        guard container != self.container else { return true }
+        return try apiToken.map { try reader.hasAPIToken(hash: $0, for: container, at: now) }
+            ?? false
+    }
+}
+
 extension WireError {
     /// Whether it concerns one share, and not all that the caller asks for now.
     var isAboutShare: Bool { code == .notFound || code == .badRequest }
 
     /// The app's token does not reach the container of a share that its user may open.
-    fileprivate static func acceptedElsewhere(_ container: ContainerKey) -> WireError {
+    static func elsewhere(_ container: ContainerKey) -> WireError {
         badRequest(
             "the share is of container '\(container.container)' "
                 + "(\(container.environment.rawValue)), where this API token is not good: accept it "
