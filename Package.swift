@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.3
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
@@ -12,7 +12,9 @@ let package = Package(
     name: "tidebell",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]),
+        .library(name: "CloudKit", targets: ["CloudKit"]),
+        // A product of its own: wherever a module of this name is in sight, other packages take it for Apple's.
+        .library(name: "CoreLocation", targets: ["CoreLocation"]),
         .library(name: "TidebellTesting", targets: ["TidebellTesting"]),
         .executable(name: "tidebell", targets: ["tidebell"]),
     ],
@@ -149,11 +151,12 @@ let package = Package(
             swiftSettings: strict
         ),
         // The client SDK.
-        .target(name: "CoreLocation", swiftSettings: strict),
+        .target(name: "TidebellLocation", swiftSettings: strict),
+        .target(name: "CoreLocation", dependencies: ["TidebellLocation"], swiftSettings: strict),
         .target(
             name: "CloudKit",
             dependencies: [
-                "TidebellWire", "CoreLocation", "TidebellScheduling", "TidebellTransport",
+                "TidebellWire", "TidebellLocation", "TidebellScheduling", "TidebellTransport",
                 "TidebellNetwork", "CTidebellNetwork",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -324,7 +327,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CloudKitTests",
-            dependencies: ["CloudKit", "TestSupport"],
+            dependencies: ["CloudKit", "CoreLocation", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

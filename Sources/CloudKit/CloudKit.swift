@@ -2,7 +2,7 @@
 
 // Apple's CloudKit brings these two along: code that imports CloudKit alone may
 // name `Date`, `Data` or `CLLocation`.
-@_exported public import CoreLocation
+@_exported public import TidebellLocation
 @_exported public import Foundation
 
 // What carries requests, and locks and waits; all of it is of this package alone.

@@ -23,7 +23,8 @@ struct Tidebell: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
+            ServeCommand.self, InitCommand.self,
+            UserCommand.self, APITokenCommand.self, AdminTokenCommand.self,
             WebhookCommand.self, PushCommand.self, LoginCommand.self, LogoutCommand.self,
             WhoAmICommand.self, PermissionCommand.self, BackupCommand.self, RestoreCommand.self,
             CheckCommand.self, UsageCommand.self, LimitsCommand.self, RootKeyCommand.self,

@@ -26,7 +26,20 @@ extension Collection {
     fileprivate func indexed() -> [(Index, Element)] { Array(zip(indices, self)) }
 }
 
+// A container by an extension of the app, which subclasses have too.
+extension CKContainer {
+    fileprivate static func ofTests() -> Self { Self(identifier: "iCloud.org.example.tests") }
+}
+
 @Suite struct AppExtensionsTests {
+    @Test("A container is created from its metatype")
+    func metatype() {
+        let type: CKContainer.Type = CKContainer.self
+        let identifier = "iCloud.org.example"
+        #expect(type.init(identifier: identifier).containerIdentifier == identifier)
+        #expect(CKContainer.ofTests().containerIdentifier == "iCloud.org.example.tests")
+    }
+
     @Test("An app's own extensions are not ambiguous beside those of our dependencies")
     func notAmbiguous() {
         let ids = ["a", "b", "a"].map { CKRecord.ID(recordName: $0) }

@@ -144,7 +144,7 @@ import TidebellProcesses
             (
                 ["login"] + containerOption
                     + ["--server", "http://127.0.0.1:1", "--api-token", "a", "--token", "x"],
-                "The server cannot be reached"
+                "The server http://127.0.0.1:1 cannot be reached"
             ),
             (["login", "--token", "x"], "Name the container that is meant"),
             (["logout", "--all"], "Nobody is signed in"),

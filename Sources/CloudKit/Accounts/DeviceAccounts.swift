@@ -66,6 +66,12 @@ final class DeviceAccounts: Sendable {
         return known.withLock { $0.onlyContainer }
     }
 
+    /// The containers somebody is signed in to on this device, sorted.
+    var signedInContainers: [String] {
+        refresh()
+        return known.withLock { $0.signedInContainers }
+    }
+
     /// Returns how the server took the last request for a container.
     func standing(in container: String) -> AccountStanding {
         known.withLock { $0.standing(in: container) }

@@ -238,7 +238,8 @@ extension CKError {
     fileprivate var meansNoSession: Bool {
         switch code {
         case .accountTemporarilyUnavailable, .managedAccountRestricted: true
-        case .notAuthenticated: localizedDescription == WireProtocol.needsAuthorization
+        case .notAuthenticated:
+            userInfo[ReportKey.serverDescription] as? String == WireProtocol.needsAuthorization
         default: false
         }
     }

@@ -83,6 +83,9 @@ struct KnownAccounts: Sendable {
         return names.count == 1 ? names.first : nil
     }
 
+    /// The containers somebody is signed in to on this device, sorted.
+    var signedInContainers: [String] { Set(fileSessions.map(\.container)).sorted() }
+
     private var fileSessions: [SignedInSession] { (try? sessions.get()) ?? [] }
 
     // MARK: - Following

@@ -6,7 +6,7 @@ import TidebellWire
 ///
 /// Compares by identity, as Apple's class does. One asset belongs to one record.
 /// See <https://developer.apple.com/documentation/cloudkit/ckasset>.
-open class CKAsset: NSObject, @unchecked Sendable {
+open class CKAsset: NSObject, NSSecureCoding, @unchecked Sendable {
     // Sendable: the state is behind a lock.
     private let state: Locked<State>
 
@@ -23,6 +23,29 @@ open class CKAsset: NSObject, @unchecked Sendable {
     init(stored: StoredFile?, fileURL: URL?, field: Field? = nil, stamp: FileStamp? = nil) {
         state = Locked(State(fileURL: fileURL, stored: stored, field: field, stamp: stamp))
         super.init()
+    }
+
+    /// Reads an asset from an archive; nil when it is damaged.
+    ///
+    /// Has the URL of the file and what the server knows of it, not its content. Of archives of Apple's systems the
+    /// URL is read.
+    public required init?(coder: NSCoder) {
+        if coder.holdsValue(forKey: NSCoder.archiveBlobKey) {
+            guard let values = coder.decodeArchiveBlob(Values.self) else { return nil }
+            state = Locked(values.asset.snapshot)
+        } else {
+            let url = coder.appleObject(NSURL.self, forKey: "AssetFileURL") as URL?
+            state = Locked(State(fileURL: url))
+        }
+        super.init()
+    }
+
+    /// True: assets may stand in archives that require secure coding.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the asset to a keyed archive: where its file is, not what is in it.
+    open func encode(with coder: NSCoder) {
+        coder.encodeArchiveBlob(Values(asset: self))
     }
 
     /// The file; nil when its content was not downloaded (SAVE-7).
@@ -108,5 +131,25 @@ extension CKAsset {
             state.field = field
             state.stamp = stamp
         }
+    }
+}
+
+extension CKAsset {
+    /// The archived state of an asset that stands in no record.
+    struct Values: ArchiveValue {
+        /// An asset of the same state.
+        let asset: CKAsset
+
+        static var kind: ArchiveKind { .asset }
+    }
+}
+
+extension CKAsset.Values {
+    init(from reader: inout BlobReader) throws(BlobError) {
+        asset = try reader.asset()
+    }
+
+    func write(to writer: inout BlobWriter) {
+        writer.write(asset)
     }
 }

@@ -47,7 +47,7 @@ extension ArchiveKind {
         switch self {
         case .recordZoneID: CKRecordZoneID.Values.self
         case .recordID: CKRecordID.Values.self
-        case .reference: CKRecordReference.Values.self
+        case .reference: CKReference.Values.self
         case .record: CKRecord.ArchivedValues.self
         case .recordSystemFields: CKRecord.SystemFields.self
         case .recordZone: CKRecordZone.Values.self
@@ -62,6 +62,7 @@ extension ArchiveKind {
         case .operationGroup: CKOperationGroup.Archived.self
         case .zoneConfiguration: CKFetchRecordZoneChangesConfiguration.Values.self
         case .syncEngineState: SyncState.self
+        case .asset: CKAsset.Values.self
         case .queryCursor: CKQueryCursor.Values.self
         case .longLivedOperation: LongLivedOperation.self
         case .sentRequest: SentFrame.self

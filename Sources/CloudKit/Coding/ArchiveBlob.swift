@@ -145,6 +145,8 @@ enum ArchiveKind: UInt8 {
     case zoneConfiguration = 24
     /// The state of a `CKSyncEngine`.
     case syncEngineState = 25
+    /// A `CKAsset` outside a record.
+    case asset = 26
     /// A long-lived operation.
     case longLivedOperation = 40
     /// A request in the journal of a long-lived operation.

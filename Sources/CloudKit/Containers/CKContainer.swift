@@ -4,8 +4,8 @@ public import Foundation
 /// An app's share of the cloud: a public, a private and a shared database.
 ///
 /// Server, tokens and device come from outside the source: from environment variables
-/// such as `TIDEBELL_SERVER`, or the file `device.json`; the guide to configuring a
-/// device lists them. What is missing there makes requests fail with an error that names
+/// such as `TIDEBELL_SERVER`, or the file `device.json`; the table "How a program finds its server" in
+/// <doc:FromApplesCloudKit> lists them. What is missing there makes requests fail with an error that names
 /// it; creating a container never fails.
 /// See <https://developer.apple.com/documentation/cloudkit/ckcontainer>.
 open class CKContainer: NSObject, @unchecked Sendable {
@@ -30,10 +30,10 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
     /// Creates a container of an identifier, such as `iCloud.org.example.notes`.
     ///
-    /// Not checked here: requests to a container the server does not know fail.
+    /// Not checked here: a name that nobody signed in to fails with the first request.
     // NB: convenience on Apple's systems; subclasses in tests of apps need one they can
-    // call.
-    public init(identifier containerIdentifier: String) {
+    // call, and extensions of apps call it as `Self(identifier:)`.
+    public required init(identifier containerIdentifier: String) {
         connection = ContainerConnection(
             identifier: containerIdentifier,
             session: .current ?? .process

@@ -6,9 +6,12 @@ import TidebellWire
 // HTTP status, of a server error code (web-services 3.3, ERR-50).
 extension CKError {
     /// Creates the error of a request or item the server refused.
+    ///
+    /// - Parameter subject: The item; nil for one that is not known.
     static func server(
         _ error: WireError,
         report: ServerReport,
+        of subject: Subject? = nil,
         userInfo: [String: Any] = [:]
     ) -> CKError {
         var report = report
@@ -16,7 +19,8 @@ extension CKError {
         report.retryAfter = error.retryAfter ?? report.retryAfter
         report.serverDescription = error.reason
         let code = Code(rawValue: error.ckErrorCode) ?? .internalError
-        let reason = error.reason.isEmpty ? code.sentence : error.reason
+        let reason =
+            error.reason.isEmpty ? code.sentence : explained(error.reason, of: subject)
         var userInfo = userInfo
         if error.detail?.zoneDeletion == .encryptedDataReset {
             userInfo[CKErrorUserDidResetEncryptedDataKey] = NSNumber(value: true)
@@ -40,15 +44,20 @@ extension CKError {
     }
 
     /// Creates the error of a request the transport has no answer for.
-    static func transport(_ failure: any Error, container: String?) -> CKError {
+    static func transport(
+        _ failure: any Error, container: String?, server: URL? = nil
+    ) -> CKError {
         let report = ServerReport(containerIdentifier: container)
         switch failure {
         case let error as CKError: return error
         case is CancellationError: return .cancelled()
         case TransportError.unreachable(let cause):
+            // A device of a test has no server of a name.
+            let name = server.flatMap { $0.isFileURL ? nil : "\($0.absoluteString) " } ?? ""
             return .server(
                 .networkUnavailable,
-                "The server cannot be reached (\(cause)). Is it running, and is its address "
+                "The server \(name)cannot be reached "
+                    + "(\(cause)). Is it running, and is its address "
                     + "right (\(DeviceConfiguration.Variable.server), or of tidebell login)?",
                 report: report
             )

@@ -85,9 +85,9 @@ extension CKRecord {
 
 extension WireRecord {
     /// The share of which the record is the root.
-    fileprivate func shareReference(in zoneID: CKRecordZone.ID) -> CKRecordReference? {
+    fileprivate func shareReference(in zoneID: CKRecordZone.ID) -> CKReference? {
         guard case .root(let share?, _) = sharing else { return nil }
-        return CKRecordReference(
+        return CKReference(
             recordID: CKRecord.ID(unchecked: share, zoneID: zoneID), action: .none)
     }
 }

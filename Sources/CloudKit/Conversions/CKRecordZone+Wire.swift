@@ -7,7 +7,7 @@ extension CKRecordZone.State {
     init(_ wire: WireZone, of zoneID: CKRecordZone.ID) {
         self.init()
         share = wire.share.map { name in
-            CKRecordReference(
+            CKReference(
                 recordID: CKRecordID(unchecked: name, zoneID: zoneID), action: .none)
         }
         capabilities =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CKError.Code {
-    /// The meaning of the code in one sentence, for errors that came without a reason.
+    /// The meaning of the code in one sentence, for what a server gave no reason for and for descriptions in logs.
     var sentence: String {
         CKError.Code.sentences[self] ?? "CloudKit failed with code \(rawValue)."
     }

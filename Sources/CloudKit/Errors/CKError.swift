@@ -48,31 +48,29 @@ public struct CKError: _BridgedStoredNSError, Sendable {
     ///
     /// NB: Foundation on Linux takes the text of `any Error` from here, and nowhere else.
     public var errorUserInfo: [String: Any] {
-        _nsError.userInfo.merging([NSLocalizedDescriptionKey: code.sentence]) { own, _ in own }
+        let text = [NSLocalizedDescriptionKey: localizedDescription]
+        return _nsError.userInfo.merging(text) { own, _ in own }
     }
 
-    /// A sentence for people: the reason where one is known, else the meaning of the code.
-    public var localizedDescription: String {
-        if let reason = userInfo[NSLocalizedDescriptionKey] as? String { return reason }
-        return code.sentence
-    }
+    /// A sentence for people: the reason where one is known, else Apple's sentence, which has the number of the code.
+    public var localizedDescription: String { _nsError.ckDescription }
 }
 
 /// The error object inside a ``CKError``.
 ///
-/// Differs from its superclass only in what Foundation on Linux gets wrong: the text
-/// of errors without a reason, and the hash.
+/// Differs from its superclass only in what Foundation on Linux has otherwise than Apple's: the text
+/// of errors without a reason, the description, and the hash.
 final class CKStoredError: NSError, @unchecked Sendable {
     // Sendable: adds no state to its superclass.
-    override var localizedDescription: String {
-        if let reason = userInfo[NSLocalizedDescriptionKey] as? String { return reason }
-        return (CKError.Code(rawValue: code) ?? .internalError).sentence
-    }
+    override var localizedDescription: String { ckDescription }
 
     // In logs: `CKError` itself has no description of its own, as on Apple's systems.
     override var description: String {
-        let name = CKError.Code(rawValue: code).map { "\($0)" } ?? "unknown"
-        return "<CKError \(code) (\(name)): \(localizedDescription)>"
+        let known = CKError.Code(rawValue: code)
+        let reason = userInfo[NSLocalizedDescriptionKey] as? String
+        // What the code means says more here than the sentence with its number, which is there already.
+        return "<CKError \(code) (\(known.map { "\($0)" } ?? "unknown")): "
+            + "\(reason ?? (known ?? .internalError).sentence)>"
     }
 
     // NB: `NSError.hash` calls itself for ever on Linux.
@@ -80,6 +78,18 @@ final class CKStoredError: NSError, @unchecked Sendable {
 
     // Archives name the superclass, which everyone can read.
     override var classForCoder: AnyClass { NSError.self }
+}
+
+extension NSError {
+    /// The text of an error as Apple's Foundation makes it: what was given, else a sentence around the reason or the code.
+    fileprivate var ckDescription: String {
+        if let given = userInfo[NSLocalizedDescriptionKey] as? String { return given }
+        let start = "The operation couldn’t be completed."
+        if let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String {
+            return "\(start) \(reason)"
+        }
+        return "\(start) (\(domain) error \(code).)"
+    }
 }
 
 extension CKError: Hashable {

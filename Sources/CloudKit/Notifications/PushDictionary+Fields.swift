@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
+import TidebellLocation
 import Foundation
 import TidebellWire
 
@@ -31,14 +31,14 @@ extension PushDictionary {
         )
     }
 
-    private func reference(zoneOwner: ZoneOwner) -> CKRecordReference? {
+    private func reference(zoneOwner: ZoneOwner) -> CKReference? {
         guard let recordName = string("recordName") else { return nil }
         let zone = PushDictionary(self["zoneID"])
         let zoneID = zone?.string("zoneName").map { name in
             let owner = zoneOwner.name(zone?.string("ownerRecordName"))
             return CKRecordZoneID(unchecked: name, ownerName: owner)
         }
-        return CKRecordReference(
+        return CKReference(
             recordID: CKRecordID(unchecked: recordName, zoneID: zoneID ?? .default),
             action: string("action") == "DELETE_SELF" ? .deleteSelf : .none
         )

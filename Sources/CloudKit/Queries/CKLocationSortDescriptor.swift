@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import CoreLocation
+public import TidebellLocation
 public import Foundation
 
 /// Sorts records by the distance of a location field from a location, the nearest first

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-extension NSPredicate {
+extension _PredicateCreation {
     /// Creates a predicate of what the macro `#Predicate` wrote; nil when a format cannot
     /// express it.
     ///
@@ -11,7 +11,7 @@ extension NSPredicate {
     /// `@objc` properties, which Linux does not have; properties of other kinds have no
     /// name here, and give nil as there.
     /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(_:)>.
-    public convenience init?<Input: NSObject>(_ predicate: Predicate<Input>) {
+    public init?<Input: NSObject>(_ predicate: Predicate<Input>) {
         guard let tree = PredicateTree(condition: predicate.expression) else { return nil }
         self.init(tree)
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+import Foundation
 
-extension NSPredicate {
+extension _PredicateCreation {
     /// Creates a predicate of a format and a C list of arguments, as `withVaList` makes it.
     ///
     /// See <https://developer.apple.com/documentation/foundation/nspredicate/init(format:arguments:)>.
     ///
     /// - Precondition: The format is one, and the list holds what its conversions describe:
     ///   `%d` an `Int32`, `%ld` an `Int`, `%f` a `Double`, `%@` and `%K` an object.
-    public convenience init(format predicateFormat: String, arguments argList: CVaListPointer) {
+    public init(format predicateFormat: String, arguments argList: CVaListPointer) {
         let arguments: [Any]
         do {
             arguments = try PredicateArguments(predicateFormat).read(argList)

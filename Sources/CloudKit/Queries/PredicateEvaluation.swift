@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
+import TidebellLocation
 import Foundation
 
 /// Asks whether an object in memory matches a predicate, as Foundation's class does on

@@ -21,7 +21,11 @@ extension PredicateTree {
 
     private init?(_ predicate: NSPredicate, depth: Int) {
         guard depth < Self.maximumDepth else { return nil }
-        if let compound = predicate as? NSCompoundPredicate {
+        if let own = predicate as? FormatPredicate {
+            self = own.tree
+        } else if let own = predicate as? FormatCompoundPredicate {
+            self = own.tree
+        } else if let compound = predicate as? NSCompoundPredicate {
             var parts: [PredicateTree] = []
             for part in compound.subpredicates {
                 guard let tree = PredicateTree(part, depth: depth + 1) else { return nil }
@@ -73,13 +77,10 @@ extension PredicateTree {
     var predicate: NSPredicate {
         switch self {
         case .constant(let value): NSPredicate(value: value)
-        case .comparison: NSPredicate(block: block)
-        case .and(let parts):
-            NSCompoundPredicate(andPredicateWithSubpredicates: parts.map(\.predicate))
-        case .or(let parts):
-            NSCompoundPredicate(orPredicateWithSubpredicates: parts.map(\.predicate))
-        case .not(let part):
-            NSCompoundPredicate(notPredicateWithSubpredicate: part.predicate)
+        case .comparison: FormatPredicate(self)
+        case .and(let parts): FormatCompoundPredicate(self, .and, parts)
+        case .or(let parts): FormatCompoundPredicate(self, .or, parts)
+        case .not(let part): FormatCompoundPredicate(self, .not, [part])
         }
     }
 }
@@ -94,7 +95,15 @@ private protocol PredicateFormatting {
 
 extension NSPredicate: PredicateFormatting {}
 
-extension NSPredicate {
+/// What creates predicates of formats.
+///
+/// NB: an initializer of a class makes objects of that class alone, one of a protocol may make those of a subclass:
+/// so predicates of formats have their format, and are compound where it is.
+public protocol _PredicateCreation {}
+
+extension NSPredicate: _PredicateCreation {}
+
+extension _PredicateCreation {
     /// Creates a predicate of a format, with `args` for `%@`, `%K` and the
     /// conversions of `printf`.
     ///
@@ -104,14 +113,14 @@ extension NSPredicate {
     ///
     /// - Precondition: The format is one. Apple's class raises
     ///   `NSInvalidArgumentException`, which Linux does not have.
-    public convenience init(format predicateFormat: String, _ args: any CVarArg...) {
+    public init(format predicateFormat: String, _ args: any CVarArg...) {
         self.init(format: predicateFormat, argumentArray: args)
     }
 
     /// Creates a predicate of a format and a list of arguments.
     ///
     /// - Precondition: The format is one.
-    public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+    public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
         do {
             self.init(try PredicateParser.parse(predicateFormat, arguments ?? []))
         } catch {
@@ -119,12 +128,64 @@ extension NSPredicate {
         }
     }
 
-    /// Creates a predicate of a tree; not compound, whatever the tree is.
-    convenience init(_ tree: PredicateTree) {
-        if case .constant(let value) = tree {
-            self.init(value: value)
-        } else {
-            self.init(block: tree.block)
+    /// Creates a predicate of a tree: compound where the tree is.
+    init(_ tree: PredicateTree) {
+        guard let predicate = tree.predicate as? Self else {
+            preconditionFailure("A format makes an NSPredicate, not a \(Self.self).")
         }
+        self = predicate
+    }
+}
+
+/// A comparison that has its format.
+///
+/// Equal where the formats are, as Apple's: by what they mean, `PredicateArchive` compares.
+private final class FormatPredicate: NSPredicate {
+    let tree: PredicateTree
+
+    init(_ tree: PredicateTree) {
+        self.tree = tree
+        super.init(block: tree.block)
+    }
+
+    required init?(coder: NSCoder) { nil }
+
+    override var predicateFormat: String { tree.description }
+    override var description: String { tree.description }
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+    override var hash: Int { tree.description.hashValue }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? FormatPredicate else { return false }
+        return tree == other.tree && tree.description == other.tree.description
+    }
+}
+
+/// A compound of predicates that has its format.
+private final class FormatCompoundPredicate: NSCompoundPredicate {
+    let tree: PredicateTree
+
+    init(_ tree: PredicateTree, _ type: LogicalType, _ parts: [PredicateTree]) {
+        self.tree = tree
+        super.init(type: type, subpredicates: parts.map(\.predicate))
+    }
+
+    required init?(coder: NSCoder) { nil }
+
+    override var predicateFormat: String { tree.description }
+    override var description: String { tree.description }
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+    override var hash: Int { tree.description.hashValue }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? FormatCompoundPredicate else { return false }
+        return tree == other.tree && tree.description == other.tree.description
+    }
+
+    override func evaluate(
+        with object: Any?,
+        substitutionVariables bindings: [String: Any]?
+    ) -> Bool {
+        PredicateEvaluation(object, variables: bindings ?? [:]).holds(tree)
     }
 }

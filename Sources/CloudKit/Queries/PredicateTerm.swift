@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
+import TidebellLocation
 import Foundation
 import TidebellWire
 
@@ -46,9 +46,9 @@ extension PredicateValue {
     fileprivate var asSent: PredicateValue {
         switch self {
         case .recordID(let id):
-            .scalar(.reference(CKRecordReference(recordID: id, action: .none)))
+            .scalar(.reference(CKReference(recordID: id, action: .none)))
         case .scalar(.reference(let reference)):
-            .scalar(.reference(CKRecordReference(recordID: reference.recordID, action: .none)))
+            .scalar(.reference(CKReference(recordID: reference.recordID, action: .none)))
         case .scalar(.location(let location)):
             .scalar(.location(location.coordinateOnly))
         case .list(let elements): .list(elements.map(\.asSent))

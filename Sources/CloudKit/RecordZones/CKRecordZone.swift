@@ -99,7 +99,7 @@ extension CKRecordZone {
         var capabilities: Capabilities = []
 
         /// The zone-wide share.
-        var share: CKRecordReference?
+        var share: CKReference?
 
         /// Who holds the keys of encrypted fields.
         var encryptionScope = EncryptionScope.perRecord

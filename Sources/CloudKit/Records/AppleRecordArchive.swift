@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
+import TidebellLocation
 import Foundation
 
 /// Reads records that Apple's CloudKit archived.
@@ -14,8 +14,8 @@ enum AppleRecordArchive {
         else { return nil }
         var state = CKRecord.State()
         state.server = serverState(from: coder)
-        state.parent = coder.appleObject(CKRecordReference.self, forKey: "ParentReference")
-        state.share = coder.appleObject(CKRecordReference.self, forKey: "ShareReference")
+        state.parent = coder.appleObject(CKReference.self, forKey: "ParentReference")
+        state.share = coder.appleObject(CKReference.self, forKey: "ShareReference")
         state.plain = fields(from: coder, forKey: "ValueStore")
         state.encrypted = fields(from: coder, forKey: "EncryptedValueStore")
         return CKRecord.ArchivedValues(
@@ -49,7 +49,7 @@ final class AppleRecordValueStore: NSObject, NSSecureCoding {
 
     private static let valueClasses: [AnyClass] = [
         NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSArray.self,
-        CLLocation.self, CKRecordReference.self, AppleAsset.self,
+        CLLocation.self, CKReference.self, CKAsset.self,
     ]
 
     /// Reads the values; those of no known type are left out.
@@ -58,7 +58,7 @@ final class AppleRecordValueStore: NSObject, NSSecureCoding {
         if coder.holdsValue(forKey: "RecordValues") {
             let object = coder.decodeObject(of: Self.valueClasses, forKey: "RecordValues")
             for (key, value) in object as? [String: Any] ?? [:] {
-                fields.values[key] = CKRecord.FieldValue(apple: value)
+                fields.values[key] = CKRecord.FieldValue(value)
             }
         }
         if coder.holdsValue(forKey: "ChangedKeys") {
@@ -73,36 +73,5 @@ final class AppleRecordValueStore: NSObject, NSSecureCoding {
 
     func encode(with coder: NSCoder) {
         preconditionFailure("This class only reads the archives of Apple's systems.")
-    }
-}
-
-/// Stands in for the class of assets in Apple's archives.
-final class AppleAsset: NSObject, NSSecureCoding {
-    /// Where the file was.
-    let fileURL: URL?
-
-    /// Reads the URL of the file.
-    init?(coder: NSCoder) {
-        fileURL = coder.appleObject(NSURL.self, forKey: "AssetFileURL") as URL?
-    }
-
-    static var supportsSecureCoding: Bool { true }
-
-    func encode(with coder: NSCoder) {
-        preconditionFailure("This class only reads the archives of Apple's systems.")
-    }
-}
-
-extension CKRecord.FieldValue {
-    /// Converts a value of an Apple archive; nil when it is of no known type.
-    fileprivate init?(apple value: Any) {
-        switch value {
-        case let asset as AppleAsset:
-            self = .asset(CKAsset(stored: nil, fileURL: asset.fileURL))
-        case let elements as [AppleAsset] where !elements.isEmpty:
-            self = .list(elements.map { .asset(CKAsset(stored: nil, fileURL: $0.fileURL)) })
-        default:
-            self.init(value)
-        }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
+import TidebellLocation
 import Foundation
 
 extension CKRecord {
@@ -103,7 +103,7 @@ extension BlobReader {
     }
 
     /// Reads a reference that may be missing.
-    mutating func optionalReference() throws(BlobError) -> CKRecordReference? {
+    mutating func optionalReference() throws(BlobError) -> CKReference? {
         try optional { reader throws(BlobError) in try reader.reference() }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreLocation
+import TidebellLocation
 import Foundation
 
 extension CKRecord {
@@ -23,7 +23,7 @@ extension CKRecord {
         /// A location.
         case location(CLLocation)
         /// A link to a record.
-        case reference(CKRecordReference)
+        case reference(CKReference)
         /// A file.
         case asset(CKAsset)
         /// Values of one type.
@@ -75,7 +75,7 @@ extension CKRecord.FieldValue {
         case let date as Date: self = .date(date)
         case let data as Data: self = .bytes(data)
         case let location as CLLocation: self = .location(location)
-        case let reference as CKRecordReference: self = .reference(reference)
+        case let reference as CKReference: self = .reference(reference)
         case let asset as CKAsset: self = .asset(asset)
         default: return nil
         }

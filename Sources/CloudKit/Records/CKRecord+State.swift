@@ -14,16 +14,16 @@ extension CKRecord {
         var encrypted = Fields()
 
         /// The record above this one in a shared hierarchy.
-        var parent: CKRecordReference?
+        var parent: CKReference?
 
         /// Whether ``parent`` differs from what the server has.
         var isParentChanged = false
 
         /// The parent before it changed.
-        var originalParent: CKRecordReference?
+        var originalParent: CKReference?
 
         /// The share this record is the root of.
-        var share: CKRecordReference?
+        var share: CKReference?
     }
 
     /// What the server alone sets on a record, new with every save (SAVE-29, SAVE-30).
@@ -173,7 +173,9 @@ extension CKRecord {
         let value = object.map { object in
             guard let value = FieldValue(object) else {
                 preconditionFailure(
-                    "The field '\(key)' cannot hold a value of type \(Swift.type(of: object))."
+                    "The field '\(key)' cannot hold a value of type \(Swift.type(of: object)): it holds "
+                        + "a text, number, date, Data, CLLocation, CKRecord.Reference, CKAsset, or "
+                        + "an array of one of these."
                 )
             }
             return value

@@ -156,12 +156,12 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
     /// Makes `parentRecord` the record above this one.
     open func setParent(_ parentRecord: CKRecord?) {
-        setParentReference(parentRecord.map { CKRecordReference(record: $0, action: .none) })
+        setParentReference(parentRecord.map { CKReference(record: $0, action: .none) })
     }
 
     /// Makes the record of `parentRecordID` the record above this one.
     open func setParent(_ parentRecordID: CKRecord.ID?) {
-        setParentReference(parentRecordID.map { CKRecordReference(recordID: $0, action: .none) })
+        setParentReference(parentRecordID.map { CKReference(recordID: $0, action: .none) })
     }
 
     /// Returns an iterator over names and values, in ascending order of the names.
@@ -191,7 +191,7 @@ extension CKRecord {
         var recordID: CKRecordID
     }
 
-    private func setParentReference(_ reference: CKRecordReference?) {
+    private func setParentReference(_ reference: CKReference?) {
         precondition(
             reference == nil || reference?.action == CKRecord.ReferenceAction.none,
             "The reference to the parent of a record must have the action 'none'."

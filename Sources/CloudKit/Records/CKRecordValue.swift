@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import CoreLocation
+public import TidebellLocation
 public import Foundation
 
 /// A Swift type whose values a field of a record can hold (REC-4).
@@ -63,5 +63,5 @@ extension NSDate: CKRecordValueProtocol, __CKRecordObjCValue {}
 extension NSData: CKRecordValueProtocol, __CKRecordObjCValue {}
 extension NSArray: CKRecordValueProtocol, __CKRecordObjCValue {}
 extension CLLocation: CKRecordValueProtocol, __CKRecordObjCValue {}
-extension CKRecordReference: CKRecordValueProtocol, __CKRecordObjCValue {}
+extension CKReference: CKRecordValueProtocol, __CKRecordObjCValue {}
 extension CKAsset: CKRecordValueProtocol, __CKRecordObjCValue {}

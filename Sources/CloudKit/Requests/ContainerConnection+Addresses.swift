@@ -74,14 +74,14 @@ extension ContainerConnection {
         guard let apiToken = configuration.apiToken else {
             throw .local(
                 .notAuthenticated,
-                "This device has no API token: \(Self.login(address)), or set "
+                "This device has no API token: \(login(address)), or set "
                     + Self.remedy(DeviceConfiguration.Variable.apiToken, "apiToken")
             )
         }
         if needsUser && configuration.webAuthToken == nil {
             throw .local(
                 .notAuthenticated,
-                "No user is signed in on this device: \(Self.login(address)), or set "
+                "No user is signed in on this device: \(login(address)), or set "
                     + Self.remedy(DeviceConfiguration.Variable.webAuthToken, "webAuthToken")
             )
         }
@@ -96,8 +96,13 @@ extension ContainerConnection {
         return "?" + pairs.joined(separator: "&")
     }
 
-    private static func login(_ address: Address) -> String {
-        "sign in with tidebell login --container \(address.container)"
+    /// What to do where nobody is signed in to the container: see whether its name is right, if somebody is to others.
+    private func login(_ address: Address) -> String {
+        let way = "sign in with tidebell login --container \(address.container)"
+        let others = session.accounts.signedInContainers
+        guard !others.isEmpty else { return way }
+        return "somebody is signed in to \(others.joined(separator: ", ")): did you mean that? "
+            + "Else \(way)"
     }
 
     private static func remedy(_ variable: String, _ member: String) -> String {

@@ -115,7 +115,9 @@ extension ContainerConnection {
             response = try await session.transport(to: address.configuration)
                 .send(request, timeout: try options.timeoutOfNextRequest())
         } catch {
-            throw RequestFailure(error, container: identifier)
+            throw RequestFailure(
+                error, container: identifier, server: address.configuration.server
+            )
         }
         guard response.status == 200 else {
             let report = CKError.ServerReport(response, container: identifier)

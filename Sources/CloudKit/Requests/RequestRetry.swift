@@ -123,8 +123,8 @@ struct RequestFailure: Error {
     }
 
     /// Takes an error of the transport.
-    init(_ failure: any Error, container: String?) {
-        error = .transport(failure, container: container)
+    init(_ failure: any Error, container: String?, server: URL? = nil) {
+        error = .transport(failure, container: container, server: server)
         switch failure as? TransportError {
         case .connectionLost:
             cause = .connectionLost

@@ -2,7 +2,16 @@
 public import Foundation
 import TidebellWire
 
-/// A wish to be notified of any change in the custom zones of a database (SUB-7, SUB-8).
+/// A subscription to all changes in a database: of records in every zone but the default one, of new and of deleted
+/// zones (SUB-7, SUB-8, SUB-54).
+///
+/// ```swift
+/// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
+/// let info = CKSubscription.NotificationInfo()
+/// info.shouldSendContentAvailable = true
+/// subscription.notificationInfo = info
+/// try await database.save(subscription)
+/// ```
 ///
 /// May be saved in the private and the shared database (SUB-2).
 /// See <https://developer.apple.com/documentation/cloudkit/ckdatabasesubscription>.

@@ -2,7 +2,18 @@
 public import Foundation
 import TidebellWire
 
-/// A wish to be notified of changes of single records that match a predicate (SUB-23).
+/// A subscription to changes of records that match a predicate: each of them sends a push of its own (SUB-23).
+///
+/// ```swift
+/// let subscription = CKQuerySubscription(
+///     recordType: "Task", predicate: NSPredicate(format: "state = %@", "urgent"),
+///     subscriptionID: "urgent-tasks", options: [.firesOnRecordCreation, .firesOnRecordUpdate])
+/// let info = CKSubscription.NotificationInfo()
+/// info.alertBody = "A task is urgent."
+/// info.desiredKeys = ["title"]
+/// subscription.notificationInfo = info
+/// try await database.save(subscription)
+/// ```
 ///
 /// May be saved in the public and the private database (SUB-4).
 /// See <https://developer.apple.com/documentation/cloudkit/ckquerysubscription>.

@@ -2,9 +2,23 @@
 public import Foundation
 import TidebellWire
 
-/// A wish to be notified of any change of a record in a zone (SUB-53).
+/// A subscription to changes of the records in a zone: every creation, change and deletion sends a push to the user's
+/// other devices (SUB-53).
 ///
-/// May be saved in the private database, for custom zones (SUB-3, SUB-6).
+/// May be saved in the private database, for zones that exist and are not the default one (SUB-3, SUB-6).
+///
+/// ```swift
+/// let zoneID = CKRecordZone.ID(zoneName: "Feed")
+/// try await database.save(CKRecordZone(zoneID: zoneID))
+/// let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "feed-changes")
+/// subscription.recordType = "FeedItem"  // else of every type
+/// let info = CKSubscription.NotificationInfo()
+/// info.shouldSendContentAvailable = true
+/// subscription.notificationInfo = info
+/// try await database.save(subscription)
+/// ```
+///
+/// The push comes as a ``CKRecordZoneNotification``; what changed is fetched with the zone's change token.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecordzonesubscription>.
 open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     // Sendable: the zone is a constant, the rest is behind a lock.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A wish to be notified of changes on the server; the common part of three kinds (SUB-1).
+/// A subscription to changes on the server, of which pushes notify the user's devices: what its three kinds
+/// have in common (SUB-1).
 ///
 /// Abstract: create a ``CKQuerySubscription``, ``CKRecordZoneSubscription`` or
 /// ``CKDatabaseSubscription``. Compares by value.

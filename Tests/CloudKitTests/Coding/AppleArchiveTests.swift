@@ -64,6 +64,64 @@ import Testing
         #expect(id == CKRecord.ID(recordName: "r", zoneID: zoneID))
     }
 
+    @Test("ASSET-1: an asset of Apple's systems is read, as a value of a dictionary too")
+    func asset() throws {
+        let data = try archive([
+            text("file:///tmp/a.png"), classObject("NSURL"),
+            object(["NS.base": uid(0), "NS.relative": uid(1)], class: 2),
+            classObject("CKAsset"), object(["AssetFileURL": uid(3)], class: 4),
+            text("picture"), classObject("NSDictionary"),
+            object(
+                [
+                    "NS.keys": "<array>\(uid(6))</array>",
+                    "NS.objects": "<array>\(uid(5))</array>",
+                ], class: 7),
+        ])
+        let object = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSDictionary.self, NSString.self, CKAsset.self], from: data
+        )
+        let values = try #require(object as? [String: Any])
+        #expect(Array(values.keys) == ["picture"])
+        #expect((values["picture"] as? CKAsset)?.fileURL == URL(string: "file:///tmp/a.png"))
+    }
+
+    @Test("zones and subscriptions of Apple's systems are an error, not an end of the program")
+    func unknownLayouts() throws {
+        for name in [
+            "CKRecordZone", "CKQuerySubscription", "CKRecordZoneSubscription",
+            "CKDatabaseSubscription",
+        ] {
+            let data = try archive([classObject(name), object(["Other": "<true/>"], class: 1)])
+            let classes: [AnyClass] = [CKRecordZone.self, CKSubscription.self]
+            let read = try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
+            #expect(read == nil, "\(name)")
+        }
+    }
+
+    @Test("references and locations of archives of version 0.1.0 are read")
+    func olderNames() throws {
+        let reference = CKRecord.Reference(
+            recordID: CKRecord.ID(recordName: "r"), action: .deleteSelf
+        )
+        let location = CLLocation(latitude: 1, longitude: 2)
+        for (object, new, old) in [
+            (reference, "CloudKit.CKReference", "CloudKit.CKRecordReference"),
+            (location, "TidebellLocation.CLLocation", "CoreLocation.CLLocation"),
+        ] as [(NSObject & NSSecureCoding, String, String)] {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+            archiver.outputFormat = .xml
+            archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
+            archiver.finishEncoding()
+            let text = String(decoding: archiver.encodedData, as: UTF8.self)
+            #expect(text.contains(new))
+            let older = Data(text.replacingOccurrences(of: new, with: old).utf8)
+            let read = try NSKeyedUnarchiver.unarchivedObject(
+                ofClasses: [CKRecord.Reference.self, CLLocation.self], from: older
+            )
+            #expect(read as? NSObject == object)
+        }
+    }
+
     @Test("REC-9: a record of Apple's systems is read with its values")
     func record() throws {
         let data = try archive([

@@ -16,7 +16,7 @@ import Testing
         ),
         Blob(
             "reference",
-            CKRecordReference.Values(recordID: ArchiveSamples.recordID, action: .deleteSelf)
+            CKReference.Values(recordID: ArchiveSamples.recordID, action: .deleteSelf)
         ),
         Blob("token", CKServerChangeToken.Values(data: Data([1, 2, 3]))),
         Blob("notification ID", CKNotificationID.Values(rawValue: "9f1f")),
@@ -96,6 +96,9 @@ import Testing
                 previousServerChangeToken: ArchiveSamples.token, resultsLimit: 9,
                 desiredKeys: ["a", "b"]
             )
+        ),
+        Blob(
+            "asset", CKAsset.Values(asset: CKAsset(fileURL: URL(fileURLWithPath: "/tmp/a")))
         ),
         Blob("query cursor", CKQueryCursor.Values(data: Data([1, 0, 255]))),
         Blob("state of a sync engine", ArchiveSamples.syncState),

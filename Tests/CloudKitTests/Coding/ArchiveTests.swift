@@ -64,6 +64,19 @@ import Testing
         #expect(read.changedKeys() == record.changedKeys())
     }
 
+    @Test("ASSET-1: an asset in a dictionary is archived and read")
+    func assetInDictionary() throws {
+        let url = URL(fileURLWithPath: "/tmp/a b")
+        let values = ["picture": CKAsset(fileURL: url)] as NSDictionary
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: values, requiringSecureCoding: true
+        )
+        let read = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSDictionary.self, NSString.self, CKAsset.self], from: data
+        )
+        #expect(((read as? [String: Any])?["picture"] as? CKAsset)?.fileURL == url)
+    }
+
     @Test("a record keeps the location of its assets in an archive")
     func assets() throws {
         let record = CKRecord(recordType: "Item")

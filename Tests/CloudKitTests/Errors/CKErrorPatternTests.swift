@@ -127,12 +127,30 @@ import Testing
         #expect(CKErrorRetryAfterKey == "CKRetryAfter")
     }
 
-    @Test("ERR-1: every error has a sentence for people", arguments: 1...37)
+    @Test(
+        "ERR-1: an error without a reason has Apple's sentence, with its number", arguments: 1...37
+    )
     func sentences(number: Int) throws {
         let error: any Error = CKError(try #require(CKError.Code(rawValue: number)))
-        #expect(error.localizedDescription.hasSuffix("."))
-        #expect(error.localizedDescription.count > 10)
-        #expect((error as NSError).localizedDescription == error.localizedDescription)
+        let sentence =
+            "The operation couldn’t be completed. (CKErrorDomain error \(number).)"
+        #expect(error.localizedDescription == sentence)
+        #expect((error as? CKError)?.localizedDescription == sentence)
+        #expect((error as NSError).localizedDescription == sentence)
+    }
+
+    @Test("ERR-1: the reason stands in Apple's sentence, what the code means in the log")
+    func reasons() {
+        let error = CKError(
+            .zoneBusy, userInfo: [NSLocalizedFailureReasonErrorKey: "Too many writers."]
+        )
+        #expect(
+            error.localizedDescription == "The operation couldn’t be completed. Too many writers."
+        )
+        #expect(
+            "\(CKError(.zoneBusy) as NSError)"
+                == "<CKError 23 (zoneBusy): The zone is busy; wait before trying again.>"
+        )
     }
 }
 

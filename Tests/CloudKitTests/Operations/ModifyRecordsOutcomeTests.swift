@@ -221,7 +221,8 @@ import Testing
             .modifyRecords(saving: [Sample.record("a"), other], deleting: [])
         #expect(
             results.saveResults.mapValues { text($0) } == [
-                Sample.id("a"): "zoneNotFound: Zone 'Notes' does not exist",
+                Sample.id("a"):
+                    "zoneNotFound: Zone 'Notes' does not exist; save a CKRecordZone first",
                 other.recordID: "success",
             ]
         )

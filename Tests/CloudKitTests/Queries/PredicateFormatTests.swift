@@ -21,6 +21,29 @@ struct PredicateFormatTests {
         }
     }
 
+    /// The text of a predicate, by a protocol: Foundation on Linux marks the property deprecated.
+    private func text(_ predicate: NSPredicate) -> String {
+        (predicate as any FormatTelling).predicateFormat
+    }
+
+    @Test("QUERY-2: a predicate of a format has that format, and equals others of the same")
+    func formats() {
+        let predicate = NSPredicate(format: "a = %@ AND (b > 2 OR NOT c = 3)", "x")
+        #expect(text(predicate) == #"a == "x" AND (b > 2 OR NOT (c == 3))"#)
+        #expect("\(predicate)" == text(predicate))
+        #expect((predicate as? NSCompoundPredicate)?.compoundPredicateType == .and)
+        let parts = (predicate as? NSCompoundPredicate)?.subpredicates as? [NSPredicate]
+        #expect(parts?.map(text) == [#"a == "x""#, "b > 2 OR NOT (c == 3)"])
+        let same = NSPredicate(format: "%K == 'x' && (b > 2 || !(c = 3))", argumentArray: ["a"])
+        #expect(predicate == same)
+        #expect(predicate.hash == same.hash)
+        #expect(predicate != NSPredicate(format: "a = 'y' AND (b > 2 OR NOT c = 3)"))
+        #expect(NSPredicate(format: "a = 1") == NSPredicate(format: "a == 1"))
+        #expect(NSPredicate(format: "a = 1") != NSPredicate(format: "a = 1.5"))
+        let copy = predicate.copy() as? NSPredicate
+        #expect(copy.map(text) == text(predicate))
+    }
+
     @Test(
         "QUERY-2: every operator is read in all its spellings, whatever the case",
         arguments: [
@@ -242,3 +265,10 @@ struct PredicateFormatTests {
         #expect(PredicateTree(deep) == nil)
     }
 }
+
+/// What has a format.
+private protocol FormatTelling {
+    var predicateFormat: String { get }
+}
+
+extension NSPredicate: FormatTelling {}

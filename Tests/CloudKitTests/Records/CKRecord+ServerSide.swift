@@ -8,8 +8,8 @@ extension CKRecord {
         fetched identity: Identity,
         server: ServerState,
         fields: [Field],
-        parent: CKRecordReference? = nil,
-        share: CKRecordReference? = nil
+        parent: CKReference? = nil,
+        share: CKReference? = nil
     ) {
         var state = State(server: server, parent: parent, share: share)
         state.replaceValues(fields)
@@ -23,7 +23,7 @@ extension CKRecord {
 
     /// Replaces the reference to the parent by what the server holds; it does not count
     /// as changed.
-    func replaceParent(_ parent: CKRecordReference?) {
+    func replaceParent(_ parent: CKReference?) {
         state.withLock { state in
             state.parent = parent
             state.isParentChanged = false

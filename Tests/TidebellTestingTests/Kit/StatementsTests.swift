@@ -59,4 +59,49 @@ struct StatementsTests {
             }
         }
     }
+
+    /// The numbers of the given families in a text, such as `SUB-53`.
+    private static func numbers(in text: String, of families: Set<String>) -> Set<String> {
+        var found: Set<String> = []
+        let bytes = Array(text.utf8)
+        for dash in bytes.indices where bytes[dash] == UInt8(ascii: "-") {
+            let letters = bytes[..<dash].reversed().prefix { (65...90).contains($0) }
+            let digits = bytes[(dash + 1)...].prefix { (48...57).contains($0) }
+            let family = String(decoding: letters.reversed(), as: UTF8.self)
+            guard !digits.isEmpty, families.contains(family) else { continue }
+            found.insert("\(family)-\(String(decoding: digits, as: UTF8.self))")
+        }
+        return found
+    }
+
+    @Test("every number that code and documents cite has one statement in the specification")
+    func numbersLeadSomewhere() throws {
+        let root = Self.tests.deletingLastPathComponent()
+        let specification = try String(
+            contentsOf: root.appendingPathComponent("Documentation/Specification.md"),
+            encoding: .utf8
+        )
+        let anchors = specification.matches(of: /<a id="([a-z]+-[0-9]+)"><\/a>/)
+            .map { $0.1.uppercased() }
+        let known = Set(anchors)
+        #expect(known.count == anchors.count)
+        #expect(known.count > 400)
+        let families = Set(known.compactMap { $0.split(separator: "-").first.map(String.init) })
+
+        let sources = root.appendingPathComponent("Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+            .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".md") }
+            .map { sources.appendingPathComponent($0) }
+        #expect(files.count > 400)
+        let documents = ["README.md", "SECURITY.md", "Tests/STATEMENTS.md", "Tests/BUGS.md"]
+            .map { root.appendingPathComponent($0) }
+        for file in files + documents {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let unknown = Self.numbers(in: text, of: families).subtracting(known)
+            #expect(unknown == [], "\(file.path)")
+        }
+        // And it finds what is cited.
+        let cited = try Self.lines(of: "STATEMENTS.md").joined(separator: "\n")
+        #expect(Self.numbers(in: cited, of: families).count > 380)
+    }
 }

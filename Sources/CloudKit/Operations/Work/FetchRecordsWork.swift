@@ -114,7 +114,8 @@ struct FetchRecordsWork: OperationWork {
             return Result { () throws(CKError) in
                 try CKRecord.received(wire, recordID: recordID, in: database)
             }
-        case .failed(_, let error): return .failure(.server(error, report: report))
+        case .failed(_, let error):
+            return .failure(.server(error, report: report, of: .record(recordID)))
         case .deleted:
             return .failure(
                 .server(

@@ -102,7 +102,9 @@ struct FetchZoneChangesWork: OperationWork {
             switch result {
             case .failed(_, let error):
                 hasMoved = true
-                let error = CKError.server(error, report: answer.report)
+                let error = CKError.server(
+                    error, report: answer.report, of: .zone(zone.zoneID)
+                )
                 ledger.settle(zone.zoneID, .failure(error), callbacks.zone)
             case .changes(let page):
                 let next = reportPage(page, with: records, of: zone, &ledger)

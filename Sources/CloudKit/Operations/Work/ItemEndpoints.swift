@@ -74,7 +74,8 @@ struct RecordZoneEndpoints: ItemEndpoints {
                 .failure(.server(.zoneNotFound, reason, report: report))
             )
         case .failed(let wire, let error):
-            return (zoneID ?? database.zoneID(wire), .failure(.server(error, report: report)))
+            let zoneID = zoneID ?? database.zoneID(wire)
+            return (zoneID, .failure(.server(error, report: report, of: .zone(zoneID))))
         }
     }
 
@@ -98,7 +99,13 @@ struct RecordZoneEndpoints: ItemEndpoints {
         of change: Change<CKRecordZone>, _ result: ZoneResult, _ report: CKError.ServerReport
     ) -> Result<Void, CKError> {
         switch (change, result) {
-        case (_, .failed(_, let error)): return .failure(.server(error, report: report))
+        case (let change, .failed(_, let error)):
+            let zoneID =
+                switch change {
+                case .save(let zone): zone.zoneID
+                case .delete(let zoneID): zoneID
+                }
+            return .failure(.server(error, report: report, of: .zone(zoneID)))
         case (.save(let zone), .zone(let wire)):
             database.learn(from: wire.zoneID)
             var state = CKRecordZone.State(wire, of: zone.zoneID)
@@ -147,7 +154,9 @@ struct SubscriptionEndpoints: ItemEndpoints {
                 subscriptionID ?? wire, .failure(.server(.unknownItem, reason, report: report))
             )
         case .failed(let wire, let error):
-            return (subscriptionID ?? wire, .failure(.server(error, report: report)))
+            let subscriptionID = subscriptionID ?? wire
+            let subject = CKError.Subject.subscription(subscriptionID)
+            return (subscriptionID, .failure(.server(error, report: report, of: subject)))
         }
     }
 
@@ -184,7 +193,11 @@ struct SubscriptionEndpoints: ItemEndpoints {
         _ report: CKError.ServerReport
     ) -> Result<Void, CKError> {
         switch (change, result) {
-        case (_, .failed(_, let error)): .failure(.server(error, report: report))
+        case (.save(let subscription), .failed(_, let error)):
+            .failure(
+                .server(error, report: report, of: .subscription(subscription.subscriptionID)))
+        case (.delete(let subscriptionID), .failed(_, let error)):
+            .failure(.server(error, report: report, of: .subscription(subscriptionID)))
         case (.save(let subscription), .deleted):
             .failure(.notSaved("subscription '\(subscription.subscriptionID)'", report))
         case (.save, .subscription), (.delete, _): .success(())

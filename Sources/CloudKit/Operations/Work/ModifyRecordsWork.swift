@@ -193,7 +193,8 @@ struct ModifyRecordsWork: OperationWork {
             return .failure(conflictOrOther(error, saving: record, report))
         case (.save(let record), .deleted):
             return .failure(.notSaved("record '\(record.recordID.recordName)'", report))
-        case (.delete, .failed(_, let error)): return .failure(.server(error, report: report))
+        case (.delete, .failed(_, let error)):
+            return .failure(.server(error, report: report, of: .record(item.recordID)))
         case (.delete, _): return .success(())
         }
     }
@@ -207,7 +208,7 @@ struct ModifyRecordsWork: OperationWork {
     ) -> CKError {
         let isConflict = error.ckErrorCode == CKError.Code.serverRecordChanged.rawValue
         guard isConflict || error.detail?.serverRecord != nil else {
-            return .server(error, report: report)
+            return .server(error, report: report, of: .record(record.recordID))
         }
         var records: [String: Any] = [CKRecordChangedErrorClientRecordKey: record]
         records[CKRecordChangedErrorAncestorRecordKey] = record.ancestor
@@ -215,7 +216,9 @@ struct ModifyRecordsWork: OperationWork {
         records[CKRecordChangedErrorServerRecordKey] = error.detail?.serverRecord.flatMap {
             try? CKRecord.received($0, recordID: record.recordID, in: database)
         }
-        return .server(error, report: report, userInfo: records)
+        return .server(
+            error, report: report, of: .record(record.recordID), userInfo: records
+        )
     }
 
     private func settle(

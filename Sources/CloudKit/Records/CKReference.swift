@@ -4,7 +4,7 @@ public import Foundation
 extension CKRecord {
     /// A link from a field of one record to another record.
     // NB: Foundation on Linux cannot archive nested classes.
-    public typealias Reference = CKRecordReference
+    public typealias Reference = CKReference
 
     /// What happens to a record when the target of its reference is deleted (REF-1).
     public enum ReferenceAction: UInt, Sendable {
@@ -24,7 +24,7 @@ public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction
 ///
 /// Compares by value.
 /// See <https://developer.apple.com/documentation/cloudkit/ckrecord/reference>.
-open class CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Sendable: every stored property of this class is a constant.
     private let values: Values
 
@@ -73,7 +73,7 @@ open class CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Se
 
     /// Compares target and action.
     open override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? CKRecordReference else { return false }
+        guard let other = object as? CKReference else { return false }
         return values == other.values
     }
 
@@ -86,7 +86,7 @@ open class CKRecordReference: NSObject, NSSecureCoding, NSCopying, @unchecked Se
     }
 }
 
-extension CKRecordReference {
+extension CKReference {
     /// The archived state of a reference.
     struct Values: Hashable, Sendable, ArchiveValue {
         /// The target.
@@ -99,7 +99,7 @@ extension CKRecordReference {
     }
 }
 
-extension CKRecordReference.Values {
+extension CKReference.Values {
     init(from reader: inout BlobReader) throws(BlobError) {
         let recordID = try reader.recordID()
         guard let action = CKRecord.ReferenceAction(rawValue: UInt(try reader.byte())) else {
@@ -128,16 +128,16 @@ extension CKRecordReference.Values {
 
 extension BlobReader {
     /// Reads a reference.
-    mutating func reference() throws(BlobError) -> CKRecordReference {
-        let values = try CKRecordReference.Values(from: &self)
-        return CKRecordReference(recordID: values.recordID, action: values.action)
+    mutating func reference() throws(BlobError) -> CKReference {
+        let values = try CKReference.Values(from: &self)
+        return CKReference(recordID: values.recordID, action: values.action)
     }
 }
 
 extension BlobWriter {
     /// Writes a reference.
-    mutating func write(_ reference: CKRecordReference) {
-        CKRecordReference.Values(recordID: reference.recordID, action: reference.action)
+    mutating func write(_ reference: CKReference) {
+        CKReference.Values(recordID: reference.recordID, action: reference.action)
             .write(to: &self)
     }
 }
