@@ -24,7 +24,7 @@ package enum Router {
     private static let adminEndpoints: [any AdminEndpoint.Type] = [ExplainPush.self]
     private static let serverEndpoints: [any ServerEndpoint.Type] = [
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
-        ShowWelcome.self, SendScript.self,
+        ShowWelcome.self, SendScript.self, SendOpenAPI.self,
     ]
     private static let assetEndpoints: [any AssetEndpoint.Type] = [
         ReceiveAsset.self, SendAsset.self,

@@ -118,7 +118,8 @@ struct AccessTableTests {
         #expect(Router.admin.keys.map { Array($0) } == [["push", "explain"]])
         #expect(
             Set(Router.server.keys.map { Array($0) }) == [
-                [], ["courier"], ["health"], ["ready"], ["tidebell.js"], ["version"],
+                [], ["courier"], ["health"], ["ready"], ["openapi.json"],
+                ["tidebell.js"], ["version"],
             ])
         #expect(Router.pages.map(\.stem) == ["/share/"])
         #expect(Set(Router.assets.keys.map { Array($0) }) == [["download"], ["upload"]])
@@ -193,6 +194,7 @@ struct AccessTableTests {
         let tokens = try await AccessTokens(api, in: container)
         let paths = [
             ("GET", "/", 200), ("GET", "/version", 200), ("GET", "/tidebell.js", 200),
+            ("GET", "/openapi.json", 200),
             ("GET", "/health", 200), ("GET", "/ready", 200), ("GET", "/courier/unknown", 404),
             ("POST", "/assets/1/upload/unknown", 0), ("GET", "/assets/1/download/unknown", 403),
             // The form for signing in, whoever asks; a form of nobody's.

@@ -309,7 +309,6 @@ async function fetchWithin(url, init, time, signal, read) {
         const plain = { credentials: /** @type {const} */ ('omit'), signal: ending.signal };
         return await read(await fetch(url, { ...init, ...plain }));
     } catch (error) {
-        if (signal?.aborted) throw signal.reason;
         if (error instanceof CloudError) throw error;
         if (ending.signal.aborted) throw ending.signal.reason;
         throw failure('NETWORK_ERROR', `the server cannot be reached: ${error}`);

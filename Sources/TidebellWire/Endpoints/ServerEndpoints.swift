@@ -47,6 +47,14 @@ package enum SendScript: WireEndpoint {
         .of(.server, "tidebell.js"), by: [.get, .head], for: .open, .reads)
 }
 
+/// `/openapi.json`: the description of the API in OpenAPI 3.1.
+package enum SendOpenAPI: WireEndpoint {
+    package typealias Request = EmptyBody
+    package typealias Response = OtherJSON
+    package static let route = WireRoute(
+        .of(.server, "openapi.json"), by: [.get, .head], for: .open, .reads)
+}
+
 /// `/share/{shortGUID}`: the page behind a share's URL (SHARE-6), for people with a browser.
 package enum ShowShare: WireEndpoint {
     package typealias Request = EmptyBody

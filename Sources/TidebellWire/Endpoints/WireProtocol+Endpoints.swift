@@ -19,7 +19,7 @@ extension WireProtocol {
 
         ExplainPush.self,
         ReportHealth.self, ReportReadiness.self, ReportVersion.self, PollCourier.self,
-        ShowWelcome.self, SendScript.self, ShowShare.self,
+        ShowWelcome.self, SendScript.self, SendOpenAPI.self, ShowShare.self,
         ReceiveAsset.self, SendAsset.self,
     ]
 }
