@@ -52,13 +52,14 @@ let package = Package(
         .target(
             name: "TidebellSQLite",
             dependencies: [
-                "TidebellCore", "TidebellScheduling",
+                "TidebellCore", "TidebellScheduling", "CTidebellFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             exclude: ["DESIGN.md"],
             swiftSettings: strict
         ),
+        .target(name: "CTidebellFiles"),
         .target(
             name: "TidebellPush",
             dependencies: [
@@ -108,7 +109,7 @@ let package = Package(
             name: "TidebellHTTP",
             dependencies: [
                 "TidebellCore", "TidebellPush", "TidebellScheduling",
-                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -116,6 +117,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             exclude: ["DESIGN.md"],

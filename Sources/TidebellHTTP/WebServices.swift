@@ -144,7 +144,9 @@ package struct WebServices: Sendable {
     ) async throws -> Exchange {
         let baseURL = publicURL ?? request.baseURL
         let signIn = SignInPage(baseURL: baseURL, container: container)
-        let caller = try await caller(of: request, target, in: container, signIn: signIn)
+        let webTokenHash = try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
+        let caller = try await caller(
+            of: request, target, webTokenHash, in: container, signIn: signIn)
         let user = caller.user
         account = user?.account
         if user == nil, access.needsUser(in: scope) {
@@ -162,20 +164,22 @@ package struct WebServices: Sendable {
         )
         return Exchange(
             cloud: cloud, request: request, target: target, call: call, baseURL: baseURL,
-            nextWebToken: caller.nextWebToken, body: body.bytes, bodyShare: body.share
+            webTokenHash: webTokenHash, nextWebToken: caller.nextWebToken, body: body.bytes,
+            bodyShare: body.share
         )
     }
 
     /// Returns the caller, and counts the request as its own; one whose tokens are not good
     /// counts for its address.
     private func caller(
-        of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
-        signIn: SignInPage
+        of request: WebRequest, _ target: RequestTarget, _ webTokenHash: [UInt8]?,
+        in container: ContainerKey, signIn: SignInPage
     ) async throws -> CallerCache.Caller {
         let caller: CallerCache.Caller
         do {
             caller = try await authentication.caller(
-                of: request, target, in: container, signIn: signIn, at: cloud.time.now()
+                of: request, target, webTokenHash, in: container, signIn: signIn,
+                at: cloud.time.now()
             )
         } catch let error as WireError {
             try cloud.shares.countRequest(cloud.shares.caller(nil, of: request))

@@ -24,6 +24,12 @@ package struct Turns<Key: Hashable, Ticket> {
     /// How many wait with a key.
     package func count(of key: Key) -> Int { tickets[key]?.count ?? 0 }
 
+    /// Notes who was next while nobody waited: they wait behind all who come now.
+    package mutating func noteTurn(of key: Key) {
+        assert(count == 0, "whoever waits has had no turn")
+        latest = key
+    }
+
     /// Lets somebody wait.
     package mutating func enter(_ ticket: Ticket, as key: Key) {
         if tickets[key] == nil, key != latest { others.append(key) }

@@ -18,7 +18,7 @@ extension Exchange {
             let caller: LongReads.Caller =
                 call.user.map { .account($0.account) } ?? .anonymous(call.container)
             return try await cloud.longReads.run(for: caller, presence: request.presence) {
-                try await cloud.store.read(.long, body)
+                try await self.cloud.store.read(.long, body)
             }
         }
     }

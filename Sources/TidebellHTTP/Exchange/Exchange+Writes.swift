@@ -57,7 +57,7 @@ extension Exchange {
         _ run: @escaping @Sendable (any StoreTransaction) throws -> Result
     ) async throws -> Result {
         try await cloud.store.write(scope, for: call.user?.account) { transaction in
-            try checkCaller(in: transaction)
+            try self.checkCaller(in: transaction)
             return try run(transaction)
         }
     }
@@ -72,7 +72,7 @@ extension Exchange {
     ) async throws -> Result {
         try await cloud.store.writeInSteps(for: call.user?.account) { steps in
             try steps.write(scope) { transaction in
-                try checkCaller(in: transaction)
+                try self.checkCaller(in: transaction)
                 return try attempt(transaction)
             } first: {
                 try settle($0, steps)

@@ -3,7 +3,9 @@ package import TidebellCore
 package import TidebellWire
 
 /// One authenticated request to one container: what an endpoint works with.
-package struct Exchange: Sendable {
+///
+/// A class, since it is handed on often and has much in it.
+package final class Exchange: Sendable {
     /// What the cloud consists of.
     package let cloud: Cloud
     /// The request as sent; its body is within the limit.
@@ -14,11 +16,28 @@ package struct Exchange: Sendable {
     /// The URL under which the caller reaches this server, without a slash at
     /// the end.
     package let baseURL: String
+    /// The hash of the request's web token; nil for a request without one.
+    let webTokenHash: [UInt8]?
     /// The web token that replaces the request's; nil for none.
     let nextWebToken: String?
     let body: [UInt8]
     /// What the body counts for as long as the request is under way.
     let bodyShare: BodyBytes.Share?
+
+    init(
+        cloud: Cloud, request: WebRequest, target: RequestTarget, call: Call, baseURL: String,
+        webTokenHash: [UInt8]?, nextWebToken: String?, body: [UInt8], bodyShare: BodyBytes.Share?
+    ) {
+        self.cloud = cloud
+        self.request = request
+        self.target = target
+        self.call = call
+        self.baseURL = baseURL
+        self.webTokenHash = webTokenHash
+        self.nextWebToken = nextWebToken
+        self.body = body
+        self.bodyShare = bodyShare
+    }
 
     /// Reads the body, which must be one JSON document of what `read` expects.
     package func read<Value>(_ read: (inout JSONReader) throws -> Value) throws -> Value {
@@ -52,18 +71,13 @@ package struct Exchange: Sendable {
         }
     }
 
-    /// Returns the hash of the request's web token; nil for a request without one.
-    func webTokenHash() throws -> [UInt8]? {
-        try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
-    }
-
     /// Returns the web token of the request as it is now; nil for a request without one.
     ///
     /// The caller may be a remembered one, see ``CallerCache``: nothing may be made from a
     /// token that was removed since, or whose time is up. Fails as if it had come now.
     func webToken(in reader: some SessionReading) throws -> StoredWebToken? {
-        guard let hash = try webTokenHash() else { return nil }
-        let signIn = SignInPage(baseURL: baseURL, container: call.container)
+        guard let hash = webTokenHash else { return nil }
+        var signIn: SignInPage { SignInPage(baseURL: baseURL, container: call.container) }
         guard let token = try reader.webToken(hash: hash) else { throw signIn.required }
         do {
             try WebTokenRules.check(token, for: call.container, at: call.now)

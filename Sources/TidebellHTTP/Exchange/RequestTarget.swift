@@ -14,15 +14,19 @@ package struct RequestTarget: Sendable {
 
     /// Splits `target`; a path with a broken escape fails.
     package init(_ target: String) throws {
-        let mark = target.firstIndex(of: "?") ?? target.endIndex
-        let path = target[..<mark]
-        self.path = path
-        segments = try path.split(separator: "/", omittingEmptySubsequences: true).map {
-            try Self.decode($0) { "the path segment '\($0)' is not properly percent-encoded" }
+        let bytes = target.utf8
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        path = target[..<mark]
+        segments = try bytes[..<mark].split(separator: UInt8(ascii: "/")).map {
+            try Self.decode(Substring($0)) {
+                "the path segment '\($0)' is not properly percent-encoded"
+            }
         }
-        query = target[mark...].dropFirst().split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (parts[0], parts.count > 1 ? parts[1] : "")
+        query = bytes[mark...].dropFirst().split(separator: UInt8(ascii: "&")).map { pair in
+            guard let sign = pair.firstIndex(of: UInt8(ascii: "=")) else {
+                return (Substring(pair), "")
+            }
+            return (Substring(pair[..<sign]), Substring(pair[pair.index(after: sign)...]))
         }
     }
 

@@ -21,14 +21,15 @@ struct Authentication: Sendable {
         limits = cloud.limits
     }
 
-    /// Returns the caller, whose user is that of the request's web token.
+    /// Returns the caller, whose user is that of the request's web token, of which this has the
+    /// hash.
     ///
     /// An unknown API token fails with `AUTHENTICATION_FAILED`, a web token that is
     /// unknown, of another container, expired or of a disabled account with
     /// `AUTHENTICATION_REQUIRED`.
     func caller(
-        of request: WebRequest, _ target: RequestTarget, in container: ContainerKey,
-        signIn: SignInPage, at now: Instant
+        of request: WebRequest, _ target: RequestTarget, _ webTokenHash: [UInt8]?,
+        in container: ContainerKey, signIn: SignInPage, at now: Instant
     ) async throws -> CallerCache.Caller {
         guard request.headers[.requestKeyID] == nil else {
             throw WireError(
@@ -44,7 +45,7 @@ struct Authentication: Sendable {
         let credentials = CallerCache.Credentials(
             container: container,
             apiTokenHash: Secret.hash(apiToken),
-            webTokenHash: try target.parameter(WireProtocol.webAuthToken).map(Secret.hash)
+            webTokenHash: webTokenHash
         )
         if let caller = cache.caller(with: credentials) { return caller }
         let caller = try await caller(with: credentials, signIn: signIn, at: now)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import TidebellCore
 import TidebellWire
@@ -80,32 +81,33 @@ package struct HTTPServer: Service {
         let spare = min(Self.spareSlots, max(2, connectionLimit / 8))
         let connections = Connections(
             limit: connectionLimit - spare, refusals: spare / 2, shares: shares)
-        let application = Application(
-            responder: SocketResponder(webServices: webServices, connections: connections),
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [
-                        RequestWatch(connections, shares: shares)
-                    ],
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: shares.limits.headBytes,
-                        maxHeaderListSize: shares.limits.headBytes,
-                        maxHeaderFieldCount: RequestWatch.headFields
-                    )
+        let responder = SocketResponder(webServices: webServices, connections: connections)
+        let channels = HTTP1Channel(
+            responder: responder.respond,
+            configuration: .init(
+                additionalChannelHandlers: [RequestWatch(connections, shares: shares)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: shares.limits.headBytes,
+                    maxHeaderListSize: shares.limits.headBytes,
+                    maxHeaderFieldCount: RequestWatch.headFields
                 )
-            ),
-            configuration: ApplicationConfiguration(
+            )
+        )
+        let server = channels.server(
+            configuration: ServerConfiguration(
                 address: .hostname(address.host, port: address.port),
-                availableConnectionsDelegate: .maximum(connectionLimit, logger: logger)
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    connectionLimit, logger: logger)
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port
                 await onRunning(ListenAddress(host: address.host, port: port))
             },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: logger
         )
         do {
-            try await run(application, until: connections)
+            try await run(server, until: connections)
         } catch let error as IOError {
             throw CannotListen(at: address, because: error)
         } catch is SocketAddressError.UnknownHost {
@@ -118,7 +120,7 @@ package struct HTTPServer: Service {
     /// Serves until the service group shuts down and all connections are closed: most as
     /// soon as their requests are answered, the rest when their time is up.
     private func run(
-        _ application: some Service, until connections: Connections
+        _ server: any Service, until connections: Connections
     ) async throws {
         let (clock, logger) = (drainClock, webServices.cloud.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -132,11 +134,11 @@ package struct HTTPServer: Service {
                         "connections closed: the drain time is over",
                         metadata: ["connections": "\(closed)"])
                 } catch is CancellationError {
-                    // The application ended before.
+                    // The server ended before.
                 }
             }
             defer { group.cancelAll() }
-            try await application.run()
+            try await server.run()
         }
     }
 }

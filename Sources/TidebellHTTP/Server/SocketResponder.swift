@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
+import NIOHTTP1
 import ServiceLifecycle
 import Synchronization
 import TidebellCore
@@ -9,42 +10,53 @@ import TidebellPush
 import TidebellScheduling
 
 /// Carries requests from Hummingbird to ``WebServices`` and answers back.
-struct SocketResponder: HTTPResponder {
-    /// What a request comes with: the connection it comes on.
-    struct Context: RequestContext {
-        var coreContext: CoreRequestContextStorage
-        let channel: any Channel
-
-        init(source: ApplicationRequestContextSource) {
-            coreContext = .init(source: source)
-            channel = source.channel
-        }
-    }
-
+///
+/// It stands on the part of Hummingbird that serves connections: routes, contexts and a logger
+/// for each request belong to ``WebServices``.
+struct SocketResponder: Sendable {
     let webServices: WebServices
     let connections: Connections
+    private let dates = DateHeader()
 
-    @Sendable func respond(to request: Request, context: Context) async throws -> Response {
-        let connection = connections.connection(of: context.channel)
+    init(webServices: WebServices, connections: Connections) {
+        self.webServices = webServices
+        self.connections = connections
+    }
+
+    /// An answer could not be sent to its end, because what the client sent meanwhile is no HTTP.
+    private struct AnswerCutShort: Error {
+        let cause: any Error
+    }
+
+    @Sendable func respond(
+        to request: Request, with writer: consuming ResponseWriter, on channel: any Channel
+    ) async throws {
+        let connection = connections.connection(of: channel)
         let body = SocketBody(request, on: connection)
         let headers = request.fields
-        let limits = webServices.cloud.shares.limits
+        let cloud = webServices.cloud
         let answer = await webServices.respond(
             to: WebRequest(
                 request.method,
-                request.uri.string,
+                request.head.path ?? "/",
                 headers: headers,
                 body: .pending(body),
-                from: limits.counted(connection?.peer, headers),
+                from: cloud.shares.limits.counted(connection?.peer, headers),
                 presence: connection?.presence,
                 needsHost: true
             )
         )
-        let request = body.request
         // The answer to HEAD is the head alone: a body would be taken for the
         // next answer.
-        let response = answer.response(to: request, on: context.channel)
-        return request.method == .head ? response.createHeadResponse() : response
+        var response = answer.response(to: body.request, on: channel)
+        if request.method == .head { response = response.createHeadResponse() }
+        response.headers[.date] = dates.text(at: cloud.time.now())
+        do {
+            try await writer.write(response: response.head, body: response.body)
+        } catch let error as HTTPParserError {
+            // Hummingbird would answer it once more.
+            throw AnswerCutShort(cause: error)
+        }
     }
 }
 
@@ -137,7 +149,7 @@ extension WebResponse {
         let body: ResponseBody =
             switch body {
             case .bytes(let bytes) where bytes.isEmpty: ResponseBody()
-            case .bytes(let bytes) where share != nil:
+            case .bytes(let bytes) where share != nil && bytes.count > ResponseBody.smallBody:
                 .pieces(of: bytes, counted: share, on: channel)
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             case .stream(let produce): .streamed(to: request, produce)
@@ -156,6 +168,9 @@ extension WebResponse {
 extension ResponseBody {
     /// The most that waits in a connection's buffers of a body that is in memory anyway.
     private static let pieceSize = 64 * 1024
+    /// Bytes of a body that goes in one write with its head, and counts no longer than until it is
+    /// handed to the connection, which costs about as much itself. Most answers are that small.
+    fileprivate static let smallBody = 4096
 
     /// A body that counts for its share until the system has taken all of it.
     fileprivate static func pieces(

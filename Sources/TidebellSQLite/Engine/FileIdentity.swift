@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import CTidebellFiles
 
 /// Which file stands at a path, whatever is in it: another one after it was deleted or
 /// replaced.
@@ -9,9 +9,9 @@ struct FileIdentity: Hashable {
 
     /// Looks at a path; nil if there is no file, or none that can be seen.
     init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        number = UInt64(truncatingIfNeeded: status.st_ino)
+        var (device, number) = (UInt64(0), UInt64(0))
+        guard tidebell_file_identity(path, &device, &number) else { return nil }
+        self.device = device
+        self.number = number
     }
 }

@@ -22,7 +22,7 @@ final class GroupCommit: Sendable {
     static let retryAfter = 1.0
 
     private struct State {
-        var waiting = Turns<AccountID?, any WaitingWrite>()
+        var waiting = WaitingWrites()
         var isDraining = false
         var isClosed = false
     }
@@ -71,10 +71,10 @@ final class GroupCommit: Sendable {
                 return SQLiteStore.tooManyWaiting(bounds.waitingWrites, .waitingWrites)
             }
             let most = bounds.waitingWritesPerCaller
-            guard write.caller == nil || state.waiting.count(of: write.caller) < most else {
+            if let caller = write.caller, state.waiting.count(of: caller) >= most {
                 return SQLiteStore.tooManyWaiting(ofCaller: most)
             }
-            state.waiting.enter(write, as: write.caller)
+            state.waiting.enter(write)
             // Under the lock, so that no drain is enqueued after ``close()``.
             if !state.isDraining { pool.asyncWriteWithoutTransaction { self.drain($0) } }
             state.isDraining = true
