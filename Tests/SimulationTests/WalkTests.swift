@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "TOK-25, SUB-57, SHARE-7, SHARE-13, SHARE-14: whoever shares, moves, leaves or dies, all see what they may, never more",
+        "TOK-25, SUB-57, SHARE-7, SHARE-13, SHARE-14, SHARE-20, SHARE-21: whoever shares, moves, leaves or dies, all see what they may, never more",
         arguments: 0..<4 as Range<UInt64>)
     func sharing(block: UInt64) async {
         for seed in block * 2 + 1...block * 2 + 2 {

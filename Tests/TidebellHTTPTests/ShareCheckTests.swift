@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import TidebellCore
 import TidebellPush
+import TidebellScheduling
 import TidebellWire
 
 @testable import TidebellSQLite
@@ -172,6 +173,33 @@ import TidebellWire
         #expect(try problems(of: api) == [])
     }
 
+    @Test("TOK-25: records that are still to follow into shares or out of them are no problem")
+    func settling() async throws {
+        var limits = Limits()
+        limits.movedRecords = 0
+        let api = try await makeCloud(limits)
+        let settling = HierarchySettling(
+            store: api.cloud.store, time: Time(now: { api.clock.instant }, clock: api.clock),
+            logger: api.log.logger)
+        // What came in with its share, what leaves it, and what an ended share has left.
+        for operations in [
+            nil, record("below", "item"), record("item"),
+            #"{"operationType":"forceDelete","record":{"recordName":"share"}}"#,
+        ] {
+            if let operations {
+                let answer = try await api.post(
+                    "private/records/modify",
+                    #"{"zoneID":{"zoneName":"Lists"},"operations":[\#(operations)]}"#)
+                #expect(!answer.text.contains("serverErrorCode"), "\(answer.text)")
+                _ = try await api.cloud.pipeline.drain()
+            }
+            #expect(try problems(of: api) == [])
+            await settling.settle()
+            _ = try await api.cloud.pipeline.drain()
+            #expect(try problems(of: api) == [])
+        }
+    }
+
     // MARK: -
 
     /// Where each problem is and what it is, with "…" for numbers that differ.
@@ -189,8 +217,8 @@ import TidebellWire
 
     /// Anna's zones: "Lists", of which Ben sees what is below "root" and saw "other", "All", which
     /// is shared as a whole, and "Own".
-    private func makeCloud() async throws -> TestAPI {
-        let api = try await TestAPI()
+    private func makeCloud(_ limits: Limits = Limits()) async throws -> TestAPI {
+        let api = try await TestAPI(limits: limits)
         let accounts = api.cloud.accounts
         _ = try await accounts.add(named: "ben")
         _ = try await accounts.addAddress("ben@example.com", of: "ben")

@@ -12,6 +12,15 @@ extension StoreRule {
     /// Zones of which nothing is to be expected: rows of these go step by step.
     private static let isEnding = "zone IN (\(endingZones))"
 
+    /// The first version in which hierarchies are settled step by step.
+    private static let settlingVersion = Schema.frozenVersion + 11
+
+    /// Zones in which hierarchies are still settled as well: until then a row need not be where its
+    /// record is, and who reads asks whether it holds.
+    private static let isSettling = """
+        (\(isEnding) OR zone IN (SELECT key FROM zone WHERE unsettled = 1))
+        """
+
     private static let shares = [
         StoreRule(
             problem: "the share has no record",
@@ -175,22 +184,22 @@ extension StoreRule {
     private static let hierarchies = [
         StoreRule(
             problem: "the record is kept in the hierarchy of a share that it is not below",
-            sinceVersion: sharingVersion,
+            sinceVersion: settlingVersion,
             sql: """
                 \(walked)
                 SELECT zone, name, share FROM (
                     SELECT * FROM kept EXCEPT SELECT * FROM belonging
-                ) WHERE NOT \(isEnding)
+                ) WHERE NOT \(isSettling)
                 """
         ),
         StoreRule(
             problem: "the record is not kept in the hierarchy of the share that it is below",
-            sinceVersion: sharingVersion,
+            sinceVersion: settlingVersion,
             sql: """
                 \(walked)
                 SELECT zone, name, share FROM (
                     SELECT * FROM belonging EXCEPT SELECT * FROM kept
-                ) WHERE NOT \(isEnding)
+                ) WHERE NOT \(isSettling)
                 """
         ),
         StoreRule(
@@ -220,12 +229,14 @@ extension StoreRule {
         ),
         StoreRule(
             problem: "the hierarchy's share has ended",
-            sinceVersion: sharingVersion,
+            sinceVersion: settlingVersion,
             sql: """
                 SELECT shared_record.zone, shared_record.name, shared_record.share
                 FROM shared_record LEFT JOIN share ON share.zone = shared_record.zone
                     AND share.name = shared_record.share AND share.root <> ''
-                WHERE share.name IS NULL AND NOT shared_record.\(isEnding)
+                WHERE share.name IS NULL AND shared_record.zone NOT IN (
+                    SELECT key FROM zone WHERE unsettled = 1 UNION ALL \(endingZones)
+                )
                 """
         ),
         StoreRule(

@@ -5,6 +5,7 @@ import TidebellCore
 /// What the cloud was at a moment that its store may come back to.
 struct Moment: Sendable {
     let model: Model
+    let sharing: SharingState
     let progress: Progress
 }
 

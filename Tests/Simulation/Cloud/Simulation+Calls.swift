@@ -10,15 +10,20 @@ extension Simulation {
     func post(
         _ path: String, as writer: Writer, _ body: (inout JSONWriter) -> Void
     ) async throws -> [UInt8] {
-        try await call(.post, target("database", path, writer), JSONWriter.write(body))
+        // Where zones are shared, devices are apps, which opt into the extensions, and tools are not.
+        let isApp = walk.hasSharing && writer.client?.hasPrefix("tool") != true
+        return try await call(
+            .post, target("database", path, writer), JSONWriter.write(body),
+            headers: isApp ? [WireProtocol.extensionsHeader: "1"] : [:])
     }
 
     /// Sends any request; a server that died gives no answer.
     func call(
         _ method: HTTPRequest.Method, _ target: String, _ body: [UInt8] = [],
-        as requestID: String? = nil
+        as requestID: String? = nil, headers: [String: String] = [:]
     ) async throws -> [UInt8] {
-        let headers = requestID.map { [WireProtocol.requestIDHeader: $0] } ?? [:]
+        var headers = headers
+        headers[WireProtocol.requestIDHeader] = requestID
         let response = await cloud.respond(method, target, headers: headers, body: body)
         let answer = try await response.body.collect()
         if store.isDead { throw MortalStore.Died() }

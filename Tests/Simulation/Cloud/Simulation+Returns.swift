@@ -12,7 +12,7 @@ extension Simulation {
         let backups = folder.appendingPathComponent("backups")
         try FileManager.default.createDirectory(at: backups, withIntermediateDirectories: true)
         let backup = backups.appendingPathComponent("\(self.backups.count)")
-        let moment = Moment(model: model, progress: try await progress())
+        let moment = try await present()
         _ = try Backup.make(of: DataFolder(data), to: backup, at: now)
         self.backups.append(MadeBackup(folder: backup, moment: moment))
     }
@@ -65,9 +65,7 @@ extension Simulation {
         let attributes = try? FileManager.default.attributesOfItem(atPath: database("-wal").path)
         let size = attributes?[.size] as? Int ?? 0
         if logged.last?.size == size { logged.removeLast() }
-        logged.append(
-            LoggedMoment(size: size, moment: Moment(model: model, progress: try await progress()))
-        )
+        logged.append(LoggedMoment(size: size, moment: try await present()))
     }
 
     /// Notes what stands at each position; what stood there in whatever life must be the same.
@@ -108,14 +106,24 @@ extension Simulation {
 
     private func comeBack(to moment: Moment, isAnotherLife: Bool) async throws {
         returnCount += 1
+        let heard = sharing.heard
         for client in model.comeBack(to: moment.model, isAnotherLife: isAnotherLife).sorted() {
             // Signed in since then, which the server does not know any more: the app registers it
             // with the next request.
             guard let user = model.devices[client]?.user else { continue }
             try await register(client, of: user)
         }
+        guard !walk.hasSharing else {
+            if isAnotherLife { model.lostLifeEnds = heard }
+            sharing.comeBack(to: moment.sharing)
+            return try await observe()
+        }
         try await observe()
         try await checkRecords()
+    }
+
+    private func present() async throws -> Moment {
+        Moment(model: model, sharing: sharing, progress: try await progress())
     }
 
     private func backup(_ number: Int) -> MadeBackup? {

@@ -54,7 +54,7 @@ extension Simulation {
 
     private func perform(_ step: Step) async throws {
         // Changes are rarer than milliseconds, on which positions and lives count.
-        if walk.hasReturns { advance(by: .seconds(1)) }
+        if walk.hasReturns || walk.hasSharing { advance(by: .seconds(1)) }
         store.fix(step.death)
         fatalStage = if case .after(let stage)? = step.death { stage } else { nil }
         do {

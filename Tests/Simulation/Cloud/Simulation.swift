@@ -156,12 +156,15 @@ package actor Simulation {
         push.entriesPerPass = walk.entriesPerPass
         push.notificationsPerPass = walk.notificationsPerPass
         push.waitingPerStream = walk.waitingPerStream
+        var limits = Limits()
+        limits.movedRecords = walk.movedRecords
         let begin = time.now
         let cloud = CloudServices(
             store: store,
             secret: StoreSecret(root: Array(repeating: 5, count: StoreSecret.length)),
             assets: walk.isWide || walk.hasSharing
                 ? try DataFolder(data).openAssets(logger: .silent) : NoAssetStore(),
+            limits: limits,
             push: push,
             time: Time(
                 now: { time.now }, clock: walk.isWide ? clock : ContinuousClock(),

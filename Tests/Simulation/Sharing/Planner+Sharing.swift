@@ -49,11 +49,14 @@ extension Planner {
                     after: dice.pick(PassStep.allCases), action: .sharing(sharedChange()))
                 : nil
             return .notify(meanwhile: interjection)
-        case ..<24: return .sharing(.hear(streamer()))
-        case ..<33: return .sharing(.sync(streamer(), pages: dice.chance(70) ? .max : 1))
-        case ..<35: return .restart
-        case ..<37: return .wait(hours: dice.pick([1, 24, 24 * 20, 24 * 35]))
-        case ..<39: return .maintain
+        case ..<23: return .sharing(.hear(streamer()))
+        case ..<31: return .sharing(.sync(streamer(), pages: dice.chance(70) ? .max : 1))
+        case ..<33: return .restart
+        case ..<35: return .wait(hours: dice.pick([1, 24, 24 * 20, 24 * 35]))
+        case ..<37: return .maintain
+        case ..<42: return .sharing(.settle(limit: dice.pick([1, 1, 2, 3, 100])))
+        case 42: return .backUp
+        case 43: return dice.chance(50) ? .restore(backup: dice.below(2)) : .backUp
         default: return .sharing(sharedChange())
         }
     }
@@ -67,7 +70,9 @@ extension Planner {
         let anybody = writer(of: dice.below(users))
         // Administrators manage a share as its owner does, and others try to.
         let manager = dice.chance(80) ? owner : anybody
-        switch dice.below(60) {
+        switch dice.below(74) {
+        case 60...63: return .settle(limit: dice.pick([1, 2, 3]))
+        case 64...: return accessChange(share, by: manager, anybody)
         case ..<26: return .put(noteEdits(), zone, by: dice.chance(60) ? owner : anybody)
         case ..<33:
             let permission: SharePermission =
@@ -94,6 +99,25 @@ extension Planner {
         }
     }
 
+    /// Access is asked for, given by one-time URLs, denied or blocked.
+    private mutating func accessChange(
+        _ share: ShareID, by manager: Writer, _ anybody: Writer
+    ) -> SharingAction {
+        let number = dice.below(2)
+        switch dice.below(20) {
+        case ..<4:
+            let permission: SharePermission? = dice.pick(weighted: [
+                (5, .readWrite), (4, .readOnly), (1, SharePermission.none), (2, nil),
+            ])
+            return .link(number, permission, share, by: manager)
+        case ..<9: return .acceptLink(number, share, isOld: dice.chance(15), by: anybody)
+        case ..<12: return .letAsk(dice.chance(80), share, by: manager)
+        case ..<16: return .ask(share, by: anybody)
+        case ..<17: return .deny(dice.below(users), share, by: manager)
+        default: return .block(dice.below(users), dice.chance(60), share, by: manager)
+        }
+    }
+
     private mutating func noteEdits() -> [NoteEdit] {
         let most = dice.chance(60) ? 1 : 4
         return dice.some(of: Names.records, atMost: most).map { name in
@@ -103,8 +127,9 @@ extension Planner {
             ])
             return NoteEdit(
                 name: name, parent: parent,
-                owner: dice.chance(10) ? dice.pick(Names.records) : nil,
-                file: dice.chance(10) ? dice.pick(Names.contents) : nil
+                owner: dice.chance(15) ? dice.pick(Names.records) : nil,
+                needed: dice.chance(12) ? dice.pick(Names.records) : nil,
+                file: dice.chance(20) ? dice.pick(Names.contents) : nil
             )
         }
     }

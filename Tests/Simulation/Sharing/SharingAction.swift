@@ -13,9 +13,19 @@ enum SharingAction: Sendable, Hashable {
     case set(Int, Invitation?, ShareID, by: Writer)
     /// The public permission changes.
     case open(SharePermission, ShareID, by: Writer)
+    /// A one-time URL is made, whoever has it gets other rights, or, for nil, loses them.
+    case link(Int, SharePermission?, ShareID, by: Writer)
+    /// Whether those who are not invited may ask for access changes.
+    case letAsk(Bool, ShareID, by: Writer)
+    case deny(Int, ShareID, by: Writer)
+    case block(Int, Bool, ShareID, by: Writer)
     /// The share's record is deleted: its owner ends it, anybody else leaves it.
     case stop(ShareID, by: Writer)
     case accept(ShareID, by: Writer)
+    /// By a one-time URL, the newest or one that was told before.
+    case acceptLink(Int, ShareID, isOld: Bool, by: Writer)
+    /// Somebody asks for access.
+    case ask(ShareID, by: Writer)
     /// A subscription to a whole database is saved.
     case subscribe(String, DatabaseScope, type: String?, by: Writer)
     case unsubscribe(String, DatabaseScope, by: Writer)
@@ -23,6 +33,8 @@ enum SharingAction: Sendable, Hashable {
     case hear(String)
     /// A device fetches what it knows to have changed, at most so many pages of each zone.
     case sync(String, pages: Int)
+    /// In each zone that is not settled, records follow what is above them, at most so many.
+    case settle(limit: Int)
 }
 
 /// A zone, by its owner.
@@ -71,6 +83,8 @@ struct NoteEdit: Sendable, Hashable {
     var parent = Parent.asBefore
     /// The note that takes this one along when it goes.
     var owner: String?
+    /// The note that has to stay as long as this one refers to it.
+    var needed: String?
     /// The content of its file.
     var file: String?
 }
@@ -89,13 +103,26 @@ extension SharingAction: CustomStringConvertible {
         case .open(let permission, let share, let writer):
             "\(writer) opens \(share) to \(permission)"
         case .stop(let share, let writer): "\(writer) deletes \(share)"
+        case .link(let number, let permission, let share, let writer):
+            "\(writer) "
+                + (permission.map { "makes one-time URL \(number) (\($0))" }
+                    ?? "takes back one-time URL \(number)") + " of \(share)"
+        case .letAsk(let isAskable, let share, let writer):
+            "\(writer) lets \(isAskable ? "everybody" : "nobody") ask for \(share)"
+        case .deny(let user, let share, let writer): "\(writer) denies user \(user) \(share)"
+        case .block(let user, let isBlocked, let share, let writer):
+            "\(writer) \(isBlocked ? "blocks" : "unblocks") user \(user) of \(share)"
         case .accept(let share, let writer): "\(writer) accepts \(share)"
+        case .acceptLink(let number, let share, let isOld, let writer):
+            "\(writer) accepts \(share) by \(isOld ? "an older" : "the") one-time URL \(number)"
+        case .ask(let share, let writer): "\(writer) asks for \(share)"
         case .subscribe(let id, let scope, let type, let writer):
             "\(writer) subscribes '\(id)' to \(scope) \(type ?? "")"
         case .unsubscribe(let id, let scope, let writer):
             "\(writer) deletes subscription '\(id)' of \(scope)"
         case .hear(let device): "\(device) takes its pushes"
         case .sync(let device, let pages): "\(device) fetches up to \(pages) pages of each zone"
+        case .settle(let limit): "up to \(limit) records of each zone follow what is above them"
         }
     }
 }
@@ -122,6 +149,6 @@ extension NoteEdit: CustomStringConvertible {
             case .note(let parent): " below \(parent)"
             }
         return "saves \(name)\(place)" + (owner.map { " owned by \($0)" } ?? "")
-            + (file.map { " with \($0)" } ?? "")
+            + (needed.map { " needing \($0)" } ?? "") + (file.map { " with \($0)" } ?? "")
     }
 }

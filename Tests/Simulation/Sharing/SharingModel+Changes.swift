@@ -3,7 +3,10 @@ import TidebellWire
 
 extension SharingModel {
     /// Does what a change does; returns whether the server must do it, too.
-    mutating func apply(_ action: SharingAction) -> Bool {
+    ///
+    /// - Parameter found: What whoever changes something finds now, where that is less than what
+    ///   they may see: records follow what is above them little by little.
+    mutating func apply(_ action: SharingAction, finding found: Set<String>? = nil) -> Bool {
         switch action {
         case .makeZone(let name, let writer):
             let zone = SharedZone(owner: writer.user, name: name)
@@ -13,7 +16,8 @@ extension SharingModel {
             let zone = SharedZone(owner: writer.user, name: name)
             guard zones[zone] != nil else { return false }
             return change(zone, by: writer) { $0 = nil }
-        case .put(let edits, let zone, let writer): return put(edits, in: zone, by: writer)
+        case .put(let edits, let zone, let writer):
+            return put(edits, in: zone, by: writer, finding: found)
         case .share(let share, let invited, let permission, let writer):
             return make(share, invited, permission, by: writer)
         case .set(let user, let invitation, let share, let writer):
@@ -21,11 +25,41 @@ extension SharingModel {
             return set(user, to: invitation, of: share, by: writer)
         case .open(let permission, let share, let writer):
             guard manages(share, writer.user) else { return false }
-            return change(share.zone, by: writer, saving: share.name) {
-                $0?.shares[share.name]?.open(to: permission)
-            }
+            return save(share, by: writer) { $0.open(to: permission) }
         case .stop(let share, let writer): return stop(share, by: writer)
-        case .accept(let share, let writer): return accept(share, by: writer)
+        case .accept(let share, let writer): return accept(share, through: nil, by: writer)
+        default: return applyAccess(action)
+        }
+    }
+
+    private mutating func applyAccess(_ action: SharingAction) -> Bool {
+        switch action {
+        case .link(let number, let permission, let share, let writer):
+            guard manages(share, writer.user) else { return false }
+            return link(number, permission, of: share, by: writer)
+        case .letAsk(let isAskable, let share, let writer):
+            guard manages(share, writer.user) else { return false }
+            return save(share, by: writer) { $0.isAskable = isAskable }
+        case .deny(let user, let share, let writer):
+            guard manages(share, writer.user) else { return false }
+            return save(share, by: writer) { $0.requests.remove(user) }
+        case .block(let user, let isBlocked, let share, let writer):
+            guard manages(share, writer.user), !isBlocked || user != share.zone.owner else {
+                return false
+            }
+            return save(share, by: writer) { share in
+                guard isBlocked else {
+                    share.blocked.remove(user)
+                    return
+                }
+                share.blocked.insert(user)
+                share.requests.remove(user)
+                share.members[user] = nil
+            }
+        case .acceptLink(let number, let share, isOld: let isOld, let writer):
+            // What was told before another one was made leads nowhere.
+            return !isOld && accept(share, through: number, by: writer)
+        case .ask(let share, let writer): return ask(for: share, by: writer)
         default: return true
         }
     }
@@ -41,6 +75,23 @@ extension SharingModel {
         body(&zones[zone])
         note(zone, before: before, origin: writer.client, saving: saving)
         return true
+    }
+
+    /// Changes who takes part in a share; always true.
+    private mutating func save(
+        _ share: ShareID, by writer: Writer, _ body: (inout Share) -> Void
+    ) -> Bool {
+        change(share.zone, by: writer, saving: share.name) { zone in
+            guard var changed = zone?.shares[share.name] else { return }
+            body(&changed)
+            // Nobody has to ask for what is open to them.
+            let members = changed.members
+            changed.requests = changed.requests.filter { user in
+                changed.publicPermission == .none
+                    && members[user].map { $0.permission == .none } ?? true
+            }
+            zone?.shares[share.name] = changed
+        }
     }
 
     /// Whether a user changes who takes part: the owner, and administrators.
@@ -86,12 +137,39 @@ extension SharingModel {
             guard !isPublic || known?.role == .publicUser else { return false }
         default: break
         }
-        return change(share.zone, by: writer, saving: share.name) { zone in
+        if known == nil, invitation != nil, found.blocked.contains(user) { return false }
+        return save(share, by: writer) { share in
             guard known?.role != .publicUser else { return }
-            zone?.shares[share.name]?.members[user] = invitation.map {
+            share.members[user] = invitation.map {
                 var member = Member($0)
                 member.hasAccepted = known?.hasAccepted ?? false
+                member.link = known?.link
                 return member
+            }
+        }
+    }
+
+    /// Makes a one-time URL, gives who has it other rights, or takes them back.
+    private mutating func link(
+        _ number: Int, _ permission: SharePermission?, of share: ShareID, by writer: Writer
+    ) -> Bool {
+        guard let found = zones[share.zone]?.shares[share.name] else { return false }
+        let user = found.members.first { $0.value.link == number }?.key
+        let isKnown = user != nil || found.strangers[number] != nil
+        guard found.publicPermission == .none || isKnown == (permission != nil) else {
+            return false
+        }
+        return save(share, by: writer) { share in
+            guard let permission else {
+                if let user { share.members[user] = nil }
+                share.strangers[number] = nil
+                return
+            }
+            if let user {
+                share.members[user]?.permission = permission
+            } else {
+                share.strangers[number] = Member(
+                    permission: permission, role: .privateUser, hasAccepted: false, link: number)
             }
         }
     }
@@ -110,27 +188,45 @@ extension SharingModel {
         }
     }
 
-    private mutating func accept(_ share: ShareID, by writer: Writer) -> Bool {
+    private mutating func accept(
+        _ share: ShareID, through link: Int?, by writer: Writer
+    ) -> Bool {
         let user = writer.user
-        guard opened(share, by: user) != nil else { return false }
-        let found = zones[share.zone]?.shares[share.name]
-        guard user != share.zone.owner, found?.members[user]?.hasAccepted != true else {
+        guard opened(share, by: user, through: link) != nil,
+            var found = self.share(share, openedBy: user, through: link)
+        else { return false }
+        guard user != share.zone.owner, found.members[user]?.hasAccepted != true else {
             return true
         }
-        return change(share.zone, by: writer, saving: share.name) { zone in
-            let joining = Member(
-                permission: found?.publicPermission ?? .none, role: .publicUser, hasAccepted: true)
-            zone?.shares[share.name]?.members[user, default: joining].hasAccepted = true
+        let joining = Member(
+            permission: found.publicPermission, role: .publicUser, hasAccepted: true)
+        found.members[user, default: joining].hasAccepted = true
+        found.requests.remove(user)
+        return change(share.zone, by: writer, saving: share.name) {
+            $0?.shares[share.name] = found
+        }
+    }
+
+    /// Somebody asks for access; whoever is blocked does not notice.
+    private mutating func ask(for share: ShareID, by writer: Writer) -> Bool {
+        let user = writer.user
+        guard let found = zones[share.zone]?.shares[share.name] else { return false }
+        guard user != share.zone.owner else { return true }
+        if let known = found.members[user], known.permission != .none { return known.hasAccepted }
+        guard found.publicPermission == .none, found.isAskable else { return false }
+        guard !found.blocked.contains(user), !found.requests.contains(user) else { return true }
+        return change(share.zone, by: writer, saving: share.name) {
+            $0?.shares[share.name]?.requests.insert(user)
         }
     }
 
     // MARK: Notes
 
     private mutating func put(
-        _ edits: [NoteEdit], in id: SharedZone, by writer: Writer
+        _ edits: [NoteEdit], in id: SharedZone, by writer: Writer, finding found: Set<String>?
     ) -> Bool {
         guard has(id, writer.user), let old = zones[id] else { return false }
-        let visible = Set(visible(to: writer.user, in: id).keys)
+        let visible = found ?? Set(visible(to: writer.user, in: id).keys)
         let grants = grants(of: writer.user, in: id)
         let isOwner = writer.user == id.owner
         func mayWrite(_ name: String, in zone: Zone) -> Bool {
@@ -151,7 +247,8 @@ extension SharingModel {
                 continue
             }
             var note = Note(
-                version: nextVersion(), parent: known?.parent, owner: edit.owner, file: edit.file)
+                version: nextVersion(), parent: known?.parent, owner: edit.owner,
+                needed: edit.needed, file: edit.file)
             switch edit.parent {
             case .asBefore: break
             case .none:
@@ -163,6 +260,9 @@ extension SharingModel {
                 else { return false }
                 note.parent = parent
             }
+            if let needed = edit.needed, !saved.contains(needed), !visible.contains(needed) {
+                return false
+            }
             new.notes[edit.name] = note
         }
         let roots = Set(old.shares.values.compactMap(\.root))
@@ -171,10 +271,9 @@ extension SharingModel {
         guard isOwner || gone.isDisjoint(with: roots) else { return false }
         for name in gone { new.notes[name] = nil }
         new.shares = new.shares.filter { $0.value.root.map { !gone.contains($0) } ?? true }
-        // A parent goes only with its children.
-        guard !new.notes.values.contains(where: { $0.parent.map(gone.contains) == true }) else {
-            return false
-        }
+        // A parent goes only with its children, and what is needed with what needs it.
+        let held = new.notes.values.flatMap { [$0.parent, $0.needed].compactMap(\.self) }
+        guard gone.isDisjoint(with: held) else { return false }
         // A root is in no other hierarchy.
         for (name, share) in new.shares {
             guard let root = share.root else { continue }
@@ -198,6 +297,7 @@ extension SharingModel.Share {
     fileprivate mutating func open(to permission: SharePermission) {
         if publicPermission == .none, permission != .none {
             members = members.filter(\.value.hasAccepted)
+            strangers = [:]
         }
         if publicPermission != .none, permission == .none { members = [:] }
         publicPermission = permission

@@ -9,6 +9,8 @@ struct SharingModel {
         var parent: String?
         /// The note that takes this one along.
         var owner: String?
+        /// The note that has to be there as long as this one refers to it.
+        var needed: String?
         var file: String?
     }
 
@@ -16,6 +18,8 @@ struct SharingModel {
         var permission: SharePermission
         var role: ParticipantRole
         var hasAccepted: Bool
+        /// The number of the one-time URL that was made for them.
+        var link: Int?
     }
 
     struct Share {
@@ -24,6 +28,14 @@ struct SharingModel {
         var publicPermission = SharePermission.none
         /// All but the owner.
         var members: [Int: Member] = [:]
+        /// Those who are whoever opens their one-time URL first, by its number.
+        var strangers: [Int: Member] = [:]
+        /// Whether anybody may ask for access.
+        var isAskable = false
+        /// Users who asked and got no answer yet.
+        var requests: Set<Int> = []
+        /// Users who can neither take part nor ask.
+        var blocked: Set<Int> = []
     }
 
     struct Zone {
@@ -46,6 +58,11 @@ struct SharingModel {
     var held: [Int: [SharedZone: Set<String>]] = [:]
     /// The records that users could see at any moment, by zone.
     var seen: [Int: [SharedZone: Set<String>]] = [:]
+    /// The records that were in their share all the time since their zone was settled, with all
+    /// above them: whoever may see them sees them at once.
+    private(set) var firm: [SharedZone: Set<String>] = [:]
+    /// The shares of which something changed since their zone was settled.
+    private var moving: [SharedZone: Set<String>] = [:]
     private var versions = 0
 
     init(users: Int) { self.users = users }
@@ -82,12 +99,32 @@ struct SharingModel {
         return visible
     }
 
-    /// How a share looks to who may open its URL; nil for those to whom it is closed.
-    func opened(_ share: ShareID, by user: Int) -> String? {
-        guard let zone = zones[share.zone], let found = zone.shares[share.name] else { return nil }
+    /// How a share looks to who may open its URL, or a one-time URL of it; nil for those to whom it
+    /// is closed.
+    func opened(_ share: ShareID, by user: Int, through link: Int? = nil) -> String? {
+        guard let found = self.share(share, openedBy: user, through: link) else { return nil }
         let permission = found.members[user]?.permission ?? found.publicPermission
-        guard user == share.zone.owner || permission != .none else { return nil }
-        return zone.look(of: share.name, to: user, owner: share.zone.owner)
+        guard user == share.zone.owner || permission != .none && !found.blocked.contains(user)
+        else { return nil }
+        return found.look(to: user, owner: share.zone.owner)
+    }
+
+    /// What a share is for who opens a URL of it: by a one-time URL that nobody accepted yet, they
+    /// are the stranger for whom it was made. Nil where the URL leads nowhere.
+    func share(_ id: ShareID, openedBy user: Int, through link: Int?) -> Share? {
+        guard var found = zones[id.zone]?.shares[id.name] else { return nil }
+        guard let link else { return found }
+        guard let stranger = found.strangers[link] else {
+            return found.members.values.contains { $0.link == link } ? found : nil
+        }
+        guard user != id.zone.owner, !found.blocked.contains(user) else { return found }
+        if let known = found.members[user] {
+            // Who has an invitation of their own is to accept that.
+            return known.hasAccepted || known.permission == .none ? found : nil
+        }
+        found.strangers[link] = nil
+        found.members[user] = stranger
+        return found
     }
 
     /// Whether a user may write anything at all in a zone that they have.
@@ -112,7 +149,48 @@ struct SharingModel {
             changed.formUnion(shares.compactMap(\.self))
         }
         if !changed.isEmpty { news.append(News(zone: zone, origin: origin, shares: changed)) }
+        moving[zone, default: []].formUnion(changed)
+        noteFirm(in: zone, old, new)
         noteAccess(to: zone)
+    }
+
+    private mutating func noteFirm(in zone: SharedZone, _ old: Zone, _ new: Zone) {
+        let before = firm[zone] ?? []
+        var kept = before.filter { name in
+            old.share(of: name) != nil && old.share(of: name) == new.share(of: name)
+        }
+        // What is new is there with its save.
+        kept.formUnion(new.names.filter { !old.names.contains($0) && new.share(of: $0) != nil })
+        firm[zone] = kept.filter { name in
+            new.shares[name] != nil || new.path(of: name).allSatisfy(kept.contains)
+        }
+    }
+
+    /// Notes that all records of a zone have followed what is above them.
+    mutating func noteSettled(_ zone: SharedZone) {
+        let content = zones[zone] ?? Zone()
+        firm[zone] = Set(content.names.filter { content.share(of: $0) != nil })
+        moving[zone] = nil
+    }
+
+    /// Notes a step in which records follow: participants may hear of it who have a share of which
+    /// something changed since the zone was settled.
+    mutating func noteSettling(_ zone: SharedZone) {
+        news.append(News(zone: zone, origin: nil, shares: moving[zone] ?? []))
+        noteAccess(to: zone)
+    }
+
+    /// Becomes what it was at an earlier moment, but for what users saw since, and the numbers of
+    /// saves: none comes twice.
+    mutating func comeBack(to moment: SharingModel) {
+        let (known, count) = (seen, versions)
+        self = moment
+        versions = max(versions, count)
+        for (user, zones) in known {
+            for (zone, names) in zones {
+                seen[user, default: [:]][zone, default: []].formUnion(names)
+            }
+        }
     }
 
     private mutating func noteAccess(to zone: SharedZone) {
@@ -151,13 +229,20 @@ extension SharingModel.Zone {
 
     /// The share of the first record on the way up that is the root of one.
     func hierarchy(of name: String?) -> String? {
-        var visited: Set<String> = []
+        guard let top = path(of: name).last else { return nil }
+        return shares.first { $0.value.root == top }?.key
+    }
+
+    /// A note and what is above it, up to the root of a share.
+    func path(of name: String?) -> [String] {
+        var path: [String] = []
         var current = name
-        while let name = current, visited.insert(name).inserted {
-            if let share = shares.first(where: { $0.value.root == name }) { return share.key }
+        while let name = current, !path.contains(name) {
+            path.append(name)
+            guard !shares.values.contains(where: { $0.root == name }) else { break }
             current = notes[name]?.parent
         }
-        return nil
+        return path
     }
 
     /// How a record looks to a user who sees it.
@@ -168,14 +253,27 @@ extension SharingModel.Zone {
             let parent = user == owner || root == nil ? note.parent : nil
             return RecordLook.note(note.version, parent: parent, file: note.file, share: root)
         }
-        guard let share = shares[name] else { return "" }
-        let seesAll = user == owner || share.members[user].map { $0.role != .publicUser } == true
-        let members = share.members.filter { seesAll || $0.key == user }.map { user, member in
+        return shares[name]?.look(to: user, owner: owner) ?? ""
+    }
+}
+
+extension SharingModel.Share {
+    /// How the share looks to a user who sees it, or may open its URL.
+    func look(to user: Int, owner: Int) -> String {
+        let own = members[user]
+        let seesAll = user == owner || own.map { $0.role != .publicUser } == true
+        let manages = user == owner || own?.role == .administrator && own?.hasAccepted == true
+        func look(_ user: Int?, _ member: SharingModel.Member) -> String {
             RecordLook.member(
-                user, member.permission, member.role, member.hasAccepted ? .accepted : .pending)
+                user, member.permission, member.role, member.hasAccepted ? .accepted : .pending,
+                hasURL: manages && member.link != nil)
         }
-        let ownerMember = RecordLook.member(owner, .readWrite, .owner, .accepted)
-        return RecordLook.share(share.publicPermission, members + [ownerMember])
+        let known = members.filter { seesAll || $0.key == user }.map { look($0.key, $0.value) }
+        let others = seesAll ? strangers.values.map { look(nil, $0) } : []
+        let ownerMember = RecordLook.member(owner, .readWrite, .owner, .accepted, hasURL: false)
+        return RecordLook.share(
+            publicPermission, known + others + [ownerMember],
+            requests: manages ? RecordLook.requests(isAskable, requests, blocked) : nil)
     }
 }
 
@@ -185,14 +283,24 @@ enum RecordLook {
         "save \(version) below \(parent ?? "-") with \(file ?? "-"), shared as \(share ?? "-")"
     }
 
-    static func share(_ permission: SharePermission, _ members: [String]) -> String {
+    static func share(
+        _ permission: SharePermission, _ members: [String], requests: String?
+    ) -> String {
         "open to \(permission), with \(members.sorted().joined(separator: ", "))"
+            + (requests.map { "; \($0)" } ?? "")
+    }
+
+    /// What those see who manage a share.
+    static func requests(_ isAskable: Bool, _ waiting: Set<Int>, _ blocked: Set<Int>) -> String {
+        "\(isAskable ? "may be" : "may not be") asked for, \(waiting.sorted()) wait, "
+            + "\(blocked.sorted()) are blocked"
     }
 
     static func member(
         _ user: Int?, _ permission: SharePermission, _ role: ParticipantRole,
-        _ acceptance: ParticipantAcceptance
+        _ acceptance: ParticipantAcceptance, hasURL: Bool
     ) -> String {
         "\(user.map { "user \($0)" } ?? "a stranger") \(permission) \(role) \(acceptance)"
+            + (hasURL ? " by a URL" : "")
     }
 }

@@ -9,6 +9,12 @@ struct SharingState: Sendable {
     var devices: [String: SharingDevice] = [:]
     /// The last parts of the URLs of shares, as far as anybody was told.
     var urls: [ShareID: String] = [:]
+    /// The last parts of one-time URLs, oldest first.
+    var links: [LinkID: [String]] = [:]
+    /// The zones in which records still follow what is above them.
+    var unsettled: Set<SharedZone> = []
+    /// What users looked up last.
+    var shown: [Int: [SharedZone: [String: String]]] = [:]
     /// What proves that the files of notes were uploaded, by the names of these.
     var receipts: [String: WireAsset] = [:]
     /// What files hold, by their checksums.
@@ -23,6 +29,24 @@ struct SharingState: Sendable {
     var steps = 0
 
     init(users: Int) { model = SharingModel(users: users) }
+
+    /// Becomes what it was at an earlier moment, but for what devices and users know.
+    mutating func comeBack(to moment: SharingState) {
+        let present = self
+        self = moment
+        model = present.model
+        model.comeBack(to: moment.model)
+        devices = present.devices
+        contents = present.contents
+        notificationCount = present.notificationCount
+        steps = present.steps
+    }
+
+    /// A one-time URL of a share, by the number of the participant for whom it was made.
+    struct LinkID: Hashable {
+        var share: ShareID
+        var number: Int
+    }
 
     /// Changes of a zone from one client, as a subscription is notified of them.
     struct HeardOf: Hashable {
@@ -40,6 +64,7 @@ extension Simulation {
         switch action {
         case .hear(let client): try await hear(client)
         case .sync(let client, let pages): try await sync(client, pages: pages)
+        case .settle(let limit): try await settleHierarchies(limit: limit)
         case .subscribe(let id, let scope, let type, let writer):
             var info = WireNotificationInfo()
             info.shouldSendContentAvailable = true
@@ -65,18 +90,27 @@ extension Simulation {
         let action = try await withFiles(action)
         let share = action.share
         // Nobody need have been told of a share whose maker got no answer.
-        if case .accept(let share, _) = action { try await learnURL(of: share) }
+        switch action {
+        case .accept(let share, _), .acceptLink(_, let share, _, _), .ask(let share, _):
+            try await learnURL(of: share)
+        default: break
+        }
         let known = try await shareBefore(action)
+        let found = try await foundBefore(action)
+        let mayWait = try await mayHaveToWait(action)
+        // Whether it was done would not show.
+        if mayWait { store.fix(nil) }
         // Whether or not the answer arrives, the device has to look what became of it.
         if let client = action.writer?.client {
             sharing.devices[client]?.doubtful.formUnion(action.zone.map { [$0] } ?? [])
         }
         let writes = store.writes
         var next = sharing.model
-        let expected = next.apply(action)
+        let expected = next.apply(action, finding: found)
         var death: MortalStore.Died?
         do {
             let isDone = try await send(action, after: next, over: known)
+            if !isDone, expected, mayWait { return }
             try demand(
                 isDone == expected,
                 "\(action) is \(isDone ? "done" : "refused"), which must be "
@@ -90,6 +124,7 @@ extension Simulation {
             changeCount += 1
             if case .removeZone = action, let zone = action.zone {
                 sharing.urls = sharing.urls.filter { $0.key.zone != zone }
+                sharing.links = sharing.links.filter { $0.key.share.zone != zone }
             }
         }
         if let death { throw death }
@@ -142,7 +177,7 @@ extension Simulation {
                 [.init(.forceDelete, recordName: share.name)], in: share.zone, writer)
         case .accept(let share, let writer):
             return try await open(share, "accept", writer) != nil
-        default: preconditionFailure("\(action) is no change")
+        default: return try await sendAccess(action, over: known)
         }
     }
 
@@ -173,6 +208,13 @@ extension Simulation {
             ], in: share.zone, writer)
     }
 
+    /// Saves a share over what its writer knows of it.
+    func save(
+        _ share: ShareID, _ changes: ShareChanges, _ known: WireRecord?, _ writer: Writer
+    ) async throws -> Bool {
+        try await save(share, .update, changes, tag: known?.recordChangeTag, writer)
+    }
+
     private func modify(
         _ operations: [ModifyRecords.Operation], in zone: SharedZone, _ writer: Writer
     ) async throws -> Bool {
@@ -181,11 +223,17 @@ extension Simulation {
         let body = try await post("\(scope)/records/modify", as: writer, request.write)
         guard (try? JSONReader.read(body, WireError.init(from:))) == nil else { return false }
         let results = try JSONReader.read(body) { try ModifyRecords.Response(from: &$0) }.records
+        // No refusal shows what its caller may not see, or tells of it.
+        let visible = sharing.model.visible(to: writer.user, in: zone)
+        let asked = Set(operations.flatMap(\.allNames))
         for case .failed(let name, let error) in results {
-            // No refusal shows what its caller may not see.
+            let untold = SharingModel.allNames.filter { visible[$0] == nil && !asked.contains($0) }
+            try demand(
+                untold.allSatisfy { !error.reason.contains("'\($0)'") },
+                "a refusal tells user \(writer.user) of hidden records: \(error.reason)")
             guard let record = error.detail?.serverRecord else { continue }
             try demand(
-                sharing.model.visible(to: writer.user, in: zone)[name] == look(of: record),
+                visible[name] == look(of: record),
                 "a refusal shows user \(writer.user) record '\(name)'"
             )
         }
@@ -215,8 +263,14 @@ extension Simulation {
     func open(
         _ share: ShareID, _ endpoint: String, _ writer: Writer
     ) async throws -> ShareMetadata? {
-        let guid = ShortGUID(
-            sharing.urls[share] ?? "unknown", shouldFetchRootRecord: true)
+        try await open(url: sharing.urls[share] ?? "unknown", endpoint, writer)
+    }
+
+    /// Asks for a share by the last part of any of its URLs; nil where it is closed.
+    func open(
+        url: String, _ endpoint: String, _ writer: Writer
+    ) async throws -> ShareMetadata? {
+        let guid = ShortGUID(url, shouldFetchRootRecord: true)
         let request = SharesRequest(shortGUIDs: [guid])
         let body = try await post("public/records/\(endpoint)", as: writer, request.write)
         let results = try JSONReader.read(body) { try SharesResponse(from: &$0) }.results
@@ -227,64 +281,30 @@ extension Simulation {
     /// What the writer knows of the share that they are about to change.
     private func shareBefore(_ action: SharingAction) async throws -> WireRecord? {
         switch action {
-        case .set(_, _, let share, let writer), .open(_, let share, let writer):
+        case .set(_, _, let share, let writer), .open(_, let share, let writer),
+            .link(_, _, let share, let writer), .letAsk(_, let share, let writer),
+            .deny(_, let share, let writer), .block(_, _, let share, let writer):
             try await lookUp([share.name], in: share.zone, as: writer.user)?[share.name]
         default: nil
         }
     }
 
-    /// Has the owner tell everybody the URL.
+    /// Has the owner tell everybody the URL, and the one-time URLs.
     private func learnURL(of share: ShareID) async throws {
         let found = try await lookUp([share.name], in: share.zone, as: share.zone.owner)
-        guard let url = found?[share.name]?.shownShare?.shortGUID else { return }
+        guard let shown = found?[share.name]?.shownShare else { return }
+        for participant in shown.participants {
+            guard let url = participant.oneTimeShortGUID, let id = participant.participantID,
+                let number = Int(id.dropFirst(Self.participantID(ofLink: 0).count - 1))
+            else { continue }
+            let link = SharingState.LinkID(share: share, number: number)
+            if sharing.links[link]?.contains(url) != true {
+                sharing.links[link, default: []].append(url)
+            }
+        }
+        let url = shown.shortGUID
         let known = sharing.urls.updateValue(url, forKey: share) ?? url
         try demand(known == url, "SHARE-6: \(share) has another URL than before")
-    }
-
-    // MARK: Files
-
-    /// Uploads the files of notes.
-    private func withFiles(_ action: SharingAction) async throws -> SharingAction {
-        guard case .put(let edits, let zone, let writer) = action else { return action }
-        var allowed: [NoteEdit] = []
-        sharing.receipts = [:]
-        for var edit in edits {
-            if let content = edit.file {
-                let receipt = try await upload(content, of: edit, in: zone, writer)
-                sharing.receipts[edit.name] = receipt
-                if receipt == nil { edit.file = nil }
-            }
-            allowed.append(edit)
-        }
-        return .put(allowed, zone, by: writer)
-    }
-
-    /// Returns the receipt for a file; nil where its writer may not write.
-    private func upload(
-        _ content: String, of edit: NoteEdit, in zone: SharedZone, _ writer: Writer
-    ) async throws -> WireAsset? {
-        let request = UploadAssets.Request(
-            zoneID: zoneID(zone),
-            tokens: [
-                .init(
-                    recordName: edit.name, recordType: Names.type(of: edit.name), fieldName: "file")
-            ]
-        )
-        let scope = zone.scope(for: writer.user)
-        let body = try await post("\(scope)/assets/upload", as: writer, request.write)
-        let slots = try? JSONReader.read(body) { try UploadAssets.Response(from: &$0).tokens }
-        let mayWrite =
-            sharing.model.has(zone, writer.user) && sharing.model.isWriter(writer.user, in: zone)
-        try demand(
-            (slots != nil) == mayWrite,
-            "\(writer) \(slots == nil ? "gets no" : "gets an") upload URL in \(zone)")
-        guard let url = slots?.first?.url else { return nil }
-        let (status, answer) = try await exchange(
-            .post, Self.path(url), Self.bytes(of: content))
-        try demand(status == 200, "an upload is answered \(status)")
-        let asset = try JSONReader.read(answer) { try UploadAssets.Receipt(from: &$0).singleFile }
-        sharing.contents[asset.fileChecksum] = content
-        return asset
     }
 }
 
@@ -295,9 +315,11 @@ extension SharingAction {
         case .makeZone(_, let writer), .removeZone(_, let writer), .put(_, _, let writer),
             .share(_, _, _, let writer), .set(_, _, _, let writer), .open(_, _, let writer),
             .stop(_, let writer), .accept(_, let writer), .subscribe(_, _, _, let writer),
-            .unsubscribe(_, _, let writer):
+            .unsubscribe(_, _, let writer), .link(_, _, _, let writer), .letAsk(_, _, let writer),
+            .deny(_, _, let writer), .block(_, _, _, let writer),
+            .acceptLink(_, _, _, let writer), .ask(_, let writer):
             writer
-        case .hear, .sync: nil
+        case .hear, .sync, .settle: nil
         }
     }
 
@@ -305,7 +327,9 @@ extension SharingAction {
     var share: ShareID? {
         switch self {
         case .share(let share, _, _, _), .set(_, _, let share, _), .open(_, let share, _),
-            .stop(let share, _), .accept(let share, _):
+            .stop(let share, _), .accept(let share, _), .link(_, _, let share, _),
+            .letAsk(_, let share, _), .deny(_, let share, _), .block(_, _, let share, _),
+            .acceptLink(_, let share, _, _), .ask(let share, _):
             share
         default: nil
         }
@@ -333,6 +357,10 @@ extension NoteEdit {
             fields["owner"] = Field(
                 .reference(WireReference(recordName: owner, action: .deleteSelf)))
         }
+        if let needed {
+            fields["needed"] = Field(
+                .reference(WireReference(recordName: needed, action: .validate)))
+        }
         if let receipt = receipts[name] { fields["file"] = Field(.asset(receipt)) }
         let newParent: String?? =
             switch parent {
@@ -345,6 +373,26 @@ extension NoteEdit {
             fields: FieldChanges(fields), parent: newParent
         )
     }
+}
+
+extension ModifyRecords.Operation {
+    /// The records that the operation names.
+    fileprivate var allNames: [String] {
+        let references = fields.values.values.compactMap { field -> String? in
+            guard case .reference(let reference)?? = field.map({ $0.value }) else { return nil }
+            return reference.recordName
+        }
+        return [recordName, parent ?? nil, share.root?.recordName].compactMap(\.self) + references
+    }
+}
+
+extension SharingModel {
+    /// The names of all records that there can be in a zone, those of shares included.
+    static let allNames =
+        Names.records
+        + (Names.records.map { $0 } as [String?] + [nil]).map {
+            ShareID(zone: SharedZone.all[0], root: $0).name
+        }
 }
 
 extension WireRecord {

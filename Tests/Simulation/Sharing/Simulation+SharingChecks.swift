@@ -11,8 +11,13 @@ extension Simulation {
     /// Looks up all records of all zones as everybody; of one zone, as one of them, in all ways.
     func checkSharing() async throws {
         sharing.steps += 1
+        sharing.unsettled = Set(try await unsettledZones().keys)
+        for zone in SharedZone.all where !sharing.unsettled.contains(zone) {
+            sharing.model.noteSettled(zone)
+        }
         for user in people.indices {
             try await checkZones(of: user)
+            try await checkChangedZones(of: user)
             for zone in SharedZone.all { try await checkRecords(of: zone, as: user) }
         }
         // Each combination comes again and again.
@@ -22,7 +27,7 @@ extension Simulation {
             try await checkQuery(for: type, in: zone, as: user)
         }
         try await checkShares(of: zone, as: user)
-        try await checkFile(in: zone, as: user)
+        try await checkFiles(in: zone, as: user)
         try await checkExplanation(of: user)
         try await checkFirstFetch(of: zone, as: user)
     }
@@ -50,6 +55,12 @@ extension Simulation {
 
     /// Brings every device up to date that was told that it is not, and compares all of them.
     func finishSharing() async throws {
+        var rounds = 0
+        while try await !unsettledZones().isEmpty {
+            try await settleHierarchies(limit: 100)
+            rounds += 1
+            try demand(rounds < 100, "records follow what is above them for ever")
+        }
         _ = try await cloud.pipeline.drain()
         try await observeSharing()
         for client in sharing.devices.keys.sorted() {
@@ -135,17 +146,59 @@ extension Simulation {
         }
     }
 
-    private func checkRecords(of zone: SharedZone, as user: Int) async throws {
-        let shares = (Names.records.map { $0 } as [String?] + [nil]).map {
-            ShareID(zone: zone, root: $0).name
+    /// The zones that changed, from the beginning: those that the user has or had, until the change
+    /// by which they lost them was taken to them.
+    private func checkChangedZones(of user: Int) async throws {
+        for scope in [DatabaseScope.private, .shared] {
+            let body = try await post(
+                "\(scope)/changes/database", as: Writer(user: user),
+                FetchDatabaseChanges.Request().write)
+            let answer = try JSONReader.read(body) {
+                try FetchDatabaseChanges.Response(from: &$0)
+            }
+            var found: Set<SharedZone> = []
+            for result in answer.zones {
+                guard case .zone(let zone) = result else {
+                    throw Violation("a first fetch of a database has \(result)")
+                }
+                found.insert(try sharedZone(zone.zoneID, namedTo: user))
+            }
+            let zones = SharedZone.all.filter { $0.scope(for: user) == scope }
+            let had = zones.filter {
+                scope == .private
+                    ? sharing.model.has($0, user)
+                    : sharing.model.held[user]?[$0]?.isEmpty == false
+            }
+            let expected = zones.filter { sharing.model.has($0, user) }
+            let isComplete = scope == .private || sharing.model.news.isEmpty
+            try demand(
+                found.isSubset(of: had) && (!isComplete || found.isSuperset(of: expected)),
+                "user \(user) fetches changes of \(found), not \(expected)")
         }
-        let found = try await lookUp(Names.records + shares, in: zone, as: user)
+    }
+
+    /// Whether a user finds all that they may see of a zone: nobody else's records do not still
+    /// follow what is above them.
+    func seesAll(of zone: SharedZone, _ user: Int) -> Bool {
+        user == zone.owner || !sharing.unsettled.contains(zone)
+            || sharing.model.zones[zone]?.shares[ShareNames.zoneWideShare] != nil
+    }
+
+    private func checkRecords(of zone: SharedZone, as user: Int) async throws {
+        let records = try await lookUp(SharingModel.allNames, in: zone, as: user)
+        let found = (records ?? [:]).mapValues { look(of: $0) }
+        sharing.shown[user, default: [:]][zone] = found
         let expected = sharing.model.visible(to: user, in: zone)
+        // What still follows is not seen yet; what never left is.
+        let firm = seesAll(of: zone, user) ? nil : sharing.model.firm[zone] ?? []
         try demand(
-            (found != nil) == sharing.model.has(zone, user)
-                && (found ?? [:]).mapValues { look(of: $0) } == expected,
-            "user \(user) looks up \((found ?? [:]).mapValues { look(of: $0) }) in \(zone), "
-                + "expected \(expected)"
+            (records != nil) == sharing.model.has(zone, user)
+                && found.allSatisfy { expected[$0.key] == $0.value }
+                && expected.keys.allSatisfy { name in
+                    found[name] != nil || firm.map { !$0.contains(name) } == true
+                },
+            "user \(user) looks up \(found) in \(zone), expected \(expected)"
+                + (firm.map { " of which \($0) are settled" } ?? "")
         )
     }
 
@@ -180,7 +233,7 @@ extension Simulation {
             query: WireQuery(recordType: type), zoneID: zoneID(zone))
         let body = try await post(
             "\(zone.scope(for: user))/records/query", as: Writer(user: user), request.write)
-        let visible = sharing.model.visible(to: user, in: zone)
+        let visible = sharing.shown[user]?[zone] ?? [:]
         let expected = visible.filter { Names.type(of: $0.key) == type }
         guard (try? JSONReader.read(body, WireError.init(from:))) == nil else {
             // Nobody may have saved any of this type yet.
@@ -209,13 +262,18 @@ extension Simulation {
         var found: [String: String] = [:]
         if case .changes(let page)? = answer.zones.first {
             for result in page.records {
-                guard case .record(let record) = result else {
-                    throw Violation("a first fetch has \(result)")
+                switch result {
+                case .record(let record): found[record.recordName] = look(of: record)
+                // What does not hold any more may have been seen before.
+                case .deleted(let tombstone) where !seesAll(of: zone, user):
+                    try demand(
+                        sharing.model.seen[user]?[zone]?.contains(tombstone.recordName) == true,
+                        "a first fetch of user \(user) names \(tombstone.recordName) in \(zone)")
+                default: throw Violation("a first fetch has \(result)")
                 }
-                found[record.recordName] = look(of: record)
             }
         }
-        let expected = sharing.model.visible(to: user, in: zone)
+        let expected = sharing.shown[user]?[zone] ?? [:]
         try demand(found == expected, "user \(user) fetches \(found) of \(zone), not \(expected)")
     }
 
@@ -232,19 +290,33 @@ extension Simulation {
                 metadata?.rootRecord?.recordName == (expected == nil ? nil : share.root),
                 "the metadata of \(share) shows \(metadata?.rootRecord?.recordName ?? "-")")
         }
+        for (link, urls) in sharing.links where link.share.zone == zone {
+            for (index, url) in urls.enumerated() {
+                let metadata = try await open(url: url, "resolve", Writer(user: user))
+                let isNewest = index == urls.count - 1
+                let expected =
+                    isNewest
+                    ? sharing.model.opened(link.share, by: user, through: link.number) : nil
+                try demand(
+                    metadata.map { look(of: $0.share) } == expected,
+                    "user \(user) opens one-time URL \(link.number) of \(link.share) as "
+                        + "\(metadata.map { look(of: $0.share) } ?? "-"), expected "
+                        + "\(expected ?? "-")"
+                )
+            }
+        }
     }
 
     /// A file is had by its record's URL, and for another record by who sees this one and may write.
-    private func checkFile(in zone: SharedZone, as user: Int) async throws {
-        let visible = sharing.model.visible(to: user, in: zone)
-        let name = Names.records[sharing.steps % Names.records.count]
-        let content = sharing.model.zones[zone]?.notes[name]?.file
+    private func checkFiles(in zone: SharedZone, as user: Int) async throws {
+        let visible = sharing.shown[user]?[zone] ?? [:]
+        let notes = sharing.model.zones[zone]?.notes ?? [:]
         let source = JSONWriter.write { writer in
             writer.object { writer in
                 writer.key("zoneID")
                 zoneID(zone).write(to: &writer)
                 writer.key("assets")
-                writer.array([name]) { writer, name in
+                writer.array(Names.records) { writer, name in
                     writer.object { writer in
                         writer.member("recordName", name)
                         writer.member("fieldName", "file")
@@ -256,13 +328,15 @@ extension Simulation {
         let answer = try await call(
             .post, target("database", "\(scope)/assets/rereference", Writer(user: user)), source)
         let text = String(decoding: answer, as: UTF8.self)
-        let hasReceipt = text.contains(#""receipt""#)
-        let mayHave =
-            content != nil && visible[name] != nil && sharing.model.isWriter(user, in: zone)
+        let receipts =
+            text.split(separator: #""receipt""#, omittingEmptySubsequences: false).count - 1
+        let files = notes.filter { $0.value.file != nil && visible[$0.key] != nil }
+        let expected = sharing.model.isWriter(user, in: zone) ? files.count : 0
         try demand(
-            hasReceipt == mayHave,
-            "user \(user) asks for the file of '\(name)' in \(zone) and gets \(text)")
-        guard let content, visible[name] != nil else { return }
+            receipts == expected,
+            "user \(user) asks for the files of \(zone) and gets \(text), not \(expected) receipts")
+        let name = Names.records[sharing.steps % Names.records.count]
+        guard let content = files[name]?.file else { return }
         let record = try await lookUp([name], in: zone, as: user)?[name]
         guard case .asset(let asset)? = try record?.fields.decoded()["file"]?.value else {
             throw Violation("'\(name)' of \(zone) lost its file")
@@ -284,7 +358,13 @@ extension Simulation {
                         people.firstIndex {
                             $0.recordName == participant.identity.userRecordName
                         },
-                        participant.permission, participant.role, participant.acceptance)
+                        participant.permission, participant.role, participant.acceptance,
+                        hasURL: participant.oneTimeShortGUID != nil)
+                },
+                requests: record.shownShare?.accessRequests.map { requests in
+                    RecordLook.requests(
+                        requests.areAllowed, Set(requests.requesters.map(number(of:))),
+                        Set(requests.blocked.map(number(of:))))
                 }
             )
         }
@@ -298,5 +378,9 @@ extension Simulation {
         var share: String?
         if case .root(let name, _)? = record.sharing { share = name }
         return RecordLook.note(version, parent: record.parent, file: file, share: share)
+    }
+
+    private func number(of identity: UserIdentity) -> Int {
+        people.firstIndex { $0.recordName == identity.userRecordName } ?? -1
     }
 }

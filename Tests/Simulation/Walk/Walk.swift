@@ -24,6 +24,8 @@ package struct Walk: Sendable, Hashable {
     let pipelines: Int
     /// Whether zones are shared, which is all that happens then.
     let hasSharing: Bool
+    /// How many records follow what is above them with the save itself.
+    let movedRecords: Int
     var steps: [Step]
 
     /// Makes the walk of a seed, of 40 to 80 steps; twice as many with returns of the store to
@@ -42,6 +44,7 @@ package struct Walk: Sendable, Hashable {
         self.isWide = isWide
         self.pipelines = pipelines
         self.hasSharing = hasSharing
+        movedRecords = hasSharing ? planner.dice.pick([0, 0, 1, 2, 3, 400]) : Limits().movedRecords
         guard !hasSharing else {
             steps = planner.sharedSteps()
             return
@@ -61,7 +64,7 @@ extension Walk: CustomStringConvertible {
         let head =
             "seed \(seed): \(users) users; a pass takes \(entriesPerPass) entries and makes "
             + "\(notificationsPerPass) notifications; \(waitingPerStream) notifications wait for a "
-            + "stream; \(pipelines) pipelines"
+            + "stream; \(pipelines) pipelines; \(movedRecords) records follow at once"
         let lines = steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
         return ([head] + lines).joined(separator: "\n")
     }
