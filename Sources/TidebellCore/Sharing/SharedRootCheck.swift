@@ -78,7 +78,9 @@ struct SharedRootCheck {
             } passing: { inside, name in
                 Inside(root: inside.root, moved: isMoved(name) ? name : inside.moved)
             }
-            guard let inside, let blamed = makers[root] ?? inside.moved ?? makers[inside.root]
+            // What comes below itself is in no other share.
+            guard let inside, inside.root != root,
+                let blamed = makers[root] ?? inside.moved ?? makers[inside.root]
             else { continue }
             failures[blamed] = .alreadyShared(root)
         }

@@ -52,6 +52,22 @@ import TidebellWire
         #expect(try await bench.replica(of: bench.otto, from: all).names == ["list", "share"])
     }
 
+    @Test("SHARE-4: a root below itself is in no other share, also where records follow later")
+    func circle() async throws {
+        let bench = try await SharingBench()
+        try await bench.modify(.save(.create, "top", title: "top"))
+        try await bench.modify(
+            .save(.create, "list", title: "list", parent: "top"),
+            .save(.create, "other", title: "other", parent: "top"))
+        let share = try await bench.share("list", with: [.invited(bench.otto)])
+        _ = try await bench.accept(share, as: bench.otto)
+        let moved = try await bench.modify(
+            limits: few(), .save(.forceUpdate, "top", parent: "list"))
+        #expect(moved[0].error == nil)
+        try await bench.settle()
+        #expect(try await bench.seen(by: bench.otto) == ["list", "other", "share", "top"])
+    }
+
     @Test("A store that is opened again goes on where it was stopped")
     func reopening() async throws {
         let (bench, _) = try await bench(groups: 5, of: 5)
