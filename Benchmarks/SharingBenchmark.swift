@@ -3,7 +3,8 @@ import Foundation
 import TidebellProcesses
 
 /// What sharing costs: saves below the root of 10,000 records that are shared with nobody, with one
-/// participant and with 100; and a page of changes that a participant fetches, beside the owner's.
+/// participant and with 100, and with as many who are notified of every change; and a page of changes
+/// that a participant fetches, beside the owner's.
 ///
 /// All take turns, so that they meet the same disk; the ratios are of one turn each.
 struct SharingBenchmark {
@@ -14,6 +15,18 @@ struct SharingBenchmark {
     private let seconds = 2.0
     private let fetches = 100
 
+    /// A zone whose records are shared.
+    private struct SharedZone {
+        var name: String
+        var participants: Int
+        /// Whether participants have a subscription to their shared databases.
+        var notified: Bool
+
+        var title: String {
+            "\(participants) participant\(participants == 1 ? "" : "s")\(notified ? ", notified" : "")"
+        }
+    }
+
     /// A participant, and the zone as they know it.
     private struct Participant {
         var token: String
@@ -22,16 +35,21 @@ struct SharingBenchmark {
 
     func run() async throws {
         let connection = try HTTPConnection(port: server.program.port)
-        for zone in ["alone", "shared-1", "shared-100"] { try fill(zone, connection) }
-        var participants: [Participant] = []
-        for (zone, count) in [("shared-1", 1), ("shared-100", 100)] {
-            participants = try await share(zone, with: count, connection)
+        let zones = [1, 100].flatMap { count in
+            [false, true].map { notified in
+                SharedZone(
+                    name: "\(notified ? "notified" : "shared")-\(count)", participants: count,
+                    notified: notified)
+            }
         }
-        guard let participant = participants.first else { return }
+        for zone in ["alone"] + zones.map(\.name) { try fill(zone, connection) }
+        var participants: [String: [Participant]] = [:]
+        for zone in zones { participants[zone.name] = try await share(zone, connection) }
+        guard let participant = participants["shared-100"]?.first else { return }
         var saves: [String: [Double]] = [:]
         var pages: [String: [Double]] = [:]
         for _ in 0..<repetitions {
-            for zone in ["alone", "shared-1", "shared-100"] {
+            for zone in ["alone"] + zones.map(\.name) {
                 saves[zone, default: []].append(try measureSaves(in: zone, connection))
             }
             pages["owner", default: []].append(
@@ -44,11 +62,11 @@ struct SharingBenchmark {
         }
         let alone = saves["alone"] ?? []
         report("saves below 10,000, shared with nobody", alone, unit: "per s")
-        for (zone, name) in [("shared-1", "1 participant"), ("shared-100", "100 participants")] {
-            let shared = saves[zone] ?? []
-            report("saves below 10,000, \(name)", shared, unit: "per s")
+        for zone in zones {
+            let shared = saves[zone.name] ?? []
+            report("saves below 10,000, \(zone.title)", shared, unit: "per s")
             report(
-                "a save with \(name) / with nobody", zip(alone, shared).map { $0 / $1 },
+                "a save with \(zone.title) / with nobody", zip(alone, shared).map { $0 / $1 },
                 unit: "times")
         }
         let owner = pages["owner"] ?? []
@@ -103,18 +121,18 @@ struct SharingBenchmark {
 
     /// Shares the records of a zone with users who accept, and waits until a participant has all.
     private func share(
-        _ zone: String, with count: Int, _ connection: HTTPConnection
+        _ zone: SharedZone, _ connection: HTTPConnection
     ) async throws -> [Participant] {
         let share =
             #"{"recordType":"cloudkit.share","recordName":"share","fields":{},"#
             + #""forRecord":{"recordName":"root"},"publicPermission":"READ_WRITE"}"#
-        let answer = try connection.post(server.path("records/modify"), modify(zone, [share]))
+        let answer = try connection.post(server.path("records/modify"), modify(zone.name, [share]))
         guard let guid = Self.text(of: "shortGUID", in: answer) else {
             throw ProcessFailure(description: "no share came: \(answer.prefix(300))")
         }
         var participants: [Participant] = []
-        for number in 0..<count {
-            let token = try await server.program.token(["user", "add", "\(zone)-\(number)"])
+        for number in 0..<zone.participants {
+            let token = try await server.program.token(["user", "add", "\(zone.name)-\(number)"])
             let accepted = try connection.post(
                 server.path("records/accept", scope: "public", token: token),
                 #"{"shortGUIDs":[{"value":"\#(guid)"}]}"#)
@@ -124,7 +142,8 @@ struct SharingBenchmark {
             participants.append(
                 Participant(
                     token: token,
-                    zoneID: #"{"zoneName":"\#(zone)","ownerRecordName":"\#(owner)"}"#))
+                    zoneID: #"{"zoneName":"\#(zone.name)","ownerRecordName":"\#(owner)"}"#))
+            if zone.notified { try subscribe(token, connection) }
         }
         guard let participant = participants.first else { return [] }
         let path = server.path("records/lookup", scope: "shared", token: participant.token)
@@ -137,6 +156,18 @@ struct SharingBenchmark {
             }
         }
         return participants
+    }
+
+    /// Has a participant be notified of whatever changes in their shared database.
+    private func subscribe(_ token: String, _ connection: HTTPConnection) throws {
+        let answer = try connection.post(
+            server.path("subscriptions/modify", scope: "shared", token: token),
+            #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"shared","#
+                + #""subscriptionType":"database","#
+                + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#)
+        guard !answer.contains("serverErrorCode") else {
+            throw ProcessFailure(description: "no subscription: \(answer.prefix(300))")
+        }
     }
 
     private func note(_ name: String, _ number: Int, below parent: String?) -> String {

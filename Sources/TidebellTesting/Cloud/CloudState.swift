@@ -190,6 +190,11 @@ final class CloudState: Sendable {
         return try await accounts.makeWebToken(for: user, lifetime: Self.tokenLifetime)
     }
 
+    /// Gives a user a verified address.
+    func addAddress(_ address: String, of user: String) async throws {
+        _ = try await running().accounts.addAddress(address, of: user)
+    }
+
     /// The devices that still exist.
     var devices: [TestDevice] { state.withLock { $0.devices.compactMap(\.device) } }
 

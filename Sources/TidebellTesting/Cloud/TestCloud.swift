@@ -84,6 +84,15 @@ public final class TestCloud: Sendable {
         try await state.makeDevice(user: user, environment: environment)
     }
 
+    /// Gives a user an e-mail address or a phone number, verified, by which others invite them to
+    /// shares (SHARE-22).
+    ///
+    /// Fails where no device of the user was made yet, where somebody else has the address, and for
+    /// what is neither.
+    public func addAddress(_ address: String, of user: String) async throws {
+        try await state.addAddress(address, of: user)
+    }
+
     /// Returns when nothing is pending: every change was delivered, and every connected
     /// device has received its pushes.
     ///

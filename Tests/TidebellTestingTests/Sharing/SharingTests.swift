@@ -224,6 +224,150 @@ import TidebellTesting
         #expect(error?.code == .unknownItem)
     }
 
+    @Test(
+        "SHARE-14: the owner deletes root and share in one batch, in any order; it is gone for all",
+        arguments: [["share", "list"], ["list", "share"]])
+    func rootAndShare(order: [String]) async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        try await people.accept(share)
+        try await people.cloud.settle()
+        let token = try await people.bensLaptop.sharedDatabase.databaseChanges(since: nil)
+            .changeToken
+        let database = people.annasPhone.privateDatabase
+        // Items go before or after what they are below: that is one batch, too.
+        let ids = (order + ["milk", "bread"]).map {
+            $0 == "share" ? share.recordID : people.id($0)
+        }
+        let results = try await database.modifyRecords(saving: [], deleting: ids)
+        #expect(Set(results.deleteResults.keys) == Set(ids))
+        for (_, result) in results.deleteResults { try result.get() }
+        try await people.cloud.settle()
+        let left = try await people.annasLaptop.privateDatabase.recordZoneChanges(
+            inZoneWith: people.zoneID, since: nil)
+        #expect(left.modificationResultsByID.keys.map(\.recordName) == ["other"])
+        let zoneID = try await people.bensID("list").zoneID
+        let changes = try await people.bensLaptop.sharedDatabase.databaseChanges(since: token)
+        #expect(changes.deletions.map(\.zoneID) == [zoneID])
+        let error = await #expect(throws: CKError.self) {
+            try await people.bensPhone.open(shareURL: #require(share.url))
+        }
+        #expect(error?.code == .unknownItem)
+    }
+
+    @Test(
+        "SHARE-13, SHARE-14: a participant who deletes root and share in one batch stays, and so do both",
+        arguments: [["share", "list"], ["list", "share"]])
+    func rootAndShareOfOthers(order: [String]) async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        try await people.accept(share)
+        var ids: [CKRecord.ID] = []
+        for name in order {
+            ids.append(try await people.bensID(name == "share" ? share.recordID.recordName : name))
+        }
+        let results = try await people.bensPhone.sharedDatabase.modifyRecords(
+            saving: [], deleting: ids)
+        let codes = order.indices.map { index in
+            #expect(throws: CKError.self) { try results.deleteResults[ids[index]]?.get() }?.code
+        }
+        #expect(codes == order.map { $0 == "list" ? .permissionFailure : .batchRequestFailed })
+        let list = try await people.bensLaptop.sharedDatabase.record(for: people.bensID("list"))
+        #expect(list.share?.recordID.recordName == share.recordID.recordName)
+    }
+
+    @Test("SHARE-24: title, picture, kind and keys of the app's own travel with a share")
+    func fields() async throws {
+        let people = try await Sharers()
+        let share = try await people.share()
+        let picture = Data((0..<1024).map { UInt8(truncatingIfNeeded: $0) })
+        share[CKShare.SystemFieldKey.thumbnailImageData] = picture
+        share[CKShare.SystemFieldKey.shareType] = "org.example.list"
+        share["color"] = "green"
+        let database = people.annasPhone.privateDatabase
+        try await database.save(share)
+        func check(_ share: CKShare, _ place: String) {
+            #expect(share[CKShare.SystemFieldKey.title] == "Our groceries", "\(place)")
+            #expect(share[CKShare.SystemFieldKey.thumbnailImageData] == picture, "\(place)")
+            #expect(share[CKShare.SystemFieldKey.shareType] == "org.example.list", "\(place)")
+            #expect(share["color"] == "green", "\(place)")
+        }
+        // What is shown to whoever is asked whether to accept.
+        let metadata = try await people.bensPhone.open(shareURL: #require(share.url))
+        check(metadata.share, "the metadata")
+        check(try await people.bensPhone.container().accept(metadata), "what was accepted")
+        let bens = try await people.bensLaptop.sharedDatabase.record(
+            for: people.bensID(share.recordID.recordName))
+        check(try #require(bens as? CKShare), "the participant's record")
+
+        // One goes; another is of the wrong type.
+        let known = try await database.record(for: share.recordID)
+        known[CKShare.SystemFieldKey.shareType] = nil
+        try await database.save(known)
+        let fetched = try await people.annasLaptop.privateDatabase.record(for: share.recordID)
+        #expect(fetched[CKShare.SystemFieldKey.shareType] == nil)
+        #expect(fetched[CKShare.SystemFieldKey.thumbnailImageData] == picture)
+        known[CKShare.SystemFieldKey.thumbnailImageData] = "no picture"
+        let error = await #expect(throws: CKError.self) { try await database.save(known) }
+        #expect(error?.code == .invalidArguments)
+        #expect(error?.localizedDescription.contains("cloudkit.thumbnailImageData") == true)
+    }
+
+    @Test("SHARE-11: 100 are invited; the 101st makes the save fail, and nobody is lost")
+    func participantsAtMost() async throws {
+        let people = try await Sharers()
+        let share = try await people.share(nil)
+        let container = people.annasPhone.container()
+        let addresses = (1...101).map { "guest-\($0)@example.org" }
+        for address in addresses.dropLast() {
+            share.addParticipant(try await container.shareParticipant(forEmailAddress: address))
+        }
+        let database = people.annasPhone.privateDatabase
+        try await database.save(share)
+        share.addParticipant(
+            try await container.shareParticipant(forEmailAddress: try #require(addresses.last)))
+        let error = await #expect(throws: CKError.self) { try await database.save(share) }
+        #expect(error?.code == .tooManyParticipants)
+        let fetched = try await people.annasLaptop.privateDatabase.record(for: share.recordID)
+        let kept = try #require(fetched as? CKShare)
+        #expect(
+            kept.participants.dropFirst().map { $0.userIdentity.lookupInfo?.emailAddress }
+                == addresses.dropLast())
+        // One who goes makes room for the other.
+        let first = try #require(kept.participants.dropFirst().first)
+        kept.removeParticipant(first)
+        kept.addParticipant(
+            try await container.shareParticipant(forEmailAddress: try #require(addresses.last)))
+        try await database.save(kept)
+        #expect(kept.participants.count == 101)
+    }
+
+    @Test("SHARE-22, ACCT-6: who is invited by an address need not permit to be found")
+    func accountsOfAddresses() async throws {
+        let people = try await Sharers()
+        try await people.cloud.addAddress("ben@example.org", of: "ben")
+        let container = people.annasPhone.container()
+        let share = try await people.share(nil)
+        // Whoever looks for addresses learns nothing of them before they invite somebody.
+        for address in ["ben@example.org", "eva@example.org"] {
+            let participant = try await container.shareParticipant(forEmailAddress: address)
+            #expect(participant.userIdentity.userRecordID == nil)
+            #expect(!participant.userIdentity.hasiCloudAccount)
+            share.addParticipant(participant)
+        }
+        try await people.annasPhone.privateDatabase.save(share)
+        let fetched = try await people.annasLaptop.privateDatabase.record(for: share.recordID)
+        let participants = try #require(fetched as? CKShare).participants
+        #expect(participants.map(\.userIdentity.hasiCloudAccount) == [true, true, false])
+        #expect(
+            participants.map { $0.userIdentity.lookupInfo?.emailAddress } == [
+                nil, "ben@example.org", "eva@example.org",
+            ])
+        try await people.accept(share)
+        let list = try await people.bensPhone.sharedDatabase.record(for: people.bensID("list"))
+        #expect(list["title"] == "Groceries")
+    }
+
     @Test("SHARE-22: an address without an account makes a participant, an unknown user none")
     func lookups() async throws {
         let people = try await Sharers()
