@@ -213,7 +213,8 @@ let package = Package(
         ),
         .testTarget(
             name: "NotesTests", dependencies: ["Notes", "TidebellTesting"],
-            path: "Examples/Notes/Tests/NotesTests", swiftSettings: strictForApps
+            path: "Examples/Notes/Tests/NotesTests", exclude: ["notes.json"],
+            swiftSettings: strictForApps
         ),
         .executableTarget(
             name: "tidebell-benchmarks",

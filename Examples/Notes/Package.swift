@@ -23,7 +23,8 @@ let package = Package(
                 .product(
                     name: "TidebellTesting", package: "tidebell",
                     condition: .when(platforms: [.linux])),
-            ]
+            ],
+            exclude: ["notes.json"]
         ),
     ]
 )

@@ -165,7 +165,8 @@ private struct AssetDownload: Sendable {
                     jitter: database.container.session.jitter()
                 )
             else { throw failure.error }
-            try await clock.sleep(for: delay)
+            try await clock.sleep(
+                for: delay, awaitedFor: "to download a file again, after: \(failure.error)")
         }
     }
 

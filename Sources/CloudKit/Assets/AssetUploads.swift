@@ -88,10 +88,11 @@ struct AssetUploads: Sendable {
                 )
             else { return .failure(failure.error) }
             do {
-                try await database.container.session.clock.sleep(for: delay)
+                try await database.container.session.clock.sleep(
+                    for: delay, awaitedFor: "to upload a file again, after: \(failure.error)")
                 path = try await askForUploadPaths([file])[0]
             } catch {
-                return .failure(error as? CKError ?? .cancelled())
+                return .failure(error as? CKError ?? .cancelled(error))
             }
         }
     }

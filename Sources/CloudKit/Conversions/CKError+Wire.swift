@@ -99,6 +99,13 @@ extension CKError {
     static func cancelled() -> CKError {
         .local(.operationCancelled, "The operation was cancelled.")
     }
+
+    /// Creates the error of a wait that did not come to its end: it was cancelled, or a test's clock
+    /// states why it ended.
+    static func cancelled(_ error: any Error) -> CKError {
+        guard let ended = error as? AwaitedSleep.Ended else { return .cancelled() }
+        return .local(.operationCancelled, ended.description)
+    }
 }
 
 extension CKError.Code {

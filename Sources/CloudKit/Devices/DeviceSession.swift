@@ -167,6 +167,11 @@ package final class DeviceSession: Sendable {
         await accounts.flush()
     }
 
+    /// Returns when the app was notified of every change of the account so far.
+    package func flushAccountChanges() async {
+        await accounts.flush()
+    }
+
     /// Signs the user out; returns when the app was notified.
     package func signOut() async {
         accounts.signOut()

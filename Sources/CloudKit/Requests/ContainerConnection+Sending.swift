@@ -86,9 +86,12 @@ extension ContainerConnection {
                 )
             else { throw failure.error.ofAccount }
             do {
-                try await session.clock.sleep(for: delay)
+                try await session.clock.sleep(
+                    for: delay,
+                    awaitedFor: "to send \(call.endpoint) again, after: \(failure.error)"
+                )
             } catch {
-                throw .cancelled()
+                throw .cancelled(error)
             }
         }
     }

@@ -22,7 +22,9 @@ extension CloudState {
                 return lines.isEmpty ? [] : ["\(path.container) \(path.environment)"] + lines
             }
         }
-        return lines.joined(separator: "\n")
+        let faults = faultLines + refusalLines
+        let waiting = faults.isEmpty ? [] : ["faults to come"] + faults.map { "  " + $0 }
+        return (lines + waiting).joined(separator: "\n")
     }
 
     /// The dump, or why there is none: for texts of failures.

@@ -56,7 +56,9 @@ extension CloudState {
         for device in devices where device.isOnline {
             for (container, start) in device.registered {
                 let ids = try await notificationIDs(for: device, in: container, after: start)
-                missing += ids.filter { !device.inbox.contains($0) }.map {
+                missing += ids.filter {
+                    !device.inbox.contains($0) && !device.link.pushFaults.holdsBack($0)
+                }.map {
                     "\($0) for \(device.name)"
                 }
             }

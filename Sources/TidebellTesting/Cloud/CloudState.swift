@@ -17,12 +17,17 @@ final class CloudState: Sendable {
         var kept: [TestDevice]?
         var accounts: Set<String> = []
         var paths: Set<RequestPath> = []
+        var limits: ServerLimits
     }
 
     let defaultContainer: String
     let clock: ManualClock
-    /// The clock, for code that also reads the time of day from it.
+    /// The clock, for the server, which also reads the time of day from it.
     let time: Time
+    /// What is to go wrong with the requests of any device.
+    let faults = FaultPlan()
+    /// Ends waits that nobody else would.
+    let watchdog: Watchdog
     let safetyLimit: Duration
     let changes = Changes()
     /// The push service of Apple's devices.
@@ -36,23 +41,26 @@ final class CloudState: Sendable {
     /// What the server encrypts fields and files with: in memory only, so that the folder
     /// is what a disk is to a thief.
     private let rootKey: RootKey
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(
         defaultContainer: String,
         usesSockets: Bool,
+        limits: ServerLimits,
         seed: UInt64,
         clock: ManualClock,
         apns: FakeAPNs?,
         safetyLimit: Duration
     ) throws {
+        state = Mutex(State(limits: limits))
         self.apns = apns
         apns?.follow(clock)
         self.safetyLimit = safetyLimit
         self.defaultContainer = defaultContainer
         self.usesSockets = usesSockets
         self.clock = clock
-        time = Time(now: { clock.instant }, clock: clock)
+        time = Time(now: { clock.instant }, clock: KitClock(clock: clock, device: nil))
+        watchdog = Watchdog(clock, limit: safetyLimit / Watchdog.partOfSafetyLimit)
         random = SeededRandom(seed: seed)
         rootKey = RootKey(random.bytes(RootKey.length))
         folder = FileManager.default.temporaryDirectory
@@ -60,7 +68,13 @@ final class CloudState: Sendable {
         downloads = URL(fileURLWithPath: folder.path + "-downloads", isDirectory: true)
         TemporaryFolders.add([folder, downloads])
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        clock.onSleep { [weak changes] in changes?.notify() }
+        clock.onSleep { [weak changes, weak watchdog] in
+            changes?.notify()
+            watchdog?.lookAgain()
+        }
+        watchdog.name { [weak self] id in
+            self?.devices.first { $0.deviceID == id }?.name ?? "the device \(id)"
+        }
     }
 
     deinit {
@@ -76,6 +90,16 @@ final class CloudState: Sendable {
         }
     }
 
+    /// The time of a device, whose sleeps are known as its own.
+    func time(ofDevice id: String) -> Time {
+        Time(now: { [clock] in clock.instant }, clock: KitClock(clock: clock, device: id))
+    }
+
+    /// Waits on the clock for something that a device waits for.
+    func wait(_ duration: Duration, ofDevice id: String, _ purpose: String) async throws {
+        try await KitClock(clock: clock, device: id).sleep(for: duration, awaitedFor: purpose)
+    }
+
     // MARK: Server
 
     /// Starts the server; the first time, an API token is created.
@@ -89,6 +113,7 @@ final class CloudState: Sendable {
             time: time,
             random: random,
             usesSockets: usesSockets,
+            limits: state.withLock(\.limits),
             apns: try apns?.configuration(),
             safetyLimit: safetyLimit,
             onIdle: { [weak changes] in changes?.notify() }
@@ -99,6 +124,11 @@ final class CloudState: Sendable {
         }
         state.withLock { $0.server = server }
         changes.notify()
+    }
+
+    /// Sets the limits of the server that starts next.
+    func set(_ limits: ServerLimits) {
+        state.withLock { $0.limits = limits }
     }
 
     /// Stops the server and cuts all connections.
@@ -205,6 +235,17 @@ final class CloudState: Sendable {
     var paths: [RequestPath] {
         state.withLock { $0.paths }.sorted {
             ($0.container, $0.environment) < ($1.container, $1.environment)
+        }
+    }
+
+    /// The API token of the devices.
+    var apiToken: String? { state.withLock(\.apiToken) }
+
+    /// Replaces what is known of accounts and containers.
+    func replaceNames(accounts: Set<String>, paths: Set<RequestPath>) {
+        state.withLock { state in
+            state.accounts = accounts
+            state.paths = paths
         }
     }
 

@@ -46,6 +46,7 @@ final class LocalServer: Sendable {
         time: Time,
         random: SeededRandom,
         usesSockets: Bool,
+        limits: ServerLimits,
         apns: APNsConfiguration?,
         safetyLimit: Duration,
         onIdle: @escaping @Sendable () -> Void
@@ -59,6 +60,7 @@ final class LocalServer: Sendable {
         var shares = ShareLimits()
         // Those of sockets run by real time.
         shares.giveTime(safetyLimit)
+        limits.apply(to: &shares)
         let store = try dataFolder.openStore(
             for: .serving, time: time, randomness: random.randomness
         )
@@ -68,6 +70,7 @@ final class LocalServer: Sendable {
                 .secret,
             assets: try dataFolder.openAssets(rootKey: rootKey, logger: logger),
             rootKey: rootKey,
+            limits: limits.rules,
             push: push,
             time: time,
             randomness: random.randomness,

@@ -5,10 +5,10 @@ extension TestCloud {
     /// Ends the cloud, and fails where something is left that the test did not look at:
     /// pushes that nobody took, trouble that the server logged (a push pass that failed,
     /// a request that it could not answer), streams of devices that are gone, and files that
-    /// are still on their way.
+    /// are still on their way, and faults that the test asked for and that did not happen.
     ///
     /// Call it last, while you hold the devices whose pushes are to count;
-    /// ``run(container:sockets:seed:clock:apns:safetyLimit:isolation:_:)`` does both. It settles the cloud first, so that what is on its way counts; pushes that
+    /// ``run(container:sockets:limits:seed:clock:apns:safetyLimit:isolation:_:)`` does both. It settles the cloud first, so that what is on its way counts; pushes that
     /// you expect and do not care about are taken with ``TestDevice/takePushes()``.
     ///
     /// ```swift
@@ -44,6 +44,7 @@ extension CloudState {
             "FakeAPNs received and nobody took: \(String(decoding: $0.payload, as: UTF8.self))"
         }
         left += server.trouble.lines.map { "the server logged: \($0)" }
+        left += faultLines.map { "a fault that did not happen: \($0)" }
         if server.transferCount > 0 {
             left.append("files on their way: \(server.transferCount)")
         }

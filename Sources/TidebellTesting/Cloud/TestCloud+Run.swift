@@ -18,6 +18,7 @@ extension TestCloud {
     /// - Parameters:
     ///   - container: The container of `CKContainer.default()` on all devices.
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1.
+    ///   - limits: The limits of the server: how much is too much.
     ///   - seed: What UUIDs and tokens follow from.
     ///   - clock: The clock of server and devices.
     ///   - apns: The push service that devices of Apple's get their pushes by; nil for none.
@@ -29,6 +30,7 @@ extension TestCloud {
     public static func run<Value>(
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,
+        limits: ServerLimits = ServerLimits(),
         seed: UInt64 = 1,
         clock: ManualClock = ManualClock(),
         apns: FakeAPNs? = nil,
@@ -37,8 +39,8 @@ extension TestCloud {
         _ body: (TestCloud) async throws -> Value
     ) async throws -> Value {
         let cloud = try await TestCloud(
-            container: container, sockets: sockets, seed: seed, clock: clock, apns: apns,
-            safetyLimit: safetyLimit
+            container: container, sockets: sockets, limits: limits, seed: seed, clock: clock,
+            apns: apns, safetyLimit: safetyLimit
         )
         cloud.state.keepDevices(true)
         defer { cloud.state.keepDevices(false) }

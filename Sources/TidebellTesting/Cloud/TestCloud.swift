@@ -43,6 +43,7 @@ public final class TestCloud: Sendable {
     ///   - container: The container of `CKContainer.default()` on all devices.
     ///   - sockets: Whether devices reach the server over HTTP on 127.0.0.1, as
     ///     they would in earnest, instead of by function calls.
+    ///   - limits: The limits of the server: how much is too much.
     ///   - seed: What UUIDs and tokens follow from.
     ///   - clock: The clock of server and devices.
     ///   - apns: The push service that devices of Apple's get their pushes by, for the
@@ -52,6 +53,7 @@ public final class TestCloud: Sendable {
     public init(
         container: String = TestCloud.defaultContainer,
         sockets: Bool = false,
+        limits: ServerLimits = ServerLimits(),
         seed: UInt64 = 1,
         clock: ManualClock = ManualClock(),
         apns: FakeAPNs? = nil,
@@ -60,6 +62,7 @@ public final class TestCloud: Sendable {
         state = try CloudState(
             defaultContainer: container,
             usesSockets: sockets,
+            limits: limits,
             seed: seed,
             clock: clock,
             apns: apns,

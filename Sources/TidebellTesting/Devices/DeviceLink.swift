@@ -16,21 +16,31 @@ final class DeviceLink: Transport {
 
     private struct State {
         var isOnline = true
-        var answersToLose = 0
         var hold: TransferHold?
         var streams: [String: StreamState] = [:]
         var cuts: [UInt64: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
+        /// Where pushes that come late go, by container.
+        var newestStreams: [String: AsyncThrowingStream<[UInt8], any Error>.Continuation] = [:]
         var lastID: UInt64 = 0
     }
 
     /// Pieces of a stream that may wait for the device before the line breaks.
     private static let waitingPieces = 4096
 
+    /// What is to go wrong with requests.
+    let faults = FaultPlan()
+    /// What is to go wrong with pushes.
+    let pushFaults = PushFaultPlan()
+    /// Whether the server is to refuse the account.
+    let refusal = AccountRefusal()
+
     private let cloud: CloudState
+    private let deviceID: String
     private let state = Mutex(State())
 
-    init(cloud: CloudState) {
+    init(cloud: CloudState, deviceID: String) {
         self.cloud = cloud
+        self.deviceID = deviceID
     }
 
     /// Whether the device reaches the server.
@@ -61,26 +71,36 @@ final class DeviceLink: Transport {
     }
 
     func send(_ request: TransportRequest, timeout: Duration) async throws -> TransportResponse {
+        let server = try server(for: request)
+        let seen = SeenRequest(request)
+        if let answer = refusal.answer(to: seen) { return answer }
         // The clock of the cloud stands still while a request is under way: real time ends what hangs.
-        let answer = try await server(for: request).send(
-            request, timeout: max(timeout, cloud.safetyLimit)
-        )
-        let isLost = state.withLock { state in
-            guard state.answersToLose > 0 else { return false }
-            state.answersToLose -= 1
-            return true
+        let patience = max(timeout, cloud.safetyLimit)
+        guard let (fault, kind) = fault(for: seen) else {
+            return try await server.send(request, timeout: patience)
         }
-        guard !isLost else { throw TransportError.connectionLost("cut by the test") }
-        return answer
+        return try await fault.send(request, seen, kind, timeout: timeout) { duration in
+            try await wait(duration, "for the slow answer to \(kind)")
+        } by: { request in
+            try await server.send(request, timeout: patience)
+        }
     }
 
-    /// Breaks the connections of the next requests, after the server answered.
-    func loseAnswers(_ count: Int) {
-        state.withLock { $0.answersToLose = count }
+    /// Waits on the cloud's clock for an answer.
+    private func wait(_ duration: Duration, _ purpose: String) async throws {
+        try await cloud.wait(duration, ofDevice: deviceID, purpose)
+    }
+
+    /// Takes the fault that meets a request: one of the device, else one of the cloud.
+    private func fault(for request: SeenRequest) -> (fault: Fault, kind: RequestKind)? {
+        faults.take(for: request) ?? cloud.faults.take(for: request)
     }
 
     func stream(_ request: TransportRequest) async throws -> TransportStream {
         let container = RequestPath(request.path)?.container ?? ""
+        if let answer = refusal.answer(to: SeenRequest(request)) {
+            return TransportStream(refusal: answer)
+        }
         set(.connecting, for: container)
         do {
             let answer = try await server(for: request).stream(request)
@@ -100,13 +120,27 @@ final class DeviceLink: Transport {
         _ request: TransportRequest, of file: TransportFile, stallTimeout: Duration
     ) async throws -> TransportResponse {
         let file = state.withLock { $0.hold }?.holding(file) ?? file
-        return try await server(for: request).upload(
+        let server = try server(for: request)
+        let fault = fault(for: SeenRequest(file: .upload))?.fault
+        if let answer = try fault?.refusal() { return answer }
+        let answer = try await server.upload(
             request, of: file, stallTimeout: max(stallTimeout, cloud.safetyLimit)
         )
+        let instead = try await fault?.afterTransfer(timeout: stallTimeout) { duration in
+            try await wait(duration, "for the slow answer to uploadAssets")
+        }
+        return instead ?? answer
     }
 
     func download(_ request: TransportRequest) async throws -> TransportStream {
-        let answer = try await server(for: request).download(request)
+        let server = try server(for: request)
+        let fault = fault(for: SeenRequest(file: .download))?.fault
+        if let answer = try fault?.refusal() { return TransportStream(refusal: answer) }
+        let answer = try await server.download(request)
+        let instead = try await fault?.afterTransfer(timeout: cloud.safetyLimit) { duration in
+            try await wait(duration, "for the slow answer to downloadAssets")
+        }
+        if let instead { return TransportStream(refusal: instead) }
         return state.withLock { $0.hold }?.holding(answer) ?? answer
     }
 
@@ -116,6 +150,7 @@ final class DeviceLink: Transport {
     }
 
     private func server(for request: TransportRequest) throws -> any Transport {
+        cloud.watchdog.noteActivity()
         guard isOnline else { throw TransportError.unreachable("the device is offline") }
         if let path = RequestPath(request.path) { cloud.note(path) }
         return try cloud.server()
@@ -138,15 +173,22 @@ final class DeviceLink: Transport {
         let id = state.withLock { state in
             state.lastID += 1
             state.cuts[state.lastID] = continuation
+            state.newestStreams[container] = continuation
             return state.lastID
         }
         // Without a parent, as the line outlives the call that opened it; ends with
         // the line.
-        let pump = Task {
+        let pump = Task { [weak self] in
             do {
+                var frames = StreamFrames()
                 for try await piece in pieces {
-                    guard case .enqueued = continuation.yield(piece) else {
-                        throw TransportError.connectionLost("the device reads too slowly")
+                    let passed = frames.take(piece).flatMap { frame in
+                        self?.passed(frame, of: container) ?? [frame]
+                    }
+                    for frame in passed {
+                        guard case .enqueued = continuation.yield(frame) else {
+                            throw TransportError.connectionLost("the device reads too slowly")
+                        }
                     }
                 }
                 continuation.finish()
@@ -163,6 +205,35 @@ final class DeviceLink: Transport {
         // It may have gone offline while the answer was on its way.
         if !isOnline { cut() }
         return relayed
+    }
+
+    /// Returns what the device gets of an event of its stream.
+    private func passed(_ frame: [UInt8], of container: String) -> [[UInt8]] {
+        guard !pushFaults.isIdle, let push = PushFrame(frame),
+            let fault = pushFaults.take(for: push.payload)
+        else {
+            return [frame]
+        }
+        switch fault.effect {
+        case .lost: return []
+        case .doubled: return [frame, push.repeated]
+        case .pruned: return [push.pruned]
+        case .late(let duration):
+            let clock = cloud.clock
+            // Without a parent: it comes when the clock is there, or with the end of the cloud never.
+            Task { [weak self] in
+                guard (try? await clock.sleep(for: duration)) != nil else { return }
+                self?.deliver(push, of: container)
+            }
+            return []
+        }
+    }
+
+    /// Hands over a push that comes late, on whatever stream the device holds now.
+    private func deliver(_ push: PushFrame, of container: String) {
+        if let id = push.notificationID { pushFaults.release(id) }
+        _ = state.withLock { $0.newestStreams[container] }?.yield(push.bytes)
+        cloud.changes.notify()
     }
 }
 

@@ -26,18 +26,8 @@ extension TestDevice {
             apnsToken: token, clientId: deviceID
         )
         let name = identifier ?? cloud.defaultContainer
-        let query = [
-            "ckAPIToken": configuration.apiToken, "ckWebAuthToken": webAuthToken,
-        ].compactMapValues(\.self).sorted { $0.key < $1.key }
-            .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
-        let answer = try await link.send(
-            TransportRequest(
-                method: RegisterToken.route.method.rawValue,
-                path: RegisterToken.route.path.text(in: name, environment.rawValue) + "?" + query,
-                headers: [("Content-Type", "application/json")],
-                body: JSONWriter.write { request.write(to: &$0) }
-            ),
-            timeout: cloud.safetyLimit
+        let answer = try await webRequest(
+            RegisterToken.self, in: name, nil, body: JSONWriter.write { request.write(to: &$0) }
         )
         guard answer.status == 200 else {
             throw TestCloudError.misuse(
@@ -45,6 +35,25 @@ extension TestDevice {
             )
         }
         return token
+    }
+
+    /// Sends a request as a page would, with the tokens in its URL.
+    func webRequest(
+        _ endpoint: any WireEndpoint.Type, in container: String, _ scope: DatabaseScope?,
+        body: [UInt8]
+    ) async throws -> TransportResponse {
+        let query = [
+            "ckAPIToken": configuration.apiToken, "ckWebAuthToken": webAuthToken,
+        ].compactMapValues(\.self).sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+        let path = endpoint.route.path.text(in: container, environment.rawValue, scope)
+        return try await link.send(
+            TransportRequest(
+                method: endpoint.route.method.rawValue, path: path + "?" + query,
+                headers: [("Content-Type", "application/json")], body: body
+            ),
+            timeout: cloud.safetyLimit
+        )
     }
 
     /// The device's ID in hexadecimal digits, as long as Apple's tokens.

@@ -48,10 +48,11 @@ public final class TestDevice: Sendable {
         self.cloud = cloud
         self.configuration = configuration
         deviceID = configuration.deviceID
-        link = DeviceLink(cloud: cloud)
+        link = DeviceLink(cloud: cloud, deviceID: deviceID)
         // Waits without chance: tests move the clock by their exact length.
         session = DeviceSession(
-            configuration: configuration, transport: link, time: cloud.time, jitter: { 0 }
+            configuration: configuration, transport: link,
+            time: cloud.time(ofDevice: configuration.deviceID), jitter: { 0 }
         )
     }
 
@@ -94,6 +95,7 @@ public final class TestDevice: Sendable {
     @discardableResult
     public func signIn(_ user: String?) async throws -> TestDevice {
         unregisterForRemoteNotifications()
+        link.refusal.set(nil)
         let token = try await cloud.makeWebToken(user: user)
         signedIn.withLock { $0 = SignedIn(user: user, webAuthToken: token) }
         if let token, let user {
@@ -209,11 +211,15 @@ public final class TestDevice: Sendable {
     /// Breaks the connection of the device's next requests just before their answers
     /// arrive: the server has done what was asked, but the device does not know.
     ///
+    /// The same as `inject(.lostAnswer, times: count)`. What is sent again is sent after a wait on the
+    /// cloud's clock: see ``TestCloud/passingTime(upTo:isolation:_:)``.
+    ///
     /// ```swift
     /// phone.loseNextAnswers(1)
+    /// try await cloud.passingTime { try await store.save("milk", as: "shopping") }
     /// ```
     public func loseNextAnswers(_ count: Int) {
-        link.loseAnswers(count)
+        inject(.lostAnswer, times: count)
     }
 
     /// Stops the device's transfers of files, from the next one on, each after so many
@@ -235,6 +241,9 @@ public final class TestDevice: Sendable {
     }
 
     // MARK: -
+
+    /// Waits until the app was notified of what changed about the account.
+    func flushAccountChanges() async { await session.flushAccountChanges() }
 
     /// The web token of the user.
     var webAuthToken: String? { signedIn.withLock { $0.webAuthToken } }

@@ -16,6 +16,9 @@ final class Changes: Sendable {
     /// The parts that a limit of real time is waited for in.
     private static let parts = 100
 
+    /// How many changes there were.
+    var version: UInt64 { state.withLock { $0.version } }
+
     /// Wakes every waiting task.
     func notify() {
         let waiters = state.withLock { state in
@@ -59,7 +62,7 @@ final class Changes: Sendable {
     }
 
     /// Returns when there was a change after `version`.
-    private func wait(after version: UInt64) async throws {
+    func wait(after version: UInt64) async throws {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID

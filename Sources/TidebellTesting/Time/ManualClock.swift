@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 import Synchronization
+import TidebellScheduling
 
 /// A clock that stands still until a test moves it.
 ///
@@ -74,10 +75,16 @@ public final class ManualClock: Clock, Sendable {
     ///
     /// Fails with `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try await sleep(until: deadline, as: .direct)
+    }
+
+    /// Waits until the clock was moved to `deadline`.
+    func sleep(until deadline: Instant, as kind: SleepKind) async throws {
         let id = state.withLock { $0.makeID() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                fallAsleep(Sleeper(id: id, deadline: deadline, continuation: continuation))
+                fallAsleep(
+                    Sleeper(id: id, deadline: deadline, kind: kind, continuation: continuation))
             }
         } onCancel: {
             state.withLock { $0.cancel(id) }?.resume(throwing: CancellationError())
@@ -117,6 +124,38 @@ public final class ManualClock: Clock, Sendable {
         await Self.letOthersRun()
     }
 
+    /// The earliest moment that a test, its code, or an operation of a device waits for; not those of what goes
+    /// on in the background.
+    var nextAwaited: Instant? {
+        state.withLock { state in
+            state.sleepers.values.filter { $0.kind != .background }.map(\.deadline).min()
+        }
+    }
+
+    /// The operations of devices that wait, and until when, earliest first.
+    var awaited: [(awaited: Awaited, deadline: Instant)] {
+        state.withLock { $0.awaited }
+            .sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+            .compactMap { sleeper in
+                guard case .awaited(let awaited) = sleeper.kind else { return nil }
+                return (awaited, sleeper.deadline)
+            }
+    }
+
+    /// Ends the waits of the operations that wait now.
+    func endAwaited(_ reason: (Awaited, Instant) -> String) {
+        let sleepers = state.withLock { state in
+            let sleepers = state.awaited
+            for sleeper in sleepers { state.sleepers[sleeper.id] = nil }
+            return sleepers
+        }
+        for sleeper in sleepers {
+            guard case .awaited(let awaited) = sleeper.kind else { continue }
+            let reason = reason(awaited, sleeper.deadline)
+            sleeper.continuation.resume(throwing: AwaitedSleep.Ended(reason))
+        }
+    }
+
     /// Calls `body` whenever somebody falls asleep.
     func onSleep(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.observers.append(body) }
@@ -135,8 +174,28 @@ public final class ManualClock: Clock, Sendable {
     /// wake one another.
     private static let yieldCount = 32
 
-    private static func letOthersRun() async {
+    static func letOthersRun() async {
         for _ in 0..<yieldCount { await Task.yield() }
+    }
+}
+
+extension ManualClock {
+    /// Who waits for a sleep to end.
+    struct Awaited: Hashable, Sendable {
+        /// The ID of the device whose operation waits; nil for the server.
+        let device: String?
+        /// What it waits for.
+        let purpose: String
+    }
+
+    /// What a task sleeps for.
+    enum SleepKind: Hashable, Sendable {
+        /// A test, or code under test, sleeps by itself.
+        case direct
+        /// An operation of a device, which an app waits for.
+        case awaited(Awaited)
+        /// What goes on beside: heart-beats, maintenance, connecting again.
+        case background
     }
 }
 
@@ -144,6 +203,7 @@ public final class ManualClock: Clock, Sendable {
 private struct Sleeper {
     let id: UInt64
     let deadline: ManualClock.Instant
+    let kind: ManualClock.SleepKind
     let continuation: CheckedContinuation<Void, any Error>
 }
 
@@ -155,6 +215,10 @@ private struct State {
 
     var now = ManualClock.Instant(offset: .zero)
     var sleepers: [UInt64: Sleeper] = [:]
+    /// Those of them that are operations of devices.
+    var awaited: [Sleeper] {
+        sleepers.values.filter { if case .awaited = $0.kind { true } else { false } }
+    }
     var observers: [@Sendable () -> Void] = []
     private var cancelled: Set<UInt64> = []
     private var lastID: UInt64 = 0

@@ -3,7 +3,8 @@ import CloudKit
 
 /// One device's copy of its user's notes.
 public actor NoteStore {
-    private static let zoneID = CKRecordZone.ID(zoneName: "Notes")
+    /// The zone of the notes.
+    public static let zoneID = CKRecordZone.ID(zoneName: "Notes")
     private static let subscriptionID = "notes-changes"
 
     private let database: CKDatabase

@@ -95,6 +95,24 @@
             #expect(await home.onLaptop.notes == [:])
         }
 
+        @Test("a cloud that holds what a file holds, and goes back to it")
+        func fixtures() async throws {
+            try await TestCloud.run { cloud in
+                let phone = try await cloud.device(user: "anna")
+                let store = await phone.run { NoteStore() }
+                try await store.start()
+                try await cloud.load("notes.json")
+                let filled = try await cloud.snapshot()
+                try await store.fetchChanges()
+                #expect(await store.notes == ["shopping": "milk"])
+
+                try await store.delete("shopping")
+                try await cloud.restore(filled)
+                try await store.fetchChanges()
+                #expect(await store.notes == ["shopping": "milk"])
+            }
+        }
+
         @Test("without an account the store reports that")
         func noAccount() async throws {
             let cloud = try await TestCloud()
